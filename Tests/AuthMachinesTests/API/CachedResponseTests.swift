@@ -40,7 +40,7 @@ struct CachedResponseTests {
         #expect(!answer.isFresh(at: Self.at(Double(seconds))))
     }
 
-    @Test("what it took and what was told of its age count as age")
+    @Test("the duration of the exchange and the stated age count as age")
     func age() throws {
         let answer = try #require(kept([("Cache-Control", "max-age=60"), ("Age", "20")], took: 3))
         #expect(answer.age(at: Self.at(3)) == .seconds(23))

@@ -25,7 +25,7 @@ struct RetryPlanTests {
         }
     }
 
-    @Test("a Retry-After is waited for, never less, and one that is too long is told instead")
+    @Test("a Retry-After is waited for, never less, and one that is too long is reported instead")
     func retryAfter() throws {
         for seed in 1...50 as ClosedRange<UInt64> {
             let pause = try #require(pauses(.status(429, retryAfter: .seconds(7)), seed: seed)[0])

@@ -18,10 +18,10 @@ struct NetworkBench {
     private(set) var wakeAt: BootInstant?
     private(set) var replies: [CallerID: Clearance] = [:]
 
-    /// A machine that is online, with providers there that have not been heard of.
+    /// A machine that is online, with providers that have not responded yet.
     init(_ origins: Origin..., reach: NetworkReading.Reach = .internet, monitor: NetworkState = .online) {
         send(.reading(NetworkReading(reach: reach, monitor: monitor)))
-        // Each at a provider of its own.
+        // Each at its own provider.
         send(.inUse(Dictionary(uniqueKeysWithValues: origins.map { ($0.text, [Probe($0)]) })))
     }
 
@@ -52,7 +52,7 @@ struct NetworkBench {
                     reach: reach, monitor: monitor, generation: old.generation + 1, move: old.move + (move ? 1 : 0))))
     }
 
-    /// What the probes under way bring.
+    /// The results of the probes in progress.
     mutating func answer(_ word: Reachability, for origin: Origin) throws {
         let round = try #require(probes(of: origin).last)
         send(.probed(origin, round: round, word))

@@ -23,7 +23,7 @@ struct NetworkMachineTests {
         #expect(bench.machine.clearance(for: Bench.secure) == nil)
     }
 
-    @Test("who wants to call waits for the probe and gets what it brings, unless they are gone by then")
+    @Test("a caller waits for the probe and gets its result, unless the caller has gone by then")
     func callers() throws {
         var bench = Bench(Bench.secure)
         for number in 1...3 { bench.send(.clearanceRequested(CallerID(UInt64(number)), Bench.secure)) }
@@ -31,7 +31,7 @@ struct NetworkMachineTests {
         #expect(bench.probes(of: Bench.secure).count == 1 && bench.replies.isEmpty)
         try bench.answer(.page, for: Bench.secure)
         #expect(bench.replies == [CallerID(1): .blocked(.portal), CallerID(3): .blocked(.portal)])
-        // A place that no session is at is probed as well; a change, and sleep, only make it take longer.
+        // An origin without a session is probed as well; a change and sleep only delay that.
         bench.send(.clearanceRequested(CallerID(4), Bench.plain))
         bench.roam()
         bench.send(.sleeping)
@@ -64,7 +64,7 @@ struct NetworkMachineTests {
         #expect(bench.actions.isEmpty)
     }
 
-    @Test("connections are new after a change, and those under way end when no address of theirs is left")
+    @Test("connections are new after a change, and those in progress end if none of their addresses is left")
     func drops() {
         var bench = Bench(Bench.secure)
         #expect(bench.drops == [])
@@ -85,7 +85,7 @@ struct NetworkMachineTests {
         #expect(bench.wakeAt == nil)
     }
 
-    @Test("while offline nothing is sent, nothing is waited for, and who asks is told so")
+    @Test("while offline nothing is sent, and callers get that error without waiting")
     func offline() {
         var bench = Bench(Bench.secure)
         bench.forgetActions()
@@ -155,7 +155,7 @@ struct NetworkMachineTests {
         #expect(bench.wakeAt == nil)
     }
 
-    @Test("the monitor's word of a portal stands until it takes it back, or a certificate proves it wrong")
+    @Test("a portal that the monitor reports stays until the monitor withdraws it, or a certificate disproves it")
     func monitorsPortal() throws {
         var bench = Bench(Bench.secure, Bench.plain, monitor: .portal)
         #expect(bench.machine.state(of: Bench.plain) == .portal)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Probe")
 struct ProbeTests {
-    @Test("it carries no credentials, follows no redirect, and takes three seconds at most")
+    @Test("it carries no credentials, follows no redirect, and ends after three seconds")
     func request() {
         let request = Probe(NetworkBench.plain, path: "/v1/me").request
         #expect(request.method == "GET" && request.url == "http://api.example.net/v1/me" && request.body == nil)
@@ -14,7 +14,9 @@ struct ProbeTests {
         #expect(Probe(NetworkBench.secure, path: "/v1/me").request.url == "https://api.example.org/")
     }
 
-    @Test("over HTTPS whoever answers has the certificate, whatever the answer", arguments: [200, 302, 404, 500, 511])
+    @Test(
+        "over HTTPS the host that responds has the certificate, whatever the response",
+        arguments: [200, 302, 404, 500, 511])
     func proven(status: Int) {
         let page = HTTPResponse(status: status, headers: [("Content-Type", "text/html")], body: Array("<html>".utf8))
         #expect(Probe(NetworkBench.secure).reading(page) == .reached(isProven: true))
@@ -37,7 +39,7 @@ struct ProbeTests {
         #expect(probe.reading(.redirected(toOrigin: "https://api.example.net")) == .reached(isProven: false))
     }
 
-    @Test("what did not come back tells why")
+    @Test("a probe without a response has a reason")
     func failures() {
         let probe = Probe(NetworkBench.secure)
         #expect(probe.reading(.certificate(host: "h", reason: "other name")) == .foreignCertificate)

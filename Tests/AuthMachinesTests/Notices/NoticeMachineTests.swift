@@ -33,7 +33,7 @@ struct NoticeMachineTests {
         "only what needs a user is reported",
         arguments: [
             Row(what: "all is well", view: NoticeInput(sessions: [status(.active)]), shown: []),
-            Row(what: "a sign-in under way", view: NoticeInput(sessions: [status(.signingIn)]), shown: []),
+            Row(what: "a sign-in in progress", view: NoticeInput(sessions: [status(.signingIn)]), shown: []),
             Row(what: "a final no", view: NoticeInput(sessions: [status(.signInRequired)]), shown: [.signInRequired]),
             Row(what: "a blip", view: NoticeInput(sessions: [stale]), after: .seconds(599), shown: []),
             Row(what: "ten bad minutes", view: NoticeInput(sessions: [stale]), after: .seconds(600), shown: [.stale]),
@@ -47,12 +47,13 @@ struct NoticeMachineTests {
                 what: "its own network is away",
                 view: NoticeInput(sessions: [status(.stale, cause: "offline")]), after: .seconds(86_400), shown: []),
             Row(
-                what: "a locked keyring that nobody wants",
+                what: "a locked keyring that no request needs",
                 view: NoticeInput(sessions: [status(.keyringLocked)], store: .locked), after: .seconds(86_400),
                 shown: []
             ),
             Row(
-                what: "a locked keyring that somebody wants", view: NoticeInput(store: .locked, isStoreRequested: true),
+                what: "a locked keyring that a request needs",
+                view: NoticeInput(store: .locked, isStoreRequested: true),
                 shown: [.keyringLocked]),
             Row(
                 what: "a locked keyring that a token waits for",

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What callers of the outbox get")
 struct OutboxCallersTests {
-    @Test("a write that the store does not take is refused, and nothing of it is left")
+    @Test("a write that the store does not accept is refused, and nothing of it is left")
     func notAdded() throws {
         var play = try OutboxScript()
         try play.post("a")
@@ -36,7 +36,7 @@ struct OutboxCallersTests {
         play.store()
         #expect(play.sent == ["a", "b"])
         guard case .list(let items)? = play.answers["drop"], case .refused(let error)? = play.answers["a"] else {
-            Issue.record("somebody still waits")
+            Issue.record("a caller still waits")
             return
         }
         #expect(items.map(\.id) == ["a"] && error.cause == "dropped")
@@ -98,7 +98,7 @@ struct OutboxCallersTests {
         #expect(play.calls == [.add(try OutboxScript.entry("a"), OutboxScript.request)])
     }
 
-    @Test("a store that cannot be read refuses who waits for it, and is read again by itself when sessions can be")
+    @Test("a store that cannot be read refuses its callers, and is read again without a request when sessions can be")
     func readAgain() throws {
         var play = try OutboxScript(found: nil)
         play.ask(.list(OutboxParams()), by: "list")

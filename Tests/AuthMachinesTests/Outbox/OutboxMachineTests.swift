@@ -44,7 +44,7 @@ struct OutboxMachineTests {
         #expect(play.machine.entries.map(\.id) == ["a", "b", "c"])
     }
 
-    @Test("an end that the store does not take is offered again, and nothing is sent before it has it")
+    @Test("an end that the store does not record is written again, and nothing is sent before it is stored")
     func storeFails() throws {
         var play = try OutboxScript()
         try play.add("a", "b")
@@ -71,7 +71,7 @@ struct OutboxMachineTests {
         #expect(play.sent == ["a", "b"])
     }
 
-    @Test("a refusal that the store does not take is kept until dropped, as its caller has gone by then")
+    @Test("a refusal that the store does not record is kept until dropped, as its caller has gone by then")
     func storeFailsAtRefusal() throws {
         var play = try OutboxScript()
         try play.add("a")
@@ -209,7 +209,7 @@ struct OutboxMachineTests {
         #expect(play.machine.entries.map(\.id) == ["a", "c"])
     }
 
-    @Test("an entry and what it sends are read back as written; a verdict that cannot be read is a no all the same")
+    @Test("an entry and what it sends are read back as written; a refusal that cannot be read is still a refusal")
     func coding() throws {
         var entry = try OutboxScript.entry("a")
         #expect(OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), finalRefusal: nil) == entry)

@@ -96,7 +96,7 @@ struct OutboxScript {
     /// Whether a flush replies at once: nothing is in progress.
     func isIdle() -> Bool {
         var copy = self
-        copy.ask(.flush(OutboxParams(session: try? SessionName("nobody"))), by: "flush")
+        copy.ask(.flush(OutboxParams(session: try? SessionName("unknown"))), by: "flush")
         return copy.answers["flush"] != nil
     }
 

@@ -103,7 +103,7 @@ struct MachineBench {
         send(.tokenRequested(CallerID(caller), minValid: minValid))
     }
 
-    /// The provider's answer to the flight under way.
+    /// The provider's response to the request in progress.
     mutating func provider(gives token: String, life: Duration? = .seconds(1000)) throws {
         let issued = now.wall
         let grant = Grant(
@@ -224,7 +224,7 @@ struct MachineBench {
 
 extension ProviderFailure {
     static let unreachable = ProviderFailure.temporary(
-        AgentError(.providerUnreachable, "nobody there"), retryAfter: nil)
+        AgentError(.providerUnreachable, "connection refused"), retryAfter: nil)
     static let invalidGrant = ProviderFailure.final(
         AgentError(.refused, "no", httpStatus: 401, providerMessage: "token revoked"))
 }

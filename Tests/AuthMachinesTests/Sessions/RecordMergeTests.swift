@@ -119,7 +119,7 @@ struct RecordMergeTests {
         #expect(!new.version.covers(old.version))
     }
 
-    @Test("a record that takes the place of another one has a higher number, whatever was corrected in that")
+    @Test("a record that replaces another one has a higher number, whatever was corrected in that")
     func numberGrows() {
         var old = MachineBench.record(token: "old", life: nil, revision: 3)
         old.corrections = 9

@@ -35,7 +35,7 @@ struct SessionMachineBeforeEndTests {
         var bench = MachineBench(life: .seconds(3600), seed: seed, means: .liveToken)
         var tries: [Duration] = []
         while try bench.sleepUntilWake() < .seconds(8000) {
-            // It is woken at its end, too, and asks nobody then.
+            // It wakes at its end, too, and sends no request then.
             guard bench.requestsInFlight.count > tries.count else { continue }
             tries.append(bench.elapsed)
             try bench.provider(fails: .unreachable)

@@ -40,7 +40,7 @@ struct SessionMachineCallerTests {
         #expect(bench.token(for: 1) == "token-2")
     }
 
-    @Test("callers in a loop begin one try in five seconds, and are told when the next one is possible")
+    @Test("callers in a loop begin one try in five seconds, and learn when the next one is possible")
     func spaced() throws {
         var bench = try patient()
         let before = bench.requestsInFlight.count
@@ -77,7 +77,7 @@ struct SessionMachineCallerTests {
         #expect(bench.requestsInFlight.count == requestsInFlight + 1)
     }
 
-    @Test("a program that reports a 401 begins a try of its own, too")
+    @Test("a program that reports a 401 begins a try, too")
     func rejects() throws {
         var bench = try patient()
         bench.advance(RenewalPolicy.callerSpacing)
@@ -97,7 +97,7 @@ struct SessionMachineCallerTests {
         func tries(after wait: Duration, _ caller: UInt64) -> Int {
             let later = Moment(boot: bench.now.boot + wait, wall: bench.now.wall + wait)
             return next.handle(.tokenRequested(CallerID(caller), minValid: nil), at: later).actions.count { action in
-                // The first try of a run may begin with a rewrite, which shows that the store takes what it brings.
+                // The first try of a run may begin with a rewrite, which shows that the store accepts its result.
                 switch action {
                 case .renew, .rewrite: true
                 default: false

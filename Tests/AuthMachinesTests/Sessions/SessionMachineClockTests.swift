@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 import Testing
 
-/// Lifetimes are measured on CLOCK_BOOTTIME; dates are for people, for the provider, and for the next run.
+/// Lifetimes are measured on CLOCK_BOOTTIME; dates are for users, for the provider, and for the next run.
 @Suite("Session machine, clocks")
 struct SessionMachineClockTests {
     @Test("a clock set by hours moves no lifetime that was measured, and the dates follow", arguments: [-7200, 7200])

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 import Testing
 
-/// What becomes of a session that the run before handed over, and of one that somebody changes in the store.
+/// A session that the previous run handed over, and one that another program changes in the store.
 @Suite("A session and what the store holds of it")
 struct SessionMachineComparisonTests {
     private static let life = Duration.seconds(1000)
@@ -170,7 +170,7 @@ struct SessionMachineComparisonTests {
     }
 
     @Test(
-        "that is changed by another program while a renewal is under way goes on with theirs, and has one renewal at a time"
+        "that is changed by another program while a renewal is in progress continues with theirs, and has one renewal at a time"
     )
     func changedMeanwhile() throws {
         var bench = MachineBench()
@@ -179,18 +179,20 @@ struct SessionMachineComparisonTests {
         bench.send(.storeChanged)
         #expect(bench.comparisons == 1)
         bench.send(.compared(.success(record("theirs", revision: 2, issued: .seconds(399)))))
-        if case .done = bench.answer(to: 1) {} else { Issue.record("nobody told of the renewal") }
+        if case .done = bench.answer(to: 1) {} else { Issue.record("no reply about the renewal") }
         bench.advance(.seconds(100))
         bench.send(.renewalRequested(CallerID(3)))
         #expect(bench.requestsInFlight.count == 1)
         try bench.provider(fails: .invalidGrant)
         #expect(bench.snapshot?.status.state == .active && bench.rereads == 0)
-        if case .done = bench.answer(to: 3) {} else { Issue.record("the second caller is not told") }
+        if case .done = bench.answer(to: 3) {} else { Issue.record("the second caller gets no reply") }
         bench.tokenRequested(2)
         #expect(bench.token(for: 2) == "theirs")
     }
 
-    @Test("that is changed to an ended token during a renewal is renewed at once after a no, and not after a silence")
+    @Test(
+        "that is changed to an ended token during a renewal is renewed at once after a refusal, and not without a response"
+    )
     func endedMeanwhile() throws {
         var bench = handedOver(record("token-2", revision: 2))
         bench.send(.compared(.success(record("token-2", revision: 2))))
@@ -255,7 +257,7 @@ struct SessionMachineComparisonTests {
         #expect(order == ["nothing handed over", "removed"])
     }
 
-    @Test("that replaced one whose write was under way is not taken for kept when that write ends")
+    @Test("that replaced one whose write was in progress does not count as stored when that write ends")
     func replacedWhileWriting() throws {
         var bench = MachineBench(fresh: true)
         let former = try #require(bench.saves.first)

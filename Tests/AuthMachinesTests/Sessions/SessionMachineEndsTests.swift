@@ -3,12 +3,12 @@ import AuthModel
 import AuthWire
 import Testing
 
-/// Tokens that somebody got a 401 with, and sessions that nothing renews.
+/// Tokens that a program got a 401 with, and sessions that nothing renews.
 @Suite("Session machine: ends")
 struct SessionMachineEndsTests {
     // MARK: Rejected tokens
 
-    @Test("a 401 on the token in use leads to one renewal, however many tell of it")
+    @Test("a 401 on the token in use leads to one renewal, however many programs report it")
     func rejected() throws {
         var bench = MachineBench()
         bench.advance(.seconds(100))
@@ -39,7 +39,7 @@ struct SessionMachineEndsTests {
         #expect(bench.snapshot?.status.state == .active)
     }
 
-    @Test("a renewal that fails after such a 401 takes no token away")
+    @Test("a renewal that fails after such a 401 removes no token")
     func rejectedYoungAndFailed() throws {
         var bench = MachineBench()
         bench.advance(.seconds(5))
@@ -81,7 +81,7 @@ struct SessionMachineEndsTests {
         bench.send(.renewalRequested(CallerID(1)))
         #expect(bench.failure(for: 1)?.kind == .unsupported)
         _ = try bench.sleepUntilWake()
-        // A quarter of a short life before: somebody may want to know.
+        // A quarter of a short life before the end the user is notified.
         #expect(bench.elapsed == .seconds(750))
         #expect(bench.snapshot?.status.state == .active)
         #expect(bench.snapshot?.ending == 1)
@@ -158,7 +158,7 @@ struct SessionMachineEndsTests {
         #expect(written.remembered == nil)
     }
 
-    @Test("a token without a known end is good until somebody gets a 401")
+    @Test("a token without a known end is good until a program gets a 401")
     func noEnd() throws {
         var bench = MachineBench(life: nil)
         bench.advance(.seconds(100_000))

@@ -6,7 +6,7 @@ import Testing
 @Suite("Session machine, networks")
 struct SessionMachineNetworkTests {
     @Test(
-        "while offline or before a portal a caller is told so at once, and nothing is sent",
+        "while offline or before a portal a caller gets that error at once, and nothing is sent",
         arguments: [(NetworkState.offline, ErrorKind.offline), (.portal, .captivePortal)])
     func networkError(state: NetworkState, kind: ErrorKind) throws {
         var bench = MachineBench()
@@ -24,7 +24,7 @@ struct SessionMachineNetworkTests {
         #expect(bench.snapshot?.status.cause == kind.rawValue)
     }
 
-    @Test("when the network is back, who has no token left goes before who still has one", arguments: 1...20)
+    @Test("when the network is back, a session without a token goes before one that still has one", arguments: 1...20)
     func urgentFirst(seed: UInt64) throws {
         var ended = MachineBench(seed: seed)
         var live = MachineBench(seed: seed)

@@ -155,7 +155,7 @@ struct SessionMachineProofTests {
         #expect(bench.requestsInFlight.count == 1)
     }
 
-    @Test("for an aim of its own, the same holds")
+    @Test("the same applies to a targeted token")
     func aimed() throws {
         var bench = bench()
         let target = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
@@ -169,7 +169,7 @@ struct SessionMachineProofTests {
         #expect(bench.targetedRequests.count == 1)
     }
 
-    @Test("one refusal of the store answers all who wait for tokens of their own, not one try for each")
+    @Test("one refusal of the store answers all callers of targeted tokens, not one try for each")
     func aimsInARow() throws {
         var bench = bench()
         bench.advance(.seconds(1100))
@@ -244,7 +244,7 @@ struct SessionMachineProofTests {
         #expect(bench.snapshot?.status.unsaved == false)
     }
 
-    @Test("what somebody has removed is not written again: the session is over")
+    @Test("what another program has removed is not written again: the session is over")
     func removed() throws {
         let bench = try missing(isLost: false)
         #expect(bench.saves.isEmpty)

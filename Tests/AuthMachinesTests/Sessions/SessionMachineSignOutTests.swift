@@ -25,7 +25,7 @@ struct SessionMachineSignOutTests {
     }
 
     @Test(
-        "are also those that a renewal brings which was under way, before and after the removal",
+        "are also those of a renewal that was in progress, before and after the removal",
         arguments: [true, false])
     func late(isRemoved: Bool) throws {
         var bench = MachineBench()
@@ -70,7 +70,7 @@ struct SessionMachineSignOutTests {
         #expect(bench.revocations.map(\.tokens.accessToken) == [Secret("token-2")])
     }
 
-    @Test("is nothing if the provider is not to be told, or has given nothing")
+    @Test("is nothing if nothing is to be revoked, or the provider has issued nothing")
     func nothing() throws {
         var quiet = MachineBench()
         quiet.advance(.seconds(400))

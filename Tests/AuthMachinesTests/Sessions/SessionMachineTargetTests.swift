@@ -24,7 +24,7 @@ struct SessionMachineTargetTests {
         bench.send(.requestEnded(try #require(bench.targetedRequests.last), .success(grant), sentAt: bench.now))
     }
 
-    @Test("the same wish is the same aim, and nothing of its own is none")
+    @Test("equal scopes and audiences are the same target, and without any there is no target")
     func targets() throws {
         #expect(try Self.target(["b", "a", "b"]) == Self.target(["a", "b"]))
         let none = try TokenTarget(TokenGet())
@@ -35,7 +35,7 @@ struct SessionMachineTargetTests {
         #expect(throws: AgentError.self) { () throws in _ = try TokenTarget(TokenGet(audience: "a b")) }
     }
 
-    @Test("it is fetched once for all who wait, kept beside the session's own, and told from memory then")
+    @Test("it is fetched once for all callers, kept beside the session's own, and then returned from memory")
     func once() throws {
         var bench = MachineBench()
         let target = try Self.target()
@@ -56,7 +56,7 @@ struct SessionMachineTargetTests {
         #expect(bench.requestsInFlight.count + bench.targetedRequests.count >= 2)
     }
 
-    @Test("a refresh token that came with it is in the store before anybody is told")
+    @Test("a refresh token that came with it is in the store before any caller gets the token")
     func rotation() throws {
         var bench = MachineBench()
         let target = try Self.target()
@@ -74,7 +74,7 @@ struct SessionMachineTargetTests {
         #expect(bench.renewals.last?.tokens.refreshToken?.reveal() == "refresh-2")
     }
 
-    @Test("nobody waits for one try after the other at a provider that does not answer")
+    @Test("no caller waits for several tries at a provider that does not respond")
     func silentProvider() throws {
         var bench = MachineBench()
         want(&bench, 1, try Self.target())
@@ -85,7 +85,7 @@ struct SessionMachineTargetTests {
         #expect(bench.targetedRequests.count == 1)
     }
 
-    @Test("who waits for the session's own renewal meanwhile does not wait for a second answer that does not come")
+    @Test("a caller of the session's own renewal does not wait for a second response that does not come")
     func silentForRenewal() throws {
         var bench = MachineBench()
         want(&bench, 1, try Self.target())
@@ -97,7 +97,7 @@ struct SessionMachineTargetTests {
         #expect(bench.renewals.isEmpty)
     }
 
-    @Test("a token that ends before the store has answered is not given out, and the refresh token is kept")
+    @Test("a token that ends before the store has replied is not returned, and the refresh token is kept")
     func endedOnArrival() throws {
         var bench = MachineBench()
         want(&bench, 1, try Self.target())
@@ -187,7 +187,7 @@ struct SessionMachineTargetTests {
         #expect(bench.targetedRequests.count == 3)
     }
 
-    @Test("a store that refuses keeps nobody from it, and nothing is lost")
+    @Test("a store that refuses blocks no caller, and nothing is lost")
     func storeRefuses() throws {
         var bench = MachineBench()
         want(&bench, 1, try Self.target())
@@ -238,7 +238,7 @@ struct SessionMachineTargetTests {
         #expect(bench.targetedRequests.count == 2)
     }
 
-    @Test("fewer scopes than were asked for are told, and the refresh token that came is kept")
+    @Test("fewer scopes than requested are reported, and the refresh token that came is kept")
     func less() throws {
         var bench = MachineBench()
         want(&bench, 1, try Self.target(["read", "write"]))
@@ -269,7 +269,7 @@ struct SessionMachineTargetTests {
         #expect(bench.failure(for: 7)?.kind == .notSignedIn)
     }
 
-    @Test("without a network nobody waits for one")
+    @Test("without a network no caller waits for one")
     func offline() throws {
         var bench = MachineBench()
         bench.send(.networkChanged(.offline))

@@ -35,7 +35,7 @@ struct SessionMachineTests {
 
     // MARK: Invariant 2
 
-    @Test("nobody is told the new token before the store has it")
+    @Test("no caller gets the new token before the store has it")
     func storeFirst() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
@@ -113,7 +113,7 @@ struct SessionMachineTests {
 
     // MARK: Invariant 3
 
-    @Test("a good token is given out while the provider fails")
+    @Test("a good token is returned while the provider fails")
     func goodTokenServed() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
@@ -123,7 +123,7 @@ struct SessionMachineTests {
         #expect(bench.snapshot?.status.state == .active)
     }
 
-    @Test("a token that has ended is not given out, and the failure says why")
+    @Test("a token that has ended is not returned, and the failure says why")
     func endedToken() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
@@ -135,7 +135,7 @@ struct SessionMachineTests {
         #expect(bench.snapshot?.token == nil)
     }
 
-    @Test("who names no need gets a token near its end at once, and its renewal begins")
+    @Test("a caller without a minimum gets a token near its end at once, and its renewal begins")
     func nearTheEnd() {
         var bench = MachineBench()
         bench.advance(.seconds(995))
@@ -144,7 +144,7 @@ struct SessionMachineTests {
         #expect(bench.requestsInFlight.count == 1)
     }
 
-    @Test("between two tries a caller is told at once when the next one is", arguments: 1...20)
+    @Test("between two tries a caller learns at once when the next one is", arguments: 1...20)
     func betweenTries(seed: UInt64) throws {
         var bench = MachineBench(seed: seed)
         bench.advance(.seconds(1000))
@@ -210,7 +210,7 @@ struct SessionMachineTests {
 
     // MARK: Invariant 5
 
-    @Test("only sign-out deletes, and it waits for a write under way")
+    @Test("only sign-out deletes, and it waits for a write in progress")
     func signOut() throws {
         var bench = MachineBench()
         bench.send(.defaultChosen)
@@ -233,7 +233,7 @@ struct SessionMachineTests {
         guard case .done = bench.answer(to: 2) else { throw Unexpected() }
     }
 
-    @Test("a sign-out that the store refuses is told, and made good when the store is back")
+    @Test("a sign-out that the store refuses is reported, and completed when the store is back")
     func signOutRefused() throws {
         var bench = MachineBench()
         bench.send(.signOutRequested(CallerID(1)))
@@ -246,7 +246,7 @@ struct SessionMachineTests {
         #expect(bench.forgotten)
     }
 
-    @Test("who waits for a token is told when the session is signed out meanwhile")
+    @Test("a caller of a token gets an error when the session is signed out meanwhile")
     func signOutEndsWaiting() {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
@@ -342,12 +342,12 @@ struct SessionMachineTests {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
         bench.tokenRequested(1)
-        let new = MachineBench.otherSignIn(token: "signed-in-anew", life: .seconds(1000), at: bench.elapsed)
+        let new = MachineBench.otherSignIn(token: "signed-in-again", life: .seconds(1000), at: bench.elapsed)
         bench.send(.replaced(new, sentAt: bench.now))
-        #expect(bench.token(for: 1) == "signed-in-anew")
+        #expect(bench.token(for: 1) == "signed-in-again")
         try bench.provider(gives: "late")
         bench.tokenRequested(2)
-        #expect(bench.token(for: 2) == "signed-in-anew")
+        #expect(bench.token(for: 2) == "signed-in-again")
         #expect(bench.saves.last?.revision == 2)
     }
 
@@ -355,11 +355,11 @@ struct SessionMachineTests {
     func signInDuringSignOut() throws {
         var bench = MachineBench()
         bench.send(.signOutRequested(CallerID(1)))
-        let new = MachineBench.otherSignIn(token: "signed-in-anew", life: .seconds(1000), at: bench.elapsed)
+        let new = MachineBench.otherSignIn(token: "signed-in-again", life: .seconds(1000), at: bench.elapsed)
         bench.send(.replaced(new, sentAt: bench.now))
         #expect(bench.saves.isEmpty)
         bench.send(.deleted)
-        #expect(bench.saves.last?.tokens.accessToken == Secret("signed-in-anew"))
+        #expect(bench.saves.last?.tokens.accessToken == Secret("signed-in-again"))
         #expect(!bench.forgotten)
     }
 

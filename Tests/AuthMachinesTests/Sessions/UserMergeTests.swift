@@ -20,7 +20,7 @@ struct UserMergeTests {
         #expect(record.rawUser == ["id": "7", "email": "ada@example.org", "plan": nil, "name": "Ada King"])
     }
 
-    @Test("another user takes the place of the known one whole")
+    @Test("another user replaces the known one completely")
     func another() throws {
         var record = try record()
         record.merge(user: UserSummary(id: "8", name: "Eve"), raw: ["id": "8"])

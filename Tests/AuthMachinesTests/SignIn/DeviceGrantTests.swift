@@ -41,7 +41,7 @@ struct DeviceGrantTests {
     }
 
     @Test(
-        "what a person could not use, or a terminal would act on, is no answer",
+        "a response that a user could not use, or a terminal would act on, is refused",
         arguments: [
             #"{"user_code":"U","verification_uri":"https://example.com"}"#,
             #"{"device_code":"d","verification_uri":"https://example.com"}"#,
@@ -93,7 +93,7 @@ struct DeviceGrantTests {
         #expect(error?.kind == kind)
     }
 
-    @Test("the code ends when it ends: not when it could be asked about no more, and nobody is asked afterwards")
+    @Test("the code ends at its expiry, not at the last possible poll, and there is no poll afterwards")
     func expiry() throws {
         var poll = DevicePoll(try example(lifetime: 12), from: Self.start)
         for seconds in [5, 10] {
@@ -104,7 +104,7 @@ struct DeviceGrantTests {
         #expect(poll.wakeAt == Self.start + .seconds(12))
         #expect(poll.end(at: Self.start + .seconds(11)) == nil)
         #expect(poll.end(at: poll.wakeAt)?.kind == .timeout)
-        // An answer that was long under way is the last one.
+        // A late response is the last one.
         let error = #expect(throws: AgentError.self) {
             try poll.handle(no("authorization_pending"), at: Self.start + .seconds(13))
         }

@@ -15,8 +15,8 @@ struct SignInAuthorizationTests {
         #expect(bench.actionNames == ["listen"])
         let step = try bench.step(for: starter)
         #expect(step.kind == .browser && step.url == attempt.url)
-        let stranger = bench.ask { .cameBack($0, uri: nil, query: "code=c&state=other") }
-        #expect(try bench.failure(for: stranger) == .unknownAddress)
+        let unrelated = bench.ask { .cameBack($0, uri: nil, query: "code=c&state=other") }
+        #expect(try bench.failure(for: unrelated) == .unknownAddress)
         let query = try attempt.query()
         let visitor = bench.ask { .cameBack($0, uri: nil, query: query) }
         #expect(bench.actionNames == ["stopListening", "requestToken"])
@@ -41,7 +41,7 @@ struct SignInAuthorizationTests {
         #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
     }
 
-    @Test("nobody comes back from the browser in time: it ends")
+    @Test("the browser does not come back in time: it ends")
     func browserTimeout() throws {
         var bench = try SignInBench.oauth("browser")
         try bench.beginBrowser()
@@ -89,8 +89,8 @@ struct SignInAuthorizationTests {
         let query = try attempt.query()
         let elsewhere = bench.ask { .cameBack($0, uri: "com.example.app:/other", query: query) }
         #expect(try bench.failure(for: elsewhere) == .unknownAddress)
-        let stranger = bench.ask { .cameBack($0, uri: redirect.uri, query: "code=c&state=x") }
-        #expect(try bench.failure(for: stranger) == .unknownAddress)
+        let unrelated = bench.ask { .cameBack($0, uri: redirect.uri, query: "code=c&state=x") }
+        #expect(try bench.failure(for: unrelated) == .unknownAddress)
         let desktop = bench.ask { .cameBack($0, uri: redirect.uri, query: query) }
         #expect(try bench.failure(for: desktop) == nil)
         #expect(bench.requested.count == 1)
@@ -238,7 +238,7 @@ struct SignInAuthorizationTests {
         #expect(bench.actionNames.last == "end")
     }
 
-    @Test("who cancels in the browser may have seen an error there: the next sign-in registers again")
+    @Test("a user who cancels may have seen an error in the browser: the next sign-in registers again")
     func cancelledInBrowser() throws {
         var bench = try registering()
         let client = try SignInBench.client("one")

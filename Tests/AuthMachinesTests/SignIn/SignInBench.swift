@@ -20,7 +20,7 @@ struct SignInBench {
             id: "l1", params: params, profile: profile, catalog: catalog, now: ManualClock.moment(.zero))
     }
 
-    /// At a provider that takes an address and a password.
+    /// At a provider that requires an address and a password.
     static func password(_ fields: [String: String] = ["email": "a@b.example", "password": "p"]) throws -> SignInBench {
         try SignInBench(Sample.profile(), LoginStart(provider: "sample", fields: fields))
     }

@@ -88,7 +88,7 @@ struct SignInMachineTests {
         #expect(bench.wakeAt == nil)
     }
 
-    @Test("while the provider is asked it has no time limit of its own")
+    @Test("while the provider is asked it has no other time limit")
     func working() throws {
         var bench = try SignInBench.password()
         bench.begin()
@@ -168,7 +168,7 @@ struct SignInMachineTests {
         #expect(try bench.step(for: other).kind == .done)
     }
 
-    @Test("another sign-in takes its place: its callers get the end, and what it held is revoked")
+    @Test("another sign-in replaces it: its callers get the end, and its tokens are revoked")
     func replaced() throws {
         var bench = try SignInBench.password()
         bench.former = try SignInBench.status(user: "b")
@@ -217,7 +217,7 @@ struct SignInMachineTests {
         #expect(record.tokens.accessToken.reveal() == "t" && revokesFormer)
     }
 
-    @Test("the question that nobody answers ends with the sign-in, and what came is revoked")
+    @Test("a question without an answer ends with the sign-in, and the tokens are revoked")
     func unanswered() throws {
         var bench = try SignInBench.password(["email": "ada@b.example", "password": "p"])
         bench.former = try SignInBench.status(user: "ada")
