@@ -64,7 +64,7 @@ extension SimulationRun {
 
     /// Rule 11: a request is not even begun.
     func checkNetwork(_ session: Int) {
-        if reportedNetwork == .portal { report(.portal, "session \(session) sends a request while the network is a portal") }
+        if reportedNetwork == .portal { report(.portal, "session \(session) sends while the network is a portal") }
     }
 
     /// Rule 7.
