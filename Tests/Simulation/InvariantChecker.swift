@@ -12,7 +12,7 @@ package enum InvariantChecker {
     /// A token that renews itself is renewed if everything is well for so long before its end: a request may have been on its
     /// way, and the wait after it is half of what is left.
     static let lastChance = Duration.seconds(45)
-    /// So many things happen in no schedule that makes sense.
+    /// More events mean that something repeats without end.
     static let maxEvents = 200_000
 
     /// Renewals at one provider, whatever the number of sessions.

@@ -5,7 +5,7 @@ import AuthWire
 /// A fault between the session machine and its environment, which the checker must find.
 package enum SessionInjectedFault: String, InjectedFault {
     case publishesBeforeSaving, writesTheFormerTokens
-    /// The store says yes and keeps nothing.
+    /// The store reports success and stores nothing.
     case losesWrites
     case ignoresDeadlines, sendsTwice
     case returnsExpiredTokens, treatsEachRefusalAsFinal

@@ -26,9 +26,9 @@ package struct Setting: Sendable, Equatable {
     package enum Rotation: Sendable, Equatable {
         /// The refresh token stays the same.
         case fixed
-        /// Each renewal brings a new one; the one before is taken for `grace` more, for answers that were lost.
+        /// Each renewal brings a new one; the one before is accepted for `grace` more, for lost responses.
         case rotating(grace: Duration, reuse: Reuse)
-        /// There is no refresh token: the access token is asked about, and lives on.
+        /// There is no refresh token: a renewal extends the access token.
         case sliding
         /// There is no refresh token: the access token brings the next one, as long as it is live.
         case bearer

@@ -8,7 +8,7 @@ class SimulationBase {
     private var lastNumber = 0
     private let endlessRule: Rule
 
-    /// - Parameter endlessRule: the rule that is broken by a world that comes to no end.
+    /// - Parameter endlessRule: the rule that a schedule without an end breaks.
     init(endlessRule: Rule, traced: Bool) {
         self.endlessRule = endlessRule
         if traced { trace = [] }
@@ -21,7 +21,7 @@ class SimulationBase {
 
     // MARK: Time
 
-    /// Has the next thing happen, if it is due by then; each world knows what that is.
+    /// Lets the next event happen, if it is due by then.
     func happen(before end: Duration) -> Bool { false }
 
     /// Whether something that is due at `next` happens before the end. Then its time has come.

@@ -66,7 +66,7 @@ struct Revocation {
     var pauses: [Duration]
 }
 
-/// What has to be dead after a sign-out.
+/// What must be revoked after a sign-out.
 struct SignedOut {
     var accessTokens: Set<String> = []
     var refreshTokens: Set<String> = []

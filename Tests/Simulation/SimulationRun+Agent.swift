@@ -4,7 +4,7 @@ import AuthWire
 
 /// The agent: what becomes of the machine's actions, and how the process dies and comes back.
 extension SimulationRun {
-    /// An event for a session's machine; nothing where there is no such session.
+    /// An event for a session's machine; nothing if there is no such session.
     func handle(_ session: Int, _ event: SessionEvent) {
         guard isRunning(session), violation == nil, let seat = seats[session] else { return }
         guard fault?.swallows(event) != true else { return }
@@ -221,7 +221,7 @@ extension SimulationRun {
         }
         if fuse.reboot {
             bootedAt = now + fuse.down - .seconds(20)
-            // Their file lies where nothing outlives the login.
+            // Their files do not outlive a reboot.
             pauses = [:]
             handovers = [:]
         }
@@ -266,7 +266,7 @@ extension SimulationRun {
         }
     }
 
-    /// As the table of sessions does it: what the store holds and memory does not, when the store is open.
+    /// Loads sessions that only the store has, if it is open, as ``SessionRegistry`` does.
     func load() {
         guard store.behaviour == .ready || store.behaviour.isSlow else { return }
         for session in seats.indices where isRunning(session) && seats[session] == nil {
@@ -296,7 +296,7 @@ extension SimulationRun {
         begin(session)
     }
 
-    /// What the clock of now says of tokens that were read. Where it is the one that they were dated under, their age is known,
+    /// What the clock of now says of tokens that were read. If they were dated under the same clock, their age is known,
     /// and stays so for one that can be renewed; otherwise it is only known that they end a whole life from now.
     func doubt(_ session: Int) {
         guard let seat = seats[session] else { return }

@@ -39,7 +39,7 @@ extension SimulationRun {
         firstAgents.first { $0?.snapshot?.status.session == notice.session } ?? nil
     }
 
-    /// What is shownNotices for the first time has to need them.
+    /// A new notice must be necessary.
     private func checkShown(_ notice: Notice) {
         guard notice.reason == .stale, let seat = seat(of: notice) else { return }
         let patient = now - NoticeMachine.staleLimit

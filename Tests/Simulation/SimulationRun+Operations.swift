@@ -83,7 +83,7 @@ extension SimulationRun {
         guard let seat = seats[session] else { return }
         switch ask {
         case .token(let minValid):
-            // As the dispatcher does: memory first, the session only where that cannot answer.
+            // As the dispatcher does: memory first, the session only if that cannot answer.
             if let snapshot = seat.snapshot, let token = snapshot.token?.reveal(),
                 LiveToken(snapshot)?.isGood(minValid: minValid, at: moment.boot) == true
             {

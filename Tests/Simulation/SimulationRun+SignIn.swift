@@ -57,7 +57,7 @@ extension SimulationRun {
         install(account, tokens, in: session, sentAt: moment)
     }
 
-    /// A sign-in that has succeeded, installed as the table of sessions does it.
+    /// A sign-in that has succeeded, installed as ``SessionRegistry`` does it.
     private func install(_ account: Int, _ tokens: TokenSet, in session: Int, sentAt: Moment) {
         let means = renewable ? setting.means : .none
         let record = SessionRecord(

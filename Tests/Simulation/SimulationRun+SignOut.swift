@@ -4,7 +4,7 @@ import AuthWire
 
 /// Sign-outs, and the revocations at the provider.
 extension SimulationRun {
-    /// As the table of sessions does it: marked on disk, ended here, then revoked at the provider.
+    /// As ``SessionRegistry`` does it: marked on disk, ended here, then revoked at the provider.
     func signOut(_ session: Int, revokes: Bool) {
         guard let seat = seats[session] else { return }
         if !seat.signOutAsked { signOuts[session] = seat.machine.record.signIn }
@@ -21,13 +21,13 @@ extension SimulationRun {
         handle(session, .signOutRequested(caller, revokes: revokes))
     }
 
-    /// Of all that the agent had, once the sign-out is answered.
+    /// Revokes all that the agent had, once the sign-out is answered.
     func reportSignOut(_ session: Int) {
         guard let seat = seats[session] else { return }
         for record in seat.machine.signedOutTokens { revoke(record.tokens, session, pauses: []) }
     }
 
-    /// Of what came after a sign-out, more than once if it fails; as ``Session`` does it.
+    /// Revokes what came after a sign-out, more than once if it fails, as ``Session`` does.
     func revokeLate(_ record: SessionRecord, _ session: Int) {
         revoke(record.tokens, session, pauses: [1, 5, 30, 120].map { .seconds($0) })
     }
@@ -82,12 +82,12 @@ extension SimulationRun {
         }
     }
 
-    /// Whether the process that the session was in goes on.
+    /// Whether the process of the session still runs.
     func isAlive(_ seat: SimulatedSession, _ session: Int) -> Bool {
         isRunning(session) && seat.process == process(of: session)
     }
 
-    /// What the provider has given after the sign-out has reached the agent, and has to be dead too.
+    /// What the provider has given after the sign-out has reached the agent, and must be revoked too.
     func noteDelivered(_ grant: Grant, _ account: Int) {
         guard signedOut[account] != nil else { return }
         if let token = grant.accessToken { signedOut[account]?.accessTokens.insert(token.reveal()) }

@@ -11,7 +11,7 @@ package struct SimulationStep<Operation: Sendable & Equatable>: Sendable, Equata
     }
 }
 
-/// How long the world goes on by itself before a operation.
+/// How long the simulation continues by itself before an operation.
 package enum Pause: Sendable, Equatable {
     case time(Duration)
     /// Until so many things have happened: the way to act between any two of them.

@@ -2,7 +2,7 @@ package import AuthWire
 
 /// What can be done to the world of the outbox. Sessions are numbered from 0.
 package enum OutboxOperation: Sendable, Equatable {
-    /// A program hands a write in, and waits for what becomes of it.
+    /// A program posts a write, and waits for its outcome.
     case post(Int)
     /// The program that has waited longest goes away.
     case leave

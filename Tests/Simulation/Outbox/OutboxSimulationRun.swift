@@ -13,7 +13,7 @@ final class OutboxSimulationRun: SimulationBase {
         case timesOut(Int)
         case diskCarriesOut(Int)
         case diskAnswers(Int)
-        /// The agent sees how its sessions are placed.
+        /// The agent looks at the state of its sessions.
         case looks
         /// A write that was not read from the disk is sent.
         case launches(OutboxEntry, process: Int)

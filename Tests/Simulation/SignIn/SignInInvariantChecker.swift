@@ -57,7 +57,7 @@ extension SignInSimulationRun {
         case .showPlaceholder, .removePlaceholder, .stopListening: break
         case .sendChallenge, .register, .forgetRegistration, .findServer, .prepareBrowser, .listen, .beginDevice,
             .requestToken, .signIn, .examine, .requestReset, .changePassword:
-            if signIn.ends > 0 { report(.signInEnd, "sign-in \(number) has ended, and goes on: \(action.words)") }
+            if signIn.ends > 0 { report(.signInEnd, "sign-in \(number) has ended, and begins: \(action.words)") }
         }
     }
 
@@ -74,7 +74,7 @@ extension SignInSimulationRun {
         }
         signIns[number]?.step = step
         guard step.kind == .done || step.kind == .failed else { return }
-        if signIn.isInProgress { report(.signInEnd, "sign-in \(number) is reported as over, and goes on") }
+        if signIn.isInProgress { report(.signInEnd, "sign-in \(number) is reported as over, and continues") }
         if signIn.step?.kind != step.kind {
             coverage.ends[step.error?.kind?.rawValue ?? step.kind.rawValue, default: 0] += 1
         }

@@ -83,7 +83,7 @@ extension SignInSimulationRun {
         let wasInstalling = calls.values.contains { $0.signIn == newest && $0.action.isInstall }
         send(.callerGone(caller), to: newest)
         if isStarter, !wasInstalling, signIns[newest]?.isInProgress == true {
-            report(.signInReplies, "sign-in \(newest) goes on, and no caller knows it")
+            report(.signInReplies, "sign-in \(newest) continues, and no caller knows it")
         }
     }
 
