@@ -28,9 +28,9 @@ struct APIClientTests {
     static func play(
         _ example: ExampleProvider, _ test: @escaping @Sendable (SessionRequests, APIClient) async throws -> Void
     ) async throws {
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
-            try await test(table, example.apiClient)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            try await test(sessions, example.apiClient)
         }
     }
 
@@ -87,12 +87,12 @@ struct APIClientTests {
         let example = try Self.provider { _, _ throws(TransportError) in
             ExampleProvider.json(401, #"{"message":"No, never."}"#)
         }
-        try await Self.play(example) { table, api in
+        try await Self.play(example) { sessions, api in
             example.clock.advance(.seconds(400))
             let error = await Self.failure { () async throws(AgentError) in try await api.request(Self.get) }
             #expect(error?.kind == .refused && error?.providerMessage == "No, never.")
             // Only the answer to a renewal ends a session.
-            let state = try table.status(nil).state
+            let state = try sessions.status(nil).state
             #expect(state == .active)
             // A token that young is not renewed for another 401: an endpoint that always says so makes no storm.
             _ = await Self.failure { () async throws(AgentError) in try await api.request(Self.get) }

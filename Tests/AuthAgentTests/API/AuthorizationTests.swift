@@ -65,10 +65,10 @@ struct AuthorizationTests {
             let isOld = request.headers.contains { $0.value.reveal() == "Token token-1" }
             return ExampleProvider.json(isOld ? 401 : 200, #"{"id":"7"}"#)
         }
-        try await APIClientTests.play(example) { table, api in
+        try await APIClientTests.play(example) { sessions, api in
             example.clock.advance(.seconds(400))
             _ = try await api.request(APIClientTests.get)
-            _ = try await table.users.user(UserGet(fresh: true))
+            _ = try await sessions.users.user(UserGet(fresh: true))
         }
         #expect(seen.all == [["Token token-1"], ["Token token-1"], ["Token token-2"], ["Token token-2"]])
     }
@@ -92,14 +92,14 @@ struct AuthorizationTests {
         } _: { _ in
             ExampleProvider.json(401, #"{"message":"No such invitation."}"#)
         }
-        try await APIClientTests.play(example) { table, api in
+        try await APIClientTests.play(example) { sessions, api in
             example.clock.advance(.seconds(400))
             let error = await Self.failure { () async throws(AgentError) in
                 try await api.call(APICall(endpoint: "create-user"))
             }
             #expect(error?.kind == .refused && error?.providerMessage == "No such invitation.")
             #expect(error?.message == "Example refused the request.")
-            let state = try table.status(nil).state
+            let state = try sessions.status(nil).state
             #expect(state == .active)
         }
         #expect(seen.all == [[]])
@@ -131,7 +131,7 @@ struct AuthorizationTests {
         } _: { _ in
             ExampleProvider.json(401, #"{"message":"Admins only."}"#)
         }
-        try await APIClientTests.play(example) { table, api in
+        try await APIClientTests.play(example) { sessions, api in
             for _ in 1...3 {
                 let error = await Self.failure { () async throws(AgentError) in
                     try await api.request(APIClientTests.get)
@@ -141,7 +141,7 @@ struct AuthorizationTests {
                 #expect(error?.message.contains("authc login") == false)
                 // The write waits: a new sign-in may change it.
                 #expect(error?.isFinalForWrite == false)
-                let state = try table.status(nil).state
+                let state = try sessions.status(nil).state
                 #expect(state == .active)
             }
         }
@@ -156,10 +156,10 @@ struct AuthorizationTests {
                 : ExampleProvider.json(401, #"{"message":"Over."}"#)
         }
         let example = try ExampleProvider(transport: transport)
-        try await APIClientTests.play(example) { table, api in
+        try await APIClientTests.play(example) { sessions, api in
             let error = await Self.failure { () async throws(AgentError) in try await api.request(APIClientTests.get) }
             #expect(error?.kind == .signInRequired)
-            let state = try table.status(nil).state
+            let state = try sessions.status(nil).state
             #expect(state == .signInRequired)
         }
     }

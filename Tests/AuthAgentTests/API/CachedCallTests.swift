@@ -53,8 +53,8 @@ struct CachedCallTests {
             profile.api = api
             profile.endpoints = endpoints
         }
-        try await example.running { _, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { _, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             try await test(example.apiClient, example.clock, example)
         }
     }
@@ -152,7 +152,7 @@ struct CachedCallTests {
     func empties() async throws {
         try await Self.play(Numbers(), api: APIRules(cache: .seconds(300))) { api, _, example in
             _ = try await Self.get(api)
-            _ = try await example.table.logout(SessionLogout())
+            _ = try await example.sessions.logout(SessionLogout())
             _ = try await example.signIns.start(SessionRegistryTests.start)
             let again = try await Self.get(api)
             #expect(again.body == 2 && !again.fromCache)

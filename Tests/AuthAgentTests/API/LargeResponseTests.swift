@@ -80,10 +80,10 @@ struct LargeResponseTests {
                 sizes.note(request)
                 return ExampleProvider.json(200, #"{"token":"t","expires_in":1000,"user":{"id":"7"}}"#)
             })
-        try await APIClientTests.play(example) { table, api in
+        try await APIClientTests.play(example) { sessions, api in
             _ = try await api.request(APIClientTests.get)
             example.clock.advance(.seconds(400))
-            _ = try await table.refresh(SessionParams())
+            _ = try await sessions.refresh(SessionParams())
         }
         #expect(
             sizes.all == [

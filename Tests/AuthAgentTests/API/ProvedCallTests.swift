@@ -53,7 +53,7 @@ struct ProvedCallTests {
                 session: try SessionName("example"), provider: "example", environment: "local", method: "password",
                 tokens: tokens, user: nil, rawUser: nil, signedInAt: now))
         let example = try ExampleProvider(store: store, transport: transport, change)
-        try await example.running { table, _ in try await test(table, example.apiClient, example.clock) }
+        try await example.running { sessions, _ in try await test(sessions, example.apiClient, example.clock) }
         return seen.withLock { $0 }
     }
 
@@ -123,8 +123,8 @@ struct ProvedCallTests {
             profile.userRequest = UserRequest(
                 request: RequestTemplate(method: "GET", path: try Template(parsing: "/me"), bearer: true),
                 user: [.whole])
-        } _: { table, _, _ in
-            let user = try await table.users.user(UserGet(fresh: true)).user
+        } _: { sessions, _, _ in
+            let user = try await sessions.users.user(UserGet(fresh: true)).user
             #expect(user.id == "7")
         }
         #expect(shown.count == 2)

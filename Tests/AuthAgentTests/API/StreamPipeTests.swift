@@ -147,8 +147,8 @@ struct StreamPipeTests {
             return ExampleProvider.json(count == 1 ? 401 : 200, #"{"message":"said"}"#)
         }
         let example = try ExampleProvider(transport: transport)
-        try await example.running { _, desk in
-            _ = try await desk.start(
+        try await example.running { _, signIns in
+            _ = try await signIns.start(
                 LoginStart(provider: "example", fields: ["email": "a@b.example", "password": "pw"]))
             // Old enough for its age to be what is wrong with it.
             example.clock.advance(.seconds(400))

@@ -56,7 +56,7 @@ private final class ManyAccounts: Sendable {
     }
 
     /// Returns when the provider was asked to revoke as many tokens.
-    func waitForRevocations(_ count: Int, _ table: SessionRequests) async {
+    func waitForRevocations(_ count: Int, _ sessions: SessionRequests) async {
         while revoked.count < count { await Task.yield() }
     }
 }
@@ -70,28 +70,28 @@ struct AccountChangeTests {
         #expect(step.message == "Session example is signed in as ada@a.example; this sign-in is as bob@a.example.")
     }
 
-    private static func answer(_ text: String, to step: Step, _ desk: SignInService) async throws -> Step {
-        try await desk.answer(LoginAnswer(login: step.login, fields: ["replace_account": text]))
+    private static func answer(_ text: String, to step: Step, _ signIns: SignInService) async throws -> Step {
+        try await signIns.answer(LoginAnswer(login: step.login, fields: ["replace_account": text]))
     }
 
     @Test("is asked about before it takes the session; a no keeps the session and revokes what came")
     func refused() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example()
-        try await example.running { table, desk in
-            _ = try await desk.start(ManyAccounts.start("ada@a.example"))
-            let step = try await desk.start(ManyAccounts.start("bob@a.example"))
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(ManyAccounts.start("ada@a.example"))
+            let step = try await signIns.start(ManyAccounts.start("bob@a.example"))
             Self.expectQuestion(step)
-            #expect(try await table.token(TokenGet()).accessToken == "of-ada@a.example")
+            #expect(try await sessions.token(TokenGet()).accessToken == "of-ada@a.example")
             await #expect(throws: AgentError.self) {
-                try await desk.answer(LoginAnswer(login: step.login, fields: ["password": "another"]))
+                try await signIns.answer(LoginAnswer(login: step.login, fields: ["password": "another"]))
             }
-            await #expect(throws: AgentError.self) { try await desk.resend(LoginParams(login: step.login)) }
-            let last = try await Self.answer("no", to: step, desk)
+            await #expect(throws: AgentError.self) { try await signIns.resend(LoginParams(login: step.login)) }
+            let last = try await Self.answer("no", to: step, signIns)
             #expect(last.kind == .failed && last.error?.kind == .conflict && last.error?.cause == "other_user")
             #expect(last.error?.message.contains("--replace-account") == true)
-            #expect(try await table.token(TokenGet()).accessToken == "of-ada@a.example")
-            await accounts.waitForRevocations(1, table)
+            #expect(try await sessions.token(TokenGet()).accessToken == "of-ada@a.example")
+            await accounts.waitForRevocations(1, sessions)
             #expect(accounts.revoked == ["of-bob@a.example"])
         }
     }
@@ -100,14 +100,14 @@ struct AccountChangeTests {
     func agreed() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example()
-        try await example.running { table, desk in
-            _ = try await desk.start(ManyAccounts.start("ada@a.example"))
-            let step = try await desk.start(ManyAccounts.start("bob@a.example"))
-            let done = try await Self.answer("yes", to: step, desk)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(ManyAccounts.start("ada@a.example"))
+            let step = try await signIns.start(ManyAccounts.start("bob@a.example"))
+            let done = try await Self.answer("yes", to: step, signIns)
             #expect(done.kind == .done && done.status?.user?.email == "bob@a.example")
-            #expect(try await table.token(TokenGet()).accessToken == "of-bob@a.example")
+            #expect(try await sessions.token(TokenGet()).accessToken == "of-bob@a.example")
             #expect(accounts.signIns == ["ada@a.example", "bob@a.example"])
-            await accounts.waitForRevocations(1, table)
+            await accounts.waitForRevocations(1, sessions)
             #expect(accounts.revoked == ["of-ada@a.example"])
         }
     }
@@ -116,10 +116,10 @@ struct AccountChangeTests {
     func saidBeforehand() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example()
-        try await example.running { _, desk in
-            _ = try await desk.start(ManyAccounts.start("ada@a.example"))
-            #expect(try await desk.start(ManyAccounts.start("ada@a.example")).kind == .done)
-            let done = try await desk.start(ManyAccounts.start("bob@a.example", replaceAccount: true))
+        try await example.running { _, signIns in
+            _ = try await signIns.start(ManyAccounts.start("ada@a.example"))
+            #expect(try await signIns.start(ManyAccounts.start("ada@a.example")).kind == .done)
+            let done = try await signIns.start(ManyAccounts.start("bob@a.example", replaceAccount: true))
             #expect(done.status?.user?.email == "bob@a.example")
         }
     }
@@ -128,10 +128,10 @@ struct AccountChangeTests {
     func askedForUser() async throws {
         let accounts = ManyAccounts(tellsUser: false)
         let example = try accounts.example()
-        try await example.running { table, desk in
-            _ = try await desk.start(ManyAccounts.start("ada@a.example"))
-            _ = try await table.users.user(UserGet())
-            Self.expectQuestion(try await desk.start(ManyAccounts.start("bob@a.example")))
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(ManyAccounts.start("ada@a.example"))
+            _ = try await sessions.users.user(UserGet())
+            Self.expectQuestion(try await signIns.start(ManyAccounts.start("bob@a.example")))
         }
     }
 
@@ -139,20 +139,20 @@ struct AccountChangeTests {
     func givenAddress() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example { $0.signIn[0].fields[0].kind = FieldKind.email }
-        try await example.running { _, desk in
-            _ = try await desk.start(ManyAccounts.start("ada@a.example"))
-            let step = try await desk.start(ManyAccounts.start("bob@a.example"))
+        try await example.running { _, signIns in
+            _ = try await signIns.start(ManyAccounts.start("ada@a.example"))
+            let step = try await signIns.start(ManyAccounts.start("bob@a.example"))
             Self.expectQuestion(step)
-            #expect(try await Self.answer("no", to: step, desk).error?.kind == .conflict)
+            #expect(try await Self.answer("no", to: step, signIns).error?.kind == .conflict)
             #expect(accounts.signIns == ["ada@a.example"])
-            let early = try await desk.start(
+            let early = try await signIns.start(
                 LoginStart(provider: "example", fields: ["email": "bob@a.example"]))
             Self.expectQuestion(early)
-            #expect(try await Self.answer("yes", to: early, desk).fields?.map(\.name) == ["password"])
-            _ = try await desk.cancel(LoginParams(login: early.login))
-            #expect(try await desk.start(ManyAccounts.start("ADA@a.example")).kind == .done)
-            let again = try await desk.start(ManyAccounts.start("bob@a.example"))
-            #expect(try await Self.answer("YES", to: again, desk).kind == .done)
+            #expect(try await Self.answer("yes", to: early, signIns).fields?.map(\.name) == ["password"])
+            _ = try await signIns.cancel(LoginParams(login: early.login))
+            #expect(try await signIns.start(ManyAccounts.start("ADA@a.example")).kind == .done)
+            let again = try await signIns.start(ManyAccounts.start("bob@a.example"))
+            #expect(try await Self.answer("YES", to: again, signIns).kind == .done)
             #expect(accounts.signIns == ["ada@a.example", "ADA@a.example", "bob@a.example"])
         }
     }
@@ -161,9 +161,9 @@ struct AccountChangeTests {
     func otherEnvironment() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example()
-        try await example.running { _, desk in
-            _ = try await desk.start(ManyAccounts.start("ada@a.example"))
-            let step = try await desk.start(ManyAccounts.start("ada@a.example", environment: "other"))
+        try await example.running { _, signIns in
+            _ = try await signIns.start(ManyAccounts.start("ada@a.example"))
+            let step = try await signIns.start(ManyAccounts.start("ada@a.example", environment: "other"))
             #expect(step.fields?.map(\.name) == ["replace_account"])
             #expect(step.message?.contains("environment local") == true)
             #expect(accounts.signIns.count == 1)
@@ -174,13 +174,13 @@ struct AccountChangeTests {
     func abandoned() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example()
-        try await example.running { table, desk in
-            _ = try await desk.start(ManyAccounts.start("ada@a.example"))
-            let step = try await desk.start(ManyAccounts.start("bob@a.example"))
-            #expect(try await desk.cancel(LoginParams(login: step.login)).kind == .failed)
-            await accounts.waitForRevocations(1, table)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(ManyAccounts.start("ada@a.example"))
+            let step = try await signIns.start(ManyAccounts.start("bob@a.example"))
+            #expect(try await signIns.cancel(LoginParams(login: step.login)).kind == .failed)
+            await accounts.waitForRevocations(1, sessions)
             #expect(accounts.revoked == ["of-bob@a.example"])
-            #expect(try table.status(nil).user?.email == "ada@a.example")
+            #expect(try sessions.status(nil).user?.email == "ada@a.example")
         }
     }
 }

@@ -8,20 +8,20 @@ struct DamagedRecordTests {
     @Test("is told of by its session's name, is no session, and is over when its person signs in again")
     func told() async throws {
         let example = try ExampleProvider(store: StoreWithDamage(), transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
+        try await example.running { sessions, signIns in
             let work = try SessionName("work")
-            #expect(table.context.board.store.state == .ready)
-            #expect(table.context.board.store.message?.contains("work cannot be read (no end)") == true)
-            let named = #expect(throws: AgentError.self) { try table.status(work) }
+            #expect(sessions.context.board.store.state == .ready)
+            #expect(sessions.context.board.store.message?.contains("work cannot be read (no end)") == true)
+            let named = #expect(throws: AgentError.self) { try sessions.status(work) }
             #expect(named?.kind == .unknownSession && named?.cause == "damaged")
-            let unnamed = #expect(throws: AgentError.self) { try table.status(nil) }
+            let unnamed = #expect(throws: AgentError.self) { try sessions.status(nil) }
             #expect(unnamed?.kind == .notSignedIn && unnamed?.message.contains("Signing in to it again") == true)
 
             var start = SessionRegistryTests.start
             start.session = work
-            _ = try await desk.start(start)
-            #expect(table.context.board.store.message == nil)
-            #expect(try table.status(work).state == .active)
+            _ = try await signIns.start(start)
+            #expect(sessions.context.board.store.message == nil)
+            #expect(try sessions.status(work).state == .active)
         }
     }
 }
@@ -31,9 +31,9 @@ struct SignOutWaitTests {
     @Test("is over at once where nobody is signed in, and says so")
     func nobody() async throws {
         let example = try ExampleProvider(store: MemoryStore(), transport: ExampleProvider.numbering())
-        try await example.running { table, _ in
+        try await example.running { sessions, _ in
             let error = await #expect(throws: AgentError.self) {
-                _ = try await table.wait(SessionWait(until: .signedOut))
+                _ = try await sessions.wait(SessionWait(until: .signedOut))
             }
             #expect(error?.kind == .notSignedIn)
         }

@@ -23,16 +23,16 @@ struct HandoverTests {
         let keeper = MemoryHandoverStore([HandedOverSession(record: record, isStored: true, isUnsaved: false)])
         let store = HeldStore(holding: record)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
-        try await example.running { table, _ in
-            #expect(table.liveToken(TokenGet(session: record.session)) != nil)
-            let status = try table.status(record.session)
+        try await example.running { sessions, _ in
+            #expect(sessions.liveToken(TokenGet(session: record.session)) != nil)
+            let status = try sessions.status(record.session)
             #expect(status.state == .active)
-            #expect(table.context.board.store.state == .starting)
-            async let other = Self.failure { try await table.token(TokenGet(session: try SessionName("other"))) }
+            #expect(sessions.context.board.store.state == .starting)
+            async let other = Self.failure { try await sessions.token(TokenGet(session: try SessionName("other"))) }
             store.answer()
             #expect(await other == .unknownSession)
-            for await _ in table.context.board.changes() where table.context.board.store.state == .ready { break }
-            #expect(table.context.board.statuses().map(\.session) == [record.session])
+            for await _ in sessions.context.board.changes() where sessions.context.board.store.state == .ready { break }
+            #expect(sessions.context.board.statuses().map(\.session) == [record.session])
         }
     }
 
@@ -50,14 +50,14 @@ struct HandoverTests {
         let (keeper, store) = (MemoryHandoverStore([]), HeldStore(holding: nil))
         store.answer()
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
-        try await example.running { table, desk in
+        try await example.running { sessions, signIns in
             // Nothing that a run before has left stays.
             #expect(keeper.kept.withLock { $0 } == [[]])
-            _ = try await desk.start(SessionRegistryTests.start)
+            _ = try await signIns.start(SessionRegistryTests.start)
             #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-1")])
-            _ = try await table.refresh(SessionParams())
+            _ = try await sessions.refresh(SessionParams())
             #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-2")])
-            _ = try await table.logout(SessionLogout())
+            _ = try await sessions.logout(SessionLogout())
             #expect(keeper.last.isEmpty)
         }
     }
@@ -67,8 +67,8 @@ struct HandoverTests {
         let keeper = MemoryHandoverStore([])
         let example = try ExampleProvider(
             store: MemoryStore(), transport: ExampleProvider.numbering(), handover: keeper)
-        try await example.running { _, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { _, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             let kept = keeper.kept.withLock { $0 }
             #expect(!kept.isEmpty && kept.allSatisfy { $0.isEmpty })
         }

@@ -17,19 +17,19 @@ struct ImportTests {
     ) async throws {
         let store = MovableStore(MemoryStore())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
-            let storeDesk = StoreAdmin(
-                context: table.context, registry: table.registry, loader: example.loader, store: store,
+        try await example.running { sessions, signIns in
+            let storeAdmin = StoreAdmin(
+                context: sessions.context, registry: sessions.registry, loader: example.loader, store: store,
                 surroundings: StoreAdmin.Dependencies(
                     open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
                     parcels: NoBundles()))
-            try await test(table, desk, storeDesk)
+            try await test(sessions, signIns, storeAdmin)
         }
     }
 
-    private static func signIn(_ desk: SignInService, _ names: String...) async throws {
+    private static func signIn(_ signIns: SignInService, _ names: String...) async throws {
         for name in names {
-            let step = try await desk.start(
+            let step = try await signIns.start(
                 LoginStart(
                     provider: "example", session: try SessionName(name), fields: SessionRegistryTests.fields))
             try #require(step.kind == .done)
@@ -39,23 +39,23 @@ struct ImportTests {
     @Test("do not take the place of the default session, and bring their own where there is no other session")
     func defaultSession() async throws {
         let bundle = OneShot<[UInt8]>()
-        try await Self.running { table, desk, store in
-            try await Self.signIn(desk, "a", "b")
-            _ = try await table.use(SessionUse(session: SessionName("b")))
+        try await Self.running { sessions, signIns, store in
+            try await Self.signIn(signIns, "a", "b")
+            _ = try await sessions.use(SessionUse(session: SessionName("b")))
             bundle.send(try await store.export(SessionExport(passphrase: nil)).bytes)
         }
         let bytes = try #require(await bundle.value())
-        try await Self.running { table, desk, store in
-            try await Self.signIn(desk, "work")
+        try await Self.running { sessions, signIns, store in
+            try await Self.signIn(signIns, "work")
             _ = try await store.take(SessionImport(bytes: bytes))
-            #expect(try table.status(nil).session.text == "work")
+            #expect(try sessions.status(nil).session.text == "work")
         }
-        try await Self.running { table, desk, store in
-            try await Self.signIn(desk, "one", "two")
-            _ = try await table.logout(SessionLogout(session: SessionName("one")))
-            _ = try await table.logout(SessionLogout(session: SessionName("two")))
+        try await Self.running { sessions, signIns, store in
+            try await Self.signIn(signIns, "one", "two")
+            _ = try await sessions.logout(SessionLogout(session: SessionName("one")))
+            _ = try await sessions.logout(SessionLogout(session: SessionName("two")))
             _ = try await store.take(SessionImport(bytes: bytes))
-            #expect(try table.status(nil).session.text == "b")
+            #expect(try sessions.status(nil).session.text == "b")
         }
     }
 }

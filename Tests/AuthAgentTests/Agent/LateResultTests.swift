@@ -59,8 +59,8 @@ struct LateResultTests {
         }
     }
 
-    private static func signIn(_ desk: SignInService, environment: String? = nil) async throws {
-        let step = try await desk.start(
+    private static func signIn(_ signIns: SignInService, environment: String? = nil) async throws {
+        let step = try await signIns.start(
             LoginStart(
                 provider: "example", environment: environment, fields: SessionRegistryTests.fields, replaceAccount: true
             ))
@@ -72,10 +72,10 @@ struct LateResultTests {
         for isOld in [false, true] {
             let provider = Provider(holding: "/refresh")
             let example = try provider.example()
-            try await example.running { table, desk in
-                try await Self.signIn(desk)
+            try await example.running { sessions, signIns in
+                try await Self.signIn(signIns)
                 let name = try SessionName("example")
-                let record = try await table.registry.session(name).record
+                let record = try await sessions.registry.session(name).record
                 example.clock.advance(.seconds(400))
                 // An older authd wrote down neither the sign-in nor the user.
                 let entry = OutboxEntry(
@@ -86,7 +86,7 @@ struct LateResultTests {
                 let params = APIRequest(session: name, method: "POST", path: "/votes", queue: true)
                 let sent = Task { try await example.apiClient.send(.request(params), entry) }
                 await provider.hold.isReached()
-                try await Self.signIn(desk)
+                try await Self.signIn(signIns)
                 let error = await #expect(throws: AgentError.self) { try await sent.value }
                 #expect(error?.kind == .denied && error?.cause == "other_sign_in")
             }
@@ -98,30 +98,30 @@ struct LateResultTests {
     func tokenForOrigin() async throws {
         let provider = Provider(holding: "/refresh")
         let example = try provider.example()
-        try await example.running { table, desk in
-            try await Self.signIn(desk)
+        try await example.running { sessions, signIns in
+            try await Self.signIn(signIns)
             example.clock.advance(.seconds(400))
-            let token = Task { try await table.token(TokenGet(minValid: .seconds(700), origin: Self.here)) }
+            let token = Task { try await sessions.token(TokenGet(minValid: .seconds(700), origin: Self.here)) }
             await provider.hold.isReached()
-            try await Self.signIn(desk, environment: "other")
+            try await Self.signIn(signIns, environment: "other")
             let error = await #expect(throws: AgentError.self) { try await token.value }
             #expect(error?.kind == .denied && error?.cause == "other_origin")
-            #expect(try await table.token(TokenGet(origin: Self.other)).accessToken == "token-2")
+            #expect(try await sessions.token(TokenGet(origin: Self.other)).accessToken == "token-2")
         }
     }
 
     @Test("a token for the place that a changed profile names is not given out, with the reason")
     func tokenForChangedOrigin() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
-            try await Self.signIn(desk)
+        try await example.running { sessions, signIns in
+            try await Self.signIn(signIns)
             var changed = try ExampleProvider.profile()
             changed.environments[0].baseURL = Self.other
             // As between the two steps of a reload: the session has not been told yet.
-            table.context.providers.profiles = ProfileCatalog([changed])
+            sessions.context.providers.profiles = ProfileCatalog([changed])
             for origin in [Self.here, Self.other] {
                 let error = await #expect(throws: AgentError.self) {
-                    try await table.token(TokenGet(origin: origin))
+                    try await sessions.token(TokenGet(origin: origin))
                 }
                 #expect(error?.kind == .signInRequired && error?.cause == "origin_changed")
             }
@@ -132,39 +132,39 @@ struct LateResultTests {
     func user() async throws {
         let provider = Provider(holding: "/me")
         let example = try provider.example()
-        try await example.running { table, desk in
-            try await Self.signIn(desk)
-            let asked = Task { try await table.users.user(UserGet(fresh: true)).user.id }
+        try await example.running { sessions, signIns in
+            try await Self.signIn(signIns)
+            let asked = Task { try await sessions.users.user(UserGet(fresh: true)).user.id }
             await provider.hold.isReached()
-            try await Self.signIn(desk)
+            try await Self.signIn(signIns)
             provider.hold.release()
             #expect(try await asked.value == "1")
-            #expect(try table.status(nil).user?.id == "2")
+            #expect(try sessions.status(nil).user?.id == "2")
         }
     }
 
     @Test("places that were found for a former sign-in are not trusted, and none that the profile has left")
     func places() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
-            try await Self.signIn(desk)
-            let session = try await table.registry.session(SessionName("example"))
+        try await example.running { sessions, signIns in
+            try await Self.signIn(signIns)
+            let session = try await sessions.registry.session(SessionName("example"))
             let former = await session.record
             var found = try #require(former.origins)
             found.allow(.all, at: Self.other)
-            try await Self.signIn(desk)
+            try await Self.signIn(signIns)
             #expect(await !session.trust(found, of: former))
             let error = AgentError(.signInRequired, "elsewhere", cause: "origin_changed")
             await session.note(.refused(error), with: former)
-            #expect(try table.status(nil).state == .active)
+            #expect(try sessions.status(nil).state == .active)
 
             let present = await session.record
             var changed = try ExampleProvider.profile()
             changed.environments[0].baseURL = "http://localhost:3"
-            await table.registry.reload(ProfileCatalog([changed]))
+            await sessions.registry.reload(ProfileCatalog([changed]))
             #expect(await !session.trust(found, of: present))
             #expect(await session.record.origins == present.origins)
-            #expect(try table.status(nil).cause == "origin_changed")
+            #expect(try sessions.status(nil).cause == "origin_changed")
         }
     }
 
@@ -172,17 +172,17 @@ struct LateResultTests {
     func renewal() async throws {
         let provider = Provider(holding: "/refresh")
         let example = try provider.example()
-        try await example.running { table, desk in
-            try await Self.signIn(desk)
+        try await example.running { sessions, signIns in
+            try await Self.signIn(signIns)
             example.clock.advance(.seconds(400))
-            let renewed = Task { try? await table.refresh(SessionParams()) }
+            let renewed = Task { try? await sessions.refresh(SessionParams()) }
             await provider.hold.isReached()
-            try await Self.signIn(desk)
+            try await Self.signIn(signIns)
             await provider.waits(for: "logout token-1")
             provider.hold.release()
             await provider.waits(for: "logout late-token")
             _ = await renewed.value
-            #expect(try await table.token(TokenGet()).accessToken == "token-2")
+            #expect(try await sessions.token(TokenGet()).accessToken == "token-2")
         }
     }
 
@@ -201,9 +201,9 @@ struct LateResultTests {
         ) {
             $0.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
         }
-        try await example.running { table, desk in
-            try await Self.signIn(desk)
-            let leaving = Task { try await table.logout(SessionLogout()) }
+        try await example.running { sessions, signIns in
+            try await Self.signIn(signIns)
+            let leaving = Task { try await sessions.logout(SessionLogout()) }
             await hold.isReached()
             leaving.cancel()
             await #expect(throws: AgentError.callerGone) { try await leaving.value }

@@ -24,17 +24,17 @@ struct OriginChangeTests {
         example.transport.asked.filter { $0.contains(base + "/") }
     }
 
-    private static func expectBlocked(_ table: SessionRequests, _ example: ExampleProvider) async throws {
-        let status = try table.status(nil)
+    private static func expectBlocked(_ sessions: SessionRequests, _ example: ExampleProvider) async throws {
+        let status = try sessions.status(nil)
         #expect(status.state == .signInRequired && status.cause == "origin_changed")
         #expect(status.message?.contains(here) == true && status.message?.contains(elsewhere) == true)
         #expect(status.message?.contains("authc trust -s example") == true)
-        #expect(table.liveToken(TokenGet()) == nil)
+        #expect(sessions.liveToken(TokenGet()) == nil)
         let session = SessionParams()
         let api = example.apiClient
         let attempts: [@Sendable () async throws -> Void] = [
-            { _ = try await table.token(TokenGet()) }, { _ = try await table.refresh(session) },
-            { _ = try await table.validate(session) }, { _ = try await table.users.user(UserGet(fresh: true)) },
+            { _ = try await sessions.token(TokenGet()) }, { _ = try await sessions.refresh(session) },
+            { _ = try await sessions.validate(session) }, { _ = try await sessions.users.user(UserGet(fresh: true)) },
             { _ = try await api.request(APIRequest(method: "GET", path: "/things")) },
         ]
         for attempt in attempts {
@@ -47,16 +47,16 @@ struct OriginChangeTests {
     @Test("gets nothing of a session until the former profile is back: then the session goes on as it was")
     func reloaded() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
-            await table.registry.reload(try Self.profile(at: Self.elsewhere))
-            try await Self.expectBlocked(table, example)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            await sessions.registry.reload(try Self.profile(at: Self.elsewhere))
+            try await Self.expectBlocked(sessions, example)
             // A renewal that comes due sends nothing either.
             example.clock.advance(.seconds(2000))
-            await table.registry.reload(try Self.profile(at: Self.elsewhere))
+            await sessions.registry.reload(try Self.profile(at: Self.elsewhere))
             #expect(Self.sent(example, to: Self.elsewhere).isEmpty)
-            await table.registry.reload(try Self.profile(at: "HTTP://LOCALHOST:1"))
-            #expect(try await table.token(TokenGet()).accessToken == "token-2")
+            await sessions.registry.reload(try Self.profile(at: "HTTP://LOCALHOST:1"))
+            #expect(try await sessions.token(TokenGet()).accessToken == "token-2")
             #expect(try await example.store.loadAll().count == 1)
         }
     }
@@ -65,11 +65,11 @@ struct OriginChangeTests {
     func started() async throws {
         let store = MemoryStore()
         let first = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await first.running { _, desk in _ = try await desk.start(SessionRegistryTests.start) }
+        try await first.running { _, signIns in _ = try await signIns.start(SessionRegistryTests.start) }
         let second = try ExampleProvider(store: store, transport: ExampleProvider.numbering()) {
             $0.environments[0].baseURL = Self.elsewhere
         }
-        try await second.running { table, _ in try await Self.expectBlocked(table, second) }
+        try await second.running { sessions, _ in try await Self.expectBlocked(sessions, second) }
         #expect(try await store.load(SessionName("example"))?.tokens.accessToken == Secret("token-1"))
     }
 
@@ -77,16 +77,16 @@ struct OriginChangeTests {
     func firstSight() async throws {
         let store = MemoryStore()
         let first = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await first.running { _, desk in _ = try await desk.start(SessionRegistryTests.start) }
+        try await first.running { _, signIns in _ = try await signIns.start(SessionRegistryTests.start) }
         var old = try #require(try await store.load(SessionName("example")))
         old.origins = nil
         try await store.save(old)
         let second = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await second.running { table, _ in
-            #expect(try await table.token(TokenGet()).accessToken == "token-1")
-            await table.registry.drain()
-            await table.registry.reload(try Self.profile(at: Self.elsewhere))
-            try await Self.expectBlocked(table, second)
+        try await second.running { sessions, _ in
+            #expect(try await sessions.token(TokenGet()).accessToken == "token-1")
+            await sessions.registry.drain()
+            await sessions.registry.reload(try Self.profile(at: Self.elsewhere))
+            try await Self.expectBlocked(sessions, second)
         }
         #expect(try await store.load(SessionName("example"))?.origins != nil)
     }
@@ -95,28 +95,28 @@ struct OriginChangeTests {
     func trusted() async throws {
         let store = MemoryStore()
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
-            let same = try await table.trust(SessionTrust())
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            let same = try await sessions.trust(SessionTrust())
             #expect(same.origins.isEmpty && !same.isTrusted)
-            await table.registry.reload(try Self.profile(at: Self.elsewhere))
-            let shown = try await table.trust(SessionTrust())
+            await sessions.registry.reload(try Self.profile(at: Self.elsewhere))
+            let shown = try await sessions.trust(SessionTrust())
             #expect(shown.former == [Self.here] && shown.origins == [Self.elsewhere] && !shown.isTrusted)
-            try await Self.expectBlocked(table, example)
+            try await Self.expectBlocked(sessions, example)
             for wrong in [[], [Self.here], [Self.elsewhere, "http://localhost:3"]] {
                 let error = await #expect(throws: AgentError.self) {
-                    try await table.trust(SessionTrust(origins: wrong))
+                    try await sessions.trust(SessionTrust(origins: wrong))
                 }
                 #expect(error?.kind == .conflict)
             }
-            let done = try await table.trust(SessionTrust(origins: [Self.elsewhere]))
+            let done = try await sessions.trust(SessionTrust(origins: [Self.elsewhere]))
             #expect(done.isTrusted && done.status.state == .active)
-            #expect(try await table.token(TokenGet()).accessToken == "token-1")
-            _ = try await table.refresh(SessionParams())
+            #expect(try await sessions.token(TokenGet()).accessToken == "token-1")
+            _ = try await sessions.refresh(SessionParams())
             #expect(Self.sent(example, to: Self.elsewhere) == ["POST \(Self.elsewhere)/refresh"])
             // The former place is not trusted any more.
-            await table.registry.reload(try Self.profile(at: Self.here))
-            #expect(try table.status(nil).cause == "origin_changed")
+            await sessions.registry.reload(try Self.profile(at: Self.here))
+            #expect(try sessions.status(nil).cause == "origin_changed")
         }
         let record = try await store.load(SessionName("example"))
         let place = try #require(Origin(of: Self.elsewhere))
@@ -126,11 +126,11 @@ struct OriginChangeTests {
     @Test("is trusted by a new sign-in there")
     func signedInAgain() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
-            await table.registry.reload(try Self.profile(at: Self.elsewhere))
-            #expect(try await desk.start(SessionRegistryTests.start).status?.state == .active)
-            #expect(try await table.token(TokenGet()).accessToken == "token-2")
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            await sessions.registry.reload(try Self.profile(at: Self.elsewhere))
+            #expect(try await signIns.start(SessionRegistryTests.start).status?.state == .active)
+            #expect(try await sessions.token(TokenGet()).accessToken == "token-2")
         }
     }
 
@@ -139,13 +139,13 @@ struct OriginChangeTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering()) {
             $0.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
         }
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             var changed = try ExampleProvider.profile()
             changed.environments[0].baseURL = Self.elsewhere
             changed.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
-            await table.registry.reload(ProfileCatalog([changed]))
-            let last = try await table.logout(SessionLogout())
+            await sessions.registry.reload(ProfileCatalog([changed]))
+            let last = try await sessions.logout(SessionLogout())
             #expect(last.state == .signedOut && last.message?.contains(Self.elsewhere) == true)
             #expect(Self.sent(example, to: Self.elsewhere).isEmpty)
             #expect(try await example.store.loadAll().isEmpty)

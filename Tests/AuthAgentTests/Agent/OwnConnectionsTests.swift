@@ -23,13 +23,13 @@ struct OwnConnectionsTests {
         let example = try ExampleProvider(transport: transport, catalog: catalog)
         let run = Task { await example.loader.run() }
         await example.loader.ready()
-        let (table, desk) = (example.table, example.signIns)
+        let (sessions, signIns) = (example.sessions, example.signIns)
         for provider in ["here", "there"] {
-            _ = try await desk.start(LoginStart(provider: provider, fields: SessionRegistryTests.fields))
+            _ = try await signIns.start(LoginStart(provider: provider, fields: SessionRegistryTests.fields))
         }
         let there = try SessionName("there")
-        _ = try await table.refresh(SessionParams(session: there))
-        _ = try await table.logout(SessionLogout(session: there))
+        _ = try await sessions.refresh(SessionParams(session: there))
+        _ = try await sessions.logout(SessionLogout(session: there))
         run.cancel()
         // What was ordered is done when it has ended.
         await run.value

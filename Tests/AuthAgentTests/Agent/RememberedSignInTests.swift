@@ -23,14 +23,14 @@ struct RememberedSignInTests {
     @Test("is made again after the token's end, and not before")
     func afterTheEnd() async throws {
         let example = try ExampleProvider(transport: Self.transport())
-        try await example.running { table, desk in
-            _ = try await desk.start(Self.start(remember: true))
-            #expect(try table.status(nil).remembered)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(Self.start(remember: true))
+            #expect(try sessions.status(nil).remembered)
             example.clock.advance(.seconds(500))
-            _ = try await table.refresh(SessionParams())
+            _ = try await sessions.refresh(SessionParams())
             example.clock.advance(.seconds(2000))
-            #expect(try await table.token(SessionRegistryTests.get).accessToken == "token-3")
-            #expect(try table.status(nil).state == .active)
+            #expect(try await sessions.token(SessionRegistryTests.get).accessToken == "token-3")
+            #expect(try sessions.status(nil).state == .active)
         }
         let asked = example.transport.asked.map { $0.split(separator: "/").last.map(String.init) ?? "" }
         #expect(asked == ["login", "refresh", "login"])
@@ -39,10 +39,10 @@ struct RememberedSignInTests {
     @Test("is made again if the token is refused before its end")
     func refused() async throws {
         let example = try ExampleProvider(transport: Self.transport(refuses: true))
-        try await example.running { table, desk in
-            _ = try await desk.start(Self.start(remember: true))
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(Self.start(remember: true))
             example.clock.advance(.seconds(500))
-            #expect(try await table.refresh(SessionParams()).state == .active)
+            #expect(try await sessions.refresh(SessionParams()).state == .active)
         }
         let asked = example.transport.asked.map { $0.split(separator: "/").last.map(String.init) ?? "" }
         #expect(asked == ["login", "refresh", "login"])
@@ -51,11 +51,11 @@ struct RememberedSignInTests {
     @Test("is not made if none is remembered: the session needs the user then")
     func notRemembered() async throws {
         let example = try ExampleProvider(transport: Self.transport(refuses: true))
-        try await example.running { table, desk in
-            _ = try await desk.start(Self.start(remember: false))
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(Self.start(remember: false))
             example.clock.advance(.seconds(500))
-            await #expect(throws: AgentError.self) { try await table.refresh(SessionParams()) }
-            #expect(try table.status(nil).state == .signInRequired)
+            await #expect(throws: AgentError.self) { try await sessions.refresh(SessionParams()) }
+            #expect(try sessions.status(nil).state == .signInRequired)
         }
     }
 
@@ -64,10 +64,10 @@ struct RememberedSignInTests {
         let example = try ExampleProvider(transport: Self.transport()) {
             $0.renewal.request?.body = .object([("token", .text(try Template(parsing: "{refresh_token}")))])
         }
-        try await example.running { table, desk in
-            let step = try await desk.start(Self.start(remember: true))
+        try await example.running { sessions, signIns in
+            let step = try await signIns.start(Self.start(remember: true))
             #expect(step.message?.contains("Nothing is remembered") == true)
-            #expect(try table.status(nil).remembered == false)
+            #expect(try sessions.status(nil).remembered == false)
         }
     }
 

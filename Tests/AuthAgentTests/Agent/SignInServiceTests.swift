@@ -10,15 +10,15 @@ struct SignInServiceTests {
     @Test("what is missing is asked for, one step at a time, and nothing is sent before")
     func steps() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { _, desk in
-            let first = try await desk.start(LoginStart(provider: "example"))
+        try await example.running { _, signIns in
+            let first = try await signIns.start(LoginStart(provider: "example"))
             #expect(first.kind == .fields)
             #expect(first.fields?.map(\.name) == ["email", "password"])
-            let second = try await desk.answer(
+            let second = try await signIns.answer(
                 LoginAnswer(login: first.login, fields: ["email": "a@b.example"]))
             #expect(second.fields?.map(\.name) == ["password"])
             #expect(example.transport.asked.isEmpty)
-            let done = try await desk.answer(LoginAnswer(login: first.login, fields: ["password": "secret"]))
+            let done = try await signIns.answer(LoginAnswer(login: first.login, fields: ["password": "secret"]))
             #expect(done.kind == .done)
         }
     }
@@ -26,14 +26,14 @@ struct SignInServiceTests {
     @Test("wrong input is told and asked for again before anything is sent")
     func wrongInput() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { _, desk in
-            let step = try await desk.start(
+        try await example.running { _, signIns in
+            let step = try await signIns.start(
                 LoginStart(provider: "example", fields: ["email": "no address", "password": "secret"]))
             #expect(step.kind == .fields)
             #expect(step.fields?.map(\.name) == ["email"])
             #expect(step.message?.contains("e-mail") == true)
             #expect(example.transport.asked.isEmpty)
-            let done = try await desk.answer(LoginAnswer(login: step.login, fields: ["email": "a@b.example"]))
+            let done = try await signIns.answer(LoginAnswer(login: step.login, fields: ["email": "a@b.example"]))
             #expect(done.kind == .done)
         }
     }
@@ -44,58 +44,58 @@ struct SignInServiceTests {
             ExampleProvider.json(401, #"{"message":"Nobody of that name"}"#)
         }
         let example = try ExampleProvider(transport: transport)
-        try await example.running { table, desk in
-            let step = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            let step = try await signIns.start(SessionRegistryTests.start)
             #expect(step.kind == .failed)
             #expect(step.error?.kind == .refused)
             #expect(step.error?.providerMessage == "Nobody of that name")
-            #expect(table.context.board.statuses().isEmpty)
+            #expect(sessions.context.board.statuses().isEmpty)
         }
     }
 
     @Test("a second sign-in to the same session is refused without the id of the first, or ends it if it says so")
     func second() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { _, desk in
-            let first = try await desk.start(LoginStart(provider: "example", fields: ["email": "a@b.example"]))
+        try await example.running { _, signIns in
+            let first = try await signIns.start(LoginStart(provider: "example", fields: ["email": "a@b.example"]))
             do throws(AgentError) {
-                _ = try await desk.start(SessionRegistryTests.start)
+                _ = try await signIns.start(SessionRegistryTests.start)
                 Issue.record("a second sign-in began")
             } catch {
                 #expect(error.kind == .busy)
                 #expect(error.cause == "sign_in_in_progress")
                 #expect(!error.json.text().contains(first.login))
             }
-            let here = try await desk.wait(LoginParams(login: first.login))
+            let here = try await signIns.wait(LoginParams(login: first.login))
             #expect(here.fields?.map(\.name) == ["password"])
             var replacing = SessionRegistryTests.start
             replacing.replacesSignIn = true
-            #expect(try await desk.start(replacing).kind == .done)
-            await #expect(throws: AgentError.unknownLogin) { try await desk.wait(LoginParams(login: first.login)) }
+            #expect(try await signIns.start(replacing).kind == .done)
+            await #expect(throws: AgentError.unknownLogin) { try await signIns.wait(LoginParams(login: first.login)) }
         }
     }
 
     @Test("a cancelled sign-in is over, and another may begin")
     func cancelled() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { _, desk in
-            let first = try await desk.start(LoginStart(provider: "example"))
-            #expect(try await desk.cancel(LoginParams(login: first.login)).error?.kind == .denied)
-            await #expect(throws: AgentError.unknownLogin) { try await desk.cancel(LoginParams(login: first.login)) }
-            #expect(try await desk.start(SessionRegistryTests.start).kind == .done)
+        try await example.running { _, signIns in
+            let first = try await signIns.start(LoginStart(provider: "example"))
+            #expect(try await signIns.cancel(LoginParams(login: first.login)).error?.kind == .denied)
+            await #expect(throws: AgentError.unknownLogin) { try await signIns.cancel(LoginParams(login: first.login)) }
+            #expect(try await signIns.start(SessionRegistryTests.start).kind == .done)
         }
     }
 
     @Test("a sign-in that nobody touches makes room after a quarter of an hour")
     func abandoned() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
-            _ = try await desk.start(LoginStart(provider: "example"))
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(LoginStart(provider: "example"))
             let end = example.clock.now().boot + SignInMachine.abandonedAfter
             await example.clock.somebodySleeps(until: end)
             example.clock.advance(SignInMachine.abandonedAfter)
-            for await _ in table.context.board.changes() where table.context.board.statuses().isEmpty { break }
-            #expect(try await desk.start(SessionRegistryTests.start).kind == .done)
+            for await _ in sessions.context.board.changes() where sessions.context.board.statuses().isEmpty { break }
+            #expect(try await signIns.start(SessionRegistryTests.start).kind == .done)
         }
     }
 
@@ -112,15 +112,15 @@ struct SignInServiceTests {
                 return ExampleProvider.json(200, "{}")
             }
         ) { $0.signIn = [try CodeProvider.method()] }
-        try await example.running { table, desk in
+        try await example.running { sessions, signIns in
             let start = LoginStart(provider: "example", fields: ["email": "a@b.example"])
-            let leaving = Task { try await desk.start(start) }
+            let leaving = Task { try await signIns.start(start) }
             await hold.isReached()
             leaving.cancel()
             _ = await leaving.result
-            for await _ in table.context.board.changes() where table.context.board.statuses().isEmpty { break }
+            for await _ in sessions.context.board.changes() where sessions.context.board.statuses().isEmpty { break }
             hold.release()
-            let next = try await desk.start(start)
+            let next = try await signIns.start(start)
             #expect(next.fields?.map(\.name) == ["code"])
         }
     }
@@ -134,16 +134,16 @@ struct SignInServiceTests {
                 guard await hold.pass() else { throw .cancelled }
                 return ExampleProvider.json(200, #"{"token":"token-1","user":{"id":"7"}}"#)
             })
-        try await example.running { _, desk in
-            let first = try await desk.start(LoginStart(provider: "example"))
+        try await example.running { _, signIns in
+            let first = try await signIns.start(LoginStart(provider: "example"))
             let leaving = Task {
-                try await desk.answer(LoginAnswer(login: first.login, fields: SessionRegistryTests.fields))
+                try await signIns.answer(LoginAnswer(login: first.login, fields: SessionRegistryTests.fields))
             }
             await hold.isReached()
             leaving.cancel()
             await #expect(throws: AgentError.callerGone) { try await leaving.value }
             hold.release()
-            let last = try? await desk.wait(LoginParams(login: first.login))
+            let last = try? await signIns.wait(LoginParams(login: first.login))
             #expect(last == nil || last?.kind == .done)
         }
         #expect(try await example.store.loadAll().count == 1)
@@ -158,11 +158,11 @@ struct SignInServiceTests {
         ])
     func unknownNames(params: LoginStart) async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { _, desk in
-            await #expect(throws: AgentError.self) { try await desk.start(params) }
+        try await example.running { _, signIns in
+            await #expect(throws: AgentError.self) { try await signIns.start(params) }
             #expect(example.transport.asked.isEmpty)
             // What was refused is not left behind.
-            let next = try await desk.start(SessionRegistryTests.start)
+            let next = try await signIns.start(SessionRegistryTests.start)
             #expect(next.kind == .done)
         }
     }
@@ -176,9 +176,9 @@ struct SignInServiceTests {
                 tokens: TokenSet(accessToken: Secret("t"), issuedAt: WallTime(unixSeconds: 1_800_000_000)), user: nil,
                 rawUser: nil, signedInAt: WallTime(unixSeconds: 1_800_000_000)))
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await example.running { _, desk in
+        try await example.running { _, signIns in
             do throws(AgentError) {
-                _ = try await desk.start(SessionRegistryTests.start)
+                _ = try await signIns.start(SessionRegistryTests.start)
                 Issue.record("the session was taken over")
             } catch {
                 #expect(error.kind == .conflict)

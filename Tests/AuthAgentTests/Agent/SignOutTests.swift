@@ -51,12 +51,12 @@ struct SignOutTests {
             for await _ in gate { break }
             return ExampleProvider.json(200, #"{"token":"token-\#(number)","expires_in":1000}"#)
         }
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(400))
-            async let renewed = try? table.refresh(SessionParams())
+            async let renewed = try? sessions.refresh(SessionParams())
             await log.reaches("refresh Bearer token-1")
-            #expect(try await table.logout(SessionLogout()).state == .signedOut)
+            #expect(try await sessions.logout(SessionLogout()).state == .signedOut)
             #expect(log.all.last == "logout Bearer token-1")
             open.yield()
             await log.reaches("logout Bearer token-2")
@@ -75,12 +75,12 @@ struct SignOutTests {
             end.yield()
             return ExampleProvider.json(200, #"{"token":"token-\#(number)","expires_in":1000}"#)
         }
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(400))
-            async let renewed = try? table.refresh(SessionParams())
+            async let renewed = try? sessions.refresh(SessionParams())
             await log.reaches("refresh Bearer token-1")
-            _ = try await table.logout(SessionLogout(revoke: false))
+            _ = try await sessions.logout(SessionLogout(revoke: false))
             open.yield()
             for await _ in ended { break }
             _ = await renewed

@@ -41,34 +41,34 @@ struct StoppingTests {
         let hold = Hold()
         let example = try Self.provider(hold)
         let waiting = OneShot<Task<TokenResult, any Error>>()
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(2000))
-            waiting.send(Task { try await table.token(SessionRegistryTests.get) })
+            waiting.send(Task { try await sessions.token(SessionRegistryTests.get) })
             await hold.isReached()
         }
         let token = try #require(await waiting.value())
         #expect(await Self.error(token) == .stopping)
-        await #expect(throws: AgentError.stopping) { try await example.table.token(SessionRegistryTests.get) }
+        await #expect(throws: AgentError.stopping) { try await example.sessions.token(SessionRegistryTests.get) }
     }
 
     @Test("a request that is in flight brings its token into the store first, and none begins any more")
     func finished() async throws {
         let (hold, store) = (Hold(), MemoryStore())
         let example = try Self.provider(hold, store: store)
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(2000))
-            let token = Task { try await table.token(SessionRegistryTests.get).accessToken }
+            let token = Task { try await sessions.token(SessionRegistryTests.get).accessToken }
             await hold.isReached()
             let deadline = example.clock.now().boot + Self.grace
-            let finish = Task { await table.registry.finish(until: deadline) }
+            let finish = Task { await sessions.registry.finish(until: deadline) }
             await example.clock.somebodySleeps(until: deadline)
             hold.release()
             await finish.value
             #expect(try await store.load(SessionName("example"))?.tokens.accessToken == Secret("token-2"))
             #expect(try await token.value == "token-2")
-            await #expect(throws: AgentError.stopping) { try await table.refresh(SessionParams()) }
+            await #expect(throws: AgentError.stopping) { try await sessions.refresh(SessionParams()) }
         }
         #expect(example.transport.asked.count == 2)
     }
@@ -77,13 +77,13 @@ struct StoppingTests {
     func deadline() async throws {
         let hold = Hold()
         let example = try Self.provider(hold)
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(2000))
-            let token = Task { try await table.token(SessionRegistryTests.get) }
+            let token = Task { try await sessions.token(SessionRegistryTests.get) }
             await hold.isReached()
             let deadline = example.clock.now().boot + Self.grace
-            let finish = Task { await table.registry.finish(until: deadline) }
+            let finish = Task { await sessions.registry.finish(until: deadline) }
             await example.clock.somebodySleeps(until: deadline)
             example.clock.advance(Self.grace)
             await finish.value
@@ -95,11 +95,11 @@ struct StoppingTests {
     @Test("a session that is signed in to afterwards is refused, and not waited for")
     func late() async throws {
         let example = try Self.provider(Hold())
-        try await example.running { _, desk in _ = try await desk.start(SessionRegistryTests.start) }
+        try await example.running { _, signIns in _ = try await signIns.start(SessionRegistryTests.start) }
         var other = try #require(try await example.store.load(SessionName("example")))
         other.session = try SessionName("other")
         let (late, now) = (other, example.clock.now())
-        await #expect(throws: AgentError.stopping) { try await example.table.registry.signedIn(late, sentAt: now) }
+        await #expect(throws: AgentError.stopping) { try await example.sessions.registry.signedIn(late, sentAt: now) }
     }
 
     @Test("ends a wait for the first look into a store that never answers")
@@ -108,8 +108,8 @@ struct StoppingTests {
         let example = try Self.provider(Hold(), store: store)
         let run = Task { await example.loader.run() }
         let ready = Task { await example.loader.ready() }
-        let token = Task { try await example.table.token(SessionRegistryTests.get) }
-        let gone = Task { try await example.table.token(SessionRegistryTests.get) }
+        let token = Task { try await example.sessions.token(SessionRegistryTests.get) }
+        let gone = Task { try await example.sessions.token(SessionRegistryTests.get) }
         await store.hold.isReached()
         gone.cancel()
         #expect(await Self.error(gone) == .callerGone)
@@ -125,9 +125,9 @@ struct SessionChangeTests {
     @Test("an older word on the network never replaces a newer one, nor does one about another place")
     func order() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
-            let session = try #require(try table.registry.session(named: SessionName("example")))
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            let session = try #require(try sessions.registry.session(named: SessionName("example")))
             let here = try #require(Origin(of: "http://localhost:1"))
             let elsewhere = try #require(Origin(of: "https://provider.example"))
             #expect(await session.networkChanged(VersionedNetworkState(state: .online, version: 2000), at: here))
@@ -137,10 +137,10 @@ struct SessionChangeTests {
             let end = ManualClock.moment(.seconds(1000)).boot
             await example.clock.somebodySleeps(until: end - .seconds(30))
             example.clock.advance(.seconds(900))
-            for await _ in table.context.board.changes() where table.context.board.renewals == 1 { break }
+            for await _ in sessions.context.board.changes() where sessions.context.board.renewals == 1 { break }
             #expect(await session.networkChanged(VersionedNetworkState(state: .offline, version: 3000), at: here))
             example.clock.advance(.seconds(2000))
-            await #expect(throws: AgentError.offline) { try await table.token(SessionRegistryTests.get) }
+            await #expect(throws: AgentError.offline) { try await sessions.token(SessionRegistryTests.get) }
         }
     }
 
@@ -159,18 +159,18 @@ struct SessionChangeTests {
     @Test("profiles that were replaced decide by themselves, whichever of two reloads is heard of last")
     func reload() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             var changed = try ExampleProvider.profile()
             changed.renewal = Renewal(kind: .none)
-            let (old, new) = (table.context.providers.profiles, ProfileCatalog([changed]))
+            let (old, new) = (sessions.context.providers.profiles, ProfileCatalog([changed]))
             for _ in 1...50 {
                 // The second is begun when the first has put its profiles in place, and may be anywhere after that.
-                async let first: Void = table.registry.reload(old)
-                async let second: Void = table.registry.reload(new)
+                async let first: Void = sessions.registry.reload(old)
+                async let second: Void = sessions.registry.reload(new)
                 _ = await (first, second)
-                let expected = table.context.providers.profiles["example"]?.renewal.kind != Renewal.Kind.none
-                #expect(try table.status(nil).renews == expected)
+                let expected = sessions.context.providers.profiles["example"]?.renewal.kind != Renewal.Kind.none
+                #expect(try sessions.status(nil).renews == expected)
             }
         }
     }
@@ -182,22 +182,22 @@ struct SessionChangeTests {
         let example = try ExampleProvider(
             transport: ExampleProvider.numbering(),
             publish: { event in
-                guard event.name == "signed_out", let table = known.table.withLock({ $0 }) else { return }
-                notes.add(table.registry.session(named: shop) == nil ? "free" : "taken")
+                guard event.name == "signed_out", let sessions = known.sessions.withLock({ $0 }) else { return }
+                notes.add(sessions.registry.session(named: shop) == nil ? "free" : "taken")
             })
-        known.table.withLock { $0 = example.table }
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
-            _ = try await table.logout(SessionLogout())
-            #expect(table.registry.session(named: shop) == nil)
+        known.sessions.withLock { $0 = example.sessions }
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            _ = try await sessions.logout(SessionLogout())
+            #expect(sessions.registry.session(named: shop) == nil)
         }
         #expect(notes.all == ["taken"])
-        known.table.withLock { $0 = nil }
+        known.sessions.withLock { $0 = nil }
     }
 
-    /// The table that a test's events come from.
+    /// The sessions that a test's events come from.
     private final class Known: Sendable {
-        let table = Mutex<SessionRequests?>(nil)
+        let sessions = Mutex<SessionRequests?>(nil)
     }
 }
 

@@ -12,20 +12,20 @@ struct StoreAtStartTests {
     func readAgain(failures: Int) async throws {
         let store = FlakyStore(failing: failures)
         let first = try ExampleProvider(store: store.kept, transport: ExampleProvider.numbering())
-        try await first.running { _, desk in _ = try await desk.start(SessionRegistryTests.start) }
+        try await first.running { _, signIns in _ = try await signIns.start(SessionRegistryTests.start) }
 
         let second = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await second.running { table, _ in
-            #expect(throws: AgentError.self) { try table.status(nil) }
+        try await second.running { sessions, _ in
+            #expect(throws: AgentError.self) { try sessions.status(nil) }
             for _ in 1...failures {
                 await second.clock.somebodySleeps(until: second.clock.now().boot + Backoff.longest)
                 second.clock.advance(Backoff.longest)
             }
             // The store is called ready after all that it holds is there.
-            for await _ in table.context.board.changes() where table.context.board.store.state == .ready { break }
-            let token = try await table.token(TokenGet())
+            for await _ in sessions.context.board.changes() where sessions.context.board.store.state == .ready { break }
+            let token = try await sessions.token(TokenGet())
             #expect(token.accessToken.hasPrefix("token-"))
-            #expect(table.context.board.statuses().map(\.state) == [.active])
+            #expect(sessions.context.board.statuses().map(\.state) == [.active])
         }
         #expect(store.reads == failures + 1)
     }
@@ -42,13 +42,13 @@ struct StoreAtStartTests {
     func wanted() async throws {
         let store = FlakyStore(failing: 1, with: .locked)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await example.running { table, _ in
-            #expect(!table.context.board.isStoreRequested)
-            await #expect(throws: AgentError.self) { try await table.token(TokenGet()) }
-            #expect(table.context.board.isStoreRequested && table.context.board.store.state == .locked)
+        try await example.running { sessions, _ in
+            #expect(!sessions.context.board.isStoreRequested)
+            await #expect(throws: AgentError.self) { try await sessions.token(TokenGet()) }
+            #expect(sessions.context.board.isStoreRequested && sessions.context.board.store.state == .locked)
             example.loader.startRetry()
-            for await _ in table.context.board.changes() where table.context.board.store.state == .ready { break }
-            #expect(!table.context.board.isStoreRequested)
+            for await _ in sessions.context.board.changes() where sessions.context.board.store.state == .ready { break }
+            #expect(!sessions.context.board.isStoreRequested)
         }
     }
 }

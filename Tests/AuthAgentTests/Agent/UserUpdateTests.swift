@@ -44,15 +44,15 @@ struct UserUpdateTests {
         arguments: Self.failures.indices)
     func notFetched(index: Int) async throws {
         let example = try Self.example(change: ExampleProvider.json(200, "{}"), fetch: Self.failures[index])
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
-            let result = try await table.users.update(UserUpdate(fields: ["name": "Ada"]))
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            let result = try await sessions.users.update(UserUpdate(fields: ["name": "Ada"]))
             // As it was known before.
             #expect(result.user.id == "7" && result.user.email == "a@b.example")
             #expect(result.raw == ["id": "7", "email": "a@b.example"])
             #expect(Self.changes(example) == 1)
             #expect(example.transport.asked.contains("GET http://localhost:1/me"))
-            #expect(try table.status(nil).state == .active)
+            #expect(try sessions.status(nil).state == .active)
         }
     }
 
@@ -60,9 +60,9 @@ struct UserUpdateTests {
     func neverFetched() async throws {
         let empty = HTTPResponse(status: 204, headers: [], body: [])
         let example = try Self.example(change: empty, fetch: nil, fetchesUser: false)
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
-            #expect(try await table.users.update(UserUpdate(fields: ["name": "Ada"])).user.id == "7")
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            #expect(try await sessions.users.update(UserUpdate(fields: ["name": "Ada"])).user.id == "7")
             #expect(Self.changes(example) == 1)
         }
     }
@@ -71,10 +71,10 @@ struct UserUpdateTests {
     func refused() async throws {
         let example = try Self.example(
             change: ExampleProvider.json(422, #"{"message":"No such name."}"#), fetch: ExampleProvider.json(200, "{}"))
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             let error = await #expect(throws: AgentError.self) {
-                try await table.users.update(UserUpdate(fields: ["name": "Ada"]))
+                try await sessions.users.update(UserUpdate(fields: ["name": "Ada"]))
             }
             #expect(error?.kind == .validation)
             #expect(error?.providerMessage == "No such name.", "\(String(describing: error))")

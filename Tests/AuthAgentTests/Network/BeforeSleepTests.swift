@@ -13,15 +13,15 @@ struct BeforeSleepTests {
     func written() async throws {
         let (store, sleep) = (FaultyStore(), AnnouncedSleep())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), sleep: sleep)
-        try await example.running { table, desk in
-            try await Self.leaveUnwritten(table, desk, store)
+        try await example.running { sessions, signIns in
+            try await Self.leaveUnwritten(sessions, signIns, store)
             store.set(.ready)
             let writes = store.saves
             sleep.prepare()
             let atRelease = await sleep.released { store.saves }
             #expect(atRelease > writes)
             #expect(try await store.load(SessionName("example"))?.tokens.accessToken == Secret("token-2"))
-            #expect(try table.status(nil).unsaved == false)
+            #expect(try sessions.status(nil).unsaved == false)
         }
     }
 
@@ -29,15 +29,15 @@ struct BeforeSleepTests {
     func hung() async throws {
         let (store, sleep) = (FaultyStore(), AnnouncedSleep())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), sleep: sleep)
-        try await example.running { table, desk in
-            try await Self.leaveUnwritten(table, desk, store)
+        try await example.running { sessions, signIns in
+            try await Self.leaveUnwritten(sessions, signIns, store)
             store.set(.silent)
             sleep.prepare()
             await store.isAskedInVain()
             #expect(!sleep.isReleased)
             example.clock.advance(NetworkMonitor.longestHold)
             _ = await sleep.released {}
-            #expect(try table.status(nil).unsaved)
+            #expect(try sessions.status(nil).unsaved)
         }
     }
 
@@ -45,21 +45,21 @@ struct BeforeSleepTests {
     func idle() async throws {
         let sleep = AnnouncedSleep()
         let example = try ExampleProvider(transport: ExampleProvider.numbering(), sleep: sleep)
-        try await example.running { _, desk in
-            _ = try await desk.start(Self.start)
+        try await example.running { _, signIns in
+            _ = try await signIns.start(Self.start)
             sleep.prepare()
             _ = await sleep.released {}
         }
     }
 
     /// A renewed token in memory that the store did not take.
-    private static func leaveUnwritten(_ table: SessionRequests, _ desk: SignInService, _ store: FaultyStore)
+    private static func leaveUnwritten(_ sessions: SessionRequests, _ signIns: SignInService, _ store: FaultyStore)
         async throws
     {
-        _ = try await desk.start(start)
+        _ = try await signIns.start(start)
         store.set(.failing)
-        _ = try await table.refresh(SessionParams())
-        #expect(try table.status(nil).unsaved)
+        _ = try await sessions.refresh(SessionParams())
+        #expect(try sessions.status(nil).unsaved)
     }
 }
 

@@ -65,10 +65,10 @@ struct ClockSkewTests {
                     body: Array(#"{"token":"t","expires_in":1000}"#.utf8))
             }
             let example = try ExampleProvider(transport: transport)
-            try await example.running { table, desk in
-                _ = try await desk.start(SessionRegistryTests.start)
-                #expect(try table.status(nil).clockSkew == skew.map { .seconds($0) })
-                #expect(table.context.board.network.clockSkews == (skew.map { ["example": .seconds($0)] } ?? [:]))
+            try await example.running { sessions, signIns in
+                _ = try await signIns.start(SessionRegistryTests.start)
+                #expect(try sessions.status(nil).clockSkew == skew.map { .seconds($0) })
+                #expect(sessions.context.board.network.clockSkews == (skew.map { ["example": .seconds($0)] } ?? [:]))
             }
         }
     }

@@ -45,7 +45,7 @@ struct OutboxServingTests {
             sending.yield(request.url)
             return ExampleProvider.json(200, "{}")
         }
-        try await APIClientTests.play(example) { table, api in
+        try await APIClientTests.play(example) { sessions, api in
             let session = try SessionName("example")
             let entry = OutboxEntry(
                 id: "a", session: session, owner: .init(provider: "example", environment: "local", userID: "7"),
@@ -53,7 +53,7 @@ struct OutboxServingTests {
             let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
             let store = FailingOutbox(entry, .request(params), failures: 2)
             let outbox = Outbox(
-                context: table.context, api: api, store: store, seed: 1, publish: { _ in })
+                context: sessions.context, api: api, store: store, seed: 1, publish: { _ in })
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await outbox.run() }
                 var reads = store.reads.makeAsyncIterator()
@@ -115,9 +115,9 @@ struct OutboxServingTests {
             sending.yield(request.url)
             return ExampleProvider.json(200, "{}")
         }
-        try await APIClientTests.play(example) { table, api in
+        try await APIClientTests.play(example) { sessions, api in
             let session = try SessionName("example")
-            let present = try await table.registry.session(session).record.signIn
+            let present = try await sessions.registry.session(session).record.signIn
             let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
             func entry(_ signIn: SignInID?) -> OutboxEntry {
                 OutboxEntry(

@@ -57,9 +57,9 @@ struct OutboxStopTests {
     private func play(
         _ store: HeldOutbox, provider: Hold, _ test: @escaping @Sendable (Outbox) async throws -> Void
     ) async throws {
-        try await APIClientTests.play(try Self.example(provider)) { table, api in
+        try await APIClientTests.play(try Self.example(provider)) { sessions, api in
             try await test(
-                Outbox(context: table.context, api: api, store: store, seed: 1, publish: { _ in }))
+                Outbox(context: sessions.context, api: api, store: store, seed: 1, publish: { _ in }))
         }
     }
 
@@ -189,7 +189,7 @@ struct OutboxStopTests {
         _ = try await example.signIns.start(
             SessionRegistryTests.start)
         let outbox = Outbox(
-            context: example.table.context, api: example.apiClient, store: store, seed: 1, publish: { _ in })
+            context: example.sessions.context, api: example.apiClient, store: store, seed: 1, publish: { _ in })
         let run = Task { await outbox.run() }
         provider.release()
         await remove.isReached()

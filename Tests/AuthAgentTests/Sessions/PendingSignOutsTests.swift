@@ -64,12 +64,12 @@ struct PendingSignOutsTests {
     func answered() async throws {
         let (disk, store) = (HeldDisk(holds: [Hold()]), ClosedStore())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), signOuts: disk)
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             store.takes.withLock { $0 = false }
             let logout = Task {
                 do {
-                    _ = try await table.logout(SessionLogout())
+                    _ = try await sessions.logout(SessionLogout())
                 } catch {
                     disk.notes.add("answered")
                 }
@@ -82,7 +82,7 @@ struct PendingSignOutsTests {
             // The store is tried again by itself.
             await example.clock.somebodySleeps(until: example.clock.now().boot + Backoff.longest)
             example.clock.advance(Backoff.longest)
-            for await _ in table.context.board.changes() where table.context.board.status(nil) == nil { break }
+            for await _ in sessions.context.board.changes() where sessions.context.board.status(nil) == nil { break }
         }
         #expect(disk.notes.all.last == "none")
     }
@@ -91,14 +91,14 @@ struct PendingSignOutsTests {
     func signedInAgain() async throws {
         let (disk, store) = (HeldDisk(), ClosedStore())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), signOuts: disk)
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             store.takes.withLock { $0 = false }
-            await #expect(throws: AgentError.self) { try await table.logout(SessionLogout()) }
+            await #expect(throws: AgentError.self) { try await sessions.logout(SessionLogout()) }
             #expect(disk.notes.all == ["example"])
-            _ = try await desk.start(SessionRegistryTests.start)
+            _ = try await signIns.start(SessionRegistryTests.start)
             while disk.notes.all.last != "none" { await Task.yield() }
-            #expect(try table.status(nil).state == .active)
+            #expect(try sessions.status(nil).state == .active)
         }
         #expect(disk.load().isEmpty)
     }
@@ -108,10 +108,10 @@ struct PendingSignOutsTests {
         let store = ClosedStore()
         let example = try ExampleProvider(
             store: store, transport: ExampleProvider.numbering(), signOuts: HeldDisk(isFull: true))
-        try await example.running { table, desk in
-            _ = try await desk.start(SessionRegistryTests.start)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
             store.takes.withLock { $0 = false }
-            let error = await #expect(throws: AgentError.self) { try await table.logout(SessionLogout()) }
+            let error = await #expect(throws: AgentError.self) { try await sessions.logout(SessionLogout()) }
             #expect(error?.message.contains("the disk is full") == true)
             #expect(error?.message.contains("the session returns") == true)
         }

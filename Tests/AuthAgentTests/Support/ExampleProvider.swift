@@ -4,13 +4,13 @@ import AuthModel
 import AuthTokens
 import AuthWire
 
-/// A provider of the simplest shape, and a table of sessions at it, in a test's hands.
+/// A provider of the simplest shape, and a session registry with sessions at it.
 struct ExampleProvider {
     let clock = ManualClock()
     let store: any SessionStore
     let transport: ScriptedTransport
     let loader: SessionLoader
-    let table: SessionRequests
+    let sessions: SessionRequests
     let kept: ResponseCache
 
     init(
@@ -36,7 +36,7 @@ struct ExampleProvider {
         let storage = SessionStorage(store: store, signOuts: signOuts, handover: handover)
         let registry = SessionRegistry(context: context, storage: storage, seed: 1)
         loader = SessionLoader(context: context, registry: registry, storage: storage, seed: 1)
-        table = SessionRequests(context: context, registry: registry, storage: storage)
+        sessions = SessionRequests(context: context, registry: registry, storage: storage)
     }
 
     /// Runs the sessions for as long as the test.
@@ -44,17 +44,17 @@ struct ExampleProvider {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await loader.run() }
             await loader.ready()
-            try await test(table, signIns)
+            try await test(sessions, signIns)
             group.cancelAll()
         }
     }
 
     var signIns: SignInService {
-        SignInService(context: table.context, registry: table.registry, loader: loader)
+        SignInService(context: sessions.context, registry: sessions.registry, loader: loader)
     }
 
     /// Calls of this provider's API.
-    var apiClient: APIClient { APIClient(context: table.context, registry: table.registry, kept: kept, seed: 1) }
+    var apiClient: APIClient { APIClient(context: sessions.context, registry: sessions.registry, kept: kept, seed: 1) }
 
     static func profile() throws -> ProviderProfile {
         func request(_ path: String, bearer: Bool, body: BodyTemplate? = nil) throws -> RequestTemplate {

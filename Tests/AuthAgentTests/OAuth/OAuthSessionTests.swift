@@ -8,8 +8,8 @@ import Synchronization
 import Testing
 
 /// Sessions at an authorization server whose every response the test writes.
-@Suite("OAuth: what a table of sessions requests from its server", .timeLimit(.minutes(1)))
-struct OAuthTableTests {
+@Suite("OAuth: what a session registry requests from its server", .timeLimit(.minutes(1)))
+struct OAuthSessionTests {
     private static let issuer = "http://127.0.0.1:1/o"
     private static let openIDPlace = "GET \(issuer)/.well-known/openid-configuration"
     private static let oauthPlace = "GET http://127.0.0.1:1/.well-known/oauth-authorization-server/o"
@@ -79,7 +79,7 @@ struct OAuthTableTests {
             profile.renewal = Renewal(kind: .refresh)
             profile.errors = ErrorMap()
         }
-        try await example.running { table, _ in try await test(table, example.apiClient, example.clock) }
+        try await example.running { sessions, _ in try await test(sessions, example.apiClient, example.clock) }
         return seen.withLock { $0 }
     }
 
@@ -95,8 +95,8 @@ struct OAuthTableTests {
             case Self.oauthPlace: Self.metadata(["revocation_endpoint": "http://127.0.0.1:1/revoke"])
             default: ExampleProvider.json(200, "{}")
             }
-        } _: { table, _, _ in
-            let status = try await table.logout(SessionLogout(session: nil, revoke: true))
+        } _: { sessions, _, _ in
+            let status = try await sessions.logout(SessionLogout(session: nil, revoke: true))
             #expect(status.message == nil)
         }
         #expect(seen.count { $0.request == "POST http://127.0.0.1:1/revoke" } == 2)
@@ -111,8 +111,8 @@ struct OAuthTableTests {
                 Self.metadata(["revocation_endpoint": "http://127.0.0.1:1/revoke"], issuer: "http://127.0.0.1:1")
             default: ExampleProvider.json(200, "{}")
             }
-        } _: { table, _, _ in
-            let status = try await table.logout(SessionLogout(session: nil, revoke: true))
+        } _: { sessions, _, _ in
+            let status = try await sessions.logout(SessionLogout(session: nil, revoke: true))
             #expect(status.message?.contains("offers no revocation") == true, "\(status.message ?? "")")
         }
         #expect(!seen.contains { $0.request.contains("revoke") })
@@ -124,8 +124,8 @@ struct OAuthTableTests {
             let seen = try await play { request, _ in
                 if request == place { return Self.metadata([:]) }
                 return request.hasPrefix("POST") ? Self.renewed : Self.page(404)
-            } _: { table, _, _ in
-                let status = try await table.refresh(Self.session)
+            } _: { sessions, _, _ in
+                let status = try await sessions.refresh(Self.session)
                 #expect(status.state == .active)
             }
             #expect(seen.map(\.request) == [Self.openIDPlace, Self.oauthPlace, "POST http://127.0.0.1:1/token"])
@@ -137,12 +137,12 @@ struct OAuthTableTests {
         let api = "https://api.example.org/v1"
         let seen = try await play(Self.profile(resource: api)) { request, _ in
             request.hasPrefix("GET") ? Self.metadata([:]) : Self.renewed
-        } _: { table, _, clock in
-            _ = try await table.refresh(Self.session)
+        } _: { sessions, _, clock in
+            _ = try await sessions.refresh(Self.session)
             clock.advance(Self.turn)
-            _ = try await table.token(TokenGet(scopes: ["read"]))
+            _ = try await sessions.token(TokenGet(scopes: ["read"]))
             clock.advance(Self.turn)
-            _ = try await table.token(TokenGet(audience: "https://other.example.org/"))
+            _ = try await sessions.token(TokenGet(audience: "https://other.example.org/"))
         }
         let sent = seen.filter { $0.request.hasPrefix("POST") }.map { $0.form.filter { $0.name == "resource" } }
         #expect(
@@ -157,9 +157,9 @@ struct OAuthTableTests {
         let seen = try await play(Self.profile(authentication: .basic)) { request, earlier in
             if request.hasPrefix("GET") { return Self.metadata([:]) }
             return earlier == 0 ? ExampleProvider.json(401, #"{"error":"invalid_client"}"#) : Self.renewed
-        } _: { table, _, clock in
+        } _: { sessions, _, clock in
             for _ in 0..<2 {
-                let status = try await table.refresh(Self.session)
+                let status = try await sessions.refresh(Self.session)
                 #expect(status.state == .active)
                 clock.advance(Self.turn)
             }
@@ -183,12 +183,12 @@ struct OAuthTableTests {
                     200,
                     #"{"access_token":"t\#(earlier)","expires_in":1000,"scope":"\#(scope)","refresh_token":"r\#(earlier)"}"#
                 )
-            } _: { table, _, clock in
-                _ = try await table.token(TokenGet(scopes: ["read"]))
+            } _: { sessions, _, clock in
+                _ = try await sessions.token(TokenGet(scopes: ["read"]))
                 clock.advance(Self.turn)
-                let token = try await table.token(TokenGet())
+                let token = try await sessions.token(TokenGet())
                 #expect(token.accessToken == (isGivenBack ? "t1" : "t2"))
-                let status = try table.status(nil)
+                let status = try sessions.status(nil)
                 #expect(status.state == .active)
                 #expect(status.scopes == (isGivenBack ? ["read", "write"] : ["read"]))
                 #expect(status.cause == (isGivenBack ? nil : "scope_reduced"))
@@ -202,9 +202,9 @@ struct OAuthTableTests {
     func noTargetedTokens() async throws {
         let seen = try await play(Self.profile(targeted: false)) { _, _ in
             Self.renewed
-        } _: { table, _, _ in
+        } _: { sessions, _, _ in
             let error = await #expect(throws: AgentError.self) {
-                try await table.token(TokenGet(audience: "https://api.example.org"))
+                try await sessions.token(TokenGet(audience: "https://api.example.org"))
             }
             #expect(error?.kind == .unsupported && error?.message.contains("targeted_tokens") == true)
         }
@@ -251,12 +251,12 @@ struct OAuthTableTests {
             case "POST http://127.0.0.1:1/token": Self.renewed
             default: Self.page(404)
             }
-        } _: { table, _, _ in
-            let status = try await table.validate(Self.session)
+        } _: { sessions, _, _ in
+            let status = try await sessions.validate(Self.session)
             #expect(status.state == .active && (status.user != nil) == hasUserInfo)
             guard !hasUserInfo else { return }
             // The renewed one is refused too, and another renewal would not help.
-            let error = await #expect(throws: AgentError.self) { try await table.validate(Self.session) }
+            let error = await #expect(throws: AgentError.self) { try await sessions.validate(Self.session) }
             #expect(error?.message.contains("not active") == true)
         }
         let posts = ["POST http://127.0.0.1:1/introspect", "POST http://127.0.0.1:1/token"]
