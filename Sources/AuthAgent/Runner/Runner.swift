@@ -106,6 +106,10 @@ package actor Runner<M: Machine> {
     /// What the machine is like between two events.
     package func read<Value: Sendable>(_ body: (borrowing M) -> Value) -> Value { body(machine) }
 
+    /// Several steps with no event in between.
+    @discardableResult
+    package func together<Value: Sendable>(_ steps: @Sendable (isolated Runner<M>) -> Value) -> Value { steps(self) }
+
     private func handle(_ event: M.Event) {
         var turn = Turn<M.Action, M.Reply>(at: tasks.clock.now())
         machine.handle(event, in: &turn)

@@ -13,6 +13,7 @@ package final class Session: Sendable {
     }
 
     package var name: SessionName { performer.name }
+    private var providers: ProviderClient { performer.context.providers }
 
     package func begin() async { await runner.send(.begun) }
 
@@ -20,7 +21,9 @@ package final class Session: Sendable {
 
     /// The same for what was learned with this record. It is dropped if the session has another sign-in by now.
     package func handle(_ event: SessionEvent, learnedWith record: SessionRecord) async {
-        await performer.send(event, learnedWith: record, to: runner)
+        await runner.together { runner in
+            if runner.read({ $0.record }).signIn == record.signIn { runner.send(event) }
+        }
     }
 
     package var record: SessionRecord {
@@ -29,7 +32,7 @@ package final class Session: Sendable {
 
     /// The origin of its provider in the present profile; `nil` if there is no profile any more.
     package var origin: Origin? {
-        get async { performer.origin(of: await record) }
+        get async { providers.probe(await record)?.origin }
     }
 
     /// Whether it is the one that this runner runs.
@@ -40,21 +43,41 @@ package final class Session: Sendable {
     /// Records what the network is like for the provider at `origin`. Older news than the last is dropped.
     /// - Returns: `false` if the provider is at another origin by now: then this says nothing of it.
     package func networkChanged(_ news: VersionedNetworkState, at origin: Origin?) async -> Bool {
-        await performer.networkChanged(news, at: origin, to: runner)
+        await runner.together { [providers] runner in
+            guard origin == providers.probe(runner.read { $0.record })?.origin else { return false }
+            runner.send(.networkChanged(news.state), version: news.version, from: .network)
+            return true
+        }
     }
 
     /// The profiles were replaced: whether anything renews this session is decided by those of now.
-    package func profilesChanged() async { await performer.profilesChanged(runner) }
+    package func profilesChanged() async {
+        await runner.together { [providers] runner in
+            runner.send(.renewable(providers.means(of: runner.read { $0.record })))
+        }
+    }
 
     /// A new sign-in to this session.
     /// - Parameter revokesFormer: another account had it, whose tokens are of no more use here.
     package func replace(with record: SessionRecord, sentAt: Moment, revokesFormer: Bool = false) async {
-        await performer.replace(with: record, sentAt: sentAt, revokesFormer: revokesFormer, on: runner)
+        await runner.together { [providers] runner in
+            runner.send(.renewable(providers.means(of: record)))
+            runner.send(.replaced(record, sentAt: sentAt, revokesFormer: revokesFormer))
+        }
     }
 
     /// Compares where the profile, as it stands now, has tokens sent with where the session was signed in. For a record from
     /// before origins were recorded the profile's are adopted.
-    package func checkOrigins() async { await performer.checkOrigins(runner) }
+    package func checkOrigins() async {
+        await runner.together { [providers] runner in
+            let record = runner.read { $0.record }
+            if record.origins != nil {
+                runner.send(.originsChecked(providers.originChange(of: record)))
+            } else if let named = providers.namedOrigins(of: record) {
+                runner.send(.originsTrusted(named))
+            }
+        }
+    }
 
     /// Lets the tokens of this record be sent to these places.
     /// - Returns: whether they may be; `false` if the session has another sign-in or other places by now, or the profile
@@ -66,7 +89,12 @@ package final class Session: Sendable {
     /// A request with this record failed. If it was not sent because of where it would have gone, the status says so.
     func note(_ failure: ProviderFailure, with record: SessionRecord) async {
         guard failure.error.isOriginChange else { return }
-        await performer.noteOriginChange(failure.error, of: record, to: runner)
+        await runner.together { runner in
+            let current = runner.read { $0.record }
+            // Another place may be trusted since.
+            guard current.signIn == record.signIn, current.origins == record.origins else { return }
+            runner.send(.originsChecked(failure.error))
+        }
     }
 
     // MARK: What callers ask

@@ -140,44 +140,9 @@ struct SessionPerformer: ActionPerformer {
         }
     }
 
-    // MARK: Events that depend on the present record
+    // MARK: Origins
 
-    func origin(of record: SessionRecord) -> Origin? { context.providers.probe(record)?.origin }
-
-    func send(
-        _ event: SessionEvent, learnedWith record: SessionRecord, to runner: isolated Runner<SessionMachine>
-    ) {
-        if runner.read({ $0.record }).signIn == record.signIn { runner.send(event) }
-    }
-
-    func networkChanged(
-        _ news: VersionedNetworkState, at origin: Origin?, to runner: isolated Runner<SessionMachine>
-    ) -> Bool {
-        guard origin == self.origin(of: runner.read { $0.record }) else { return false }
-        runner.send(.networkChanged(news.state), version: news.version, from: .network)
-        return true
-    }
-
-    func profilesChanged(_ runner: isolated Runner<SessionMachine>) {
-        runner.send(.renewable(context.providers.means(of: runner.read { $0.record })))
-    }
-
-    func replace(
-        with record: SessionRecord, sentAt: Moment, revokesFormer: Bool, on runner: isolated Runner<SessionMachine>
-    ) {
-        runner.send(.renewable(context.providers.means(of: record)))
-        runner.send(.replaced(record, sentAt: sentAt, revokesFormer: revokesFormer))
-    }
-
-    func checkOrigins(_ runner: isolated Runner<SessionMachine>) {
-        let record = runner.read { $0.record }
-        if record.origins != nil {
-            runner.send(.originsChecked(context.providers.originChange(of: record)))
-        } else if let named = context.providers.namedOrigins(of: record) {
-            runner.send(.originsTrusted(named))
-        }
-    }
-
+    /// See ``Session/trust(_:of:)``.
     func trust(
         _ origins: TokenOrigins, of record: SessionRecord, on runner: isolated Runner<SessionMachine>
     ) -> Bool {
@@ -186,14 +151,6 @@ struct SessionPerformer: ActionPerformer {
         trusting.origins = origins
         guard context.providers.originChange(of: trusting) == nil else { return false }
         return runner.send(.originsTrusted(origins))
-    }
-
-    func noteOriginChange(
-        _ error: AgentError, of record: SessionRecord, to runner: isolated Runner<SessionMachine>
-    ) {
-        // Another place may be trusted since.
-        guard runner.read({ $0.record }).origins == record.origins else { return }
-        send(.originsChecked(error), learnedWith: record, to: runner)
     }
 }
 
