@@ -143,7 +143,7 @@ final class SignInPerformer: ActionPerformer {
     {
         guard let dependencies else { throw .noBrowser(profile) }
         if let bound = redirect.withLock({ $0 }) { return bound }
-        let bound = try await RedirectBinder(dependencies: dependencies, clock: context.clock).redirect(for: oauth)
+        let bound = try await dependencies.bindRedirect(for: oauth, at: now.wall)
         redirect.withLock { $0 = bound }
         return bound
     }

@@ -1,42 +1,38 @@
 import AuthModel
 import AuthWire
 
-/// Binds the address that a sign-in's browser comes back to.
-struct RedirectBinder: Sendable {
+extension SignInDependencies {
     /// Certificates are compared with this machine's own clock, which may have been set a moment ago.
-    private static let grace = Duration.seconds(60)
+    private static var grace: Duration { .seconds(60) }
 
-    let dependencies: SignInDependencies
-    let clock: any SystemClock
-
+    /// Binds the address that a sign-in's browser comes back to.
     /// - Returns: `nil` if nothing listens there: the desktop passes addresses of a private scheme on.
-    func redirect(for oauth: OAuthProfile) async throws(AgentError) -> BoundRedirect? {
+    func bindRedirect(for oauth: OAuthProfile, at now: WallTime) async throws(AgentError) -> BoundRedirect? {
         guard case .loopback(let redirect) = oauth.redirect else { return nil }
         guard redirect.isSecure else {
-            return BoundRedirect(listener: try await dependencies.redirects.listen(at: redirect, as: nil))
+            return BoundRedirect(listener: try await redirects.listen(at: redirect, as: nil))
         }
-        let identity = try identity(of: redirect, oauth.tlsIdentity)
+        let identity = try identity(of: redirect, oauth.tlsIdentity, at: now)
         return BoundRedirect(
-            listener: try await dependencies.redirects.listen(at: redirect, as: identity),
+            listener: try await redirects.listen(at: redirect, as: identity),
             fingerprint: oauth.tlsIdentity == nil ? identity.fingerprint : nil)
     }
 
     /// The user's own, read again for each sign-in as it is renewed now and then, or one that lasts as long as a sign-in and is
     /// only in memory.
     private func identity(
-        of redirect: LoopbackRedirect, _ files: TLSIdentityFiles?
+        of redirect: LoopbackRedirect, _ files: TLSIdentityFiles?, at now: WallTime
     ) throws(AgentError) -> TLSIdentity {
-        let now = clock.now().wall
         guard let files else {
-            let made = dependencies.cryptography.makeTLSIdentity(
+            let made = cryptography.makeTLSIdentity(
                 for: redirect.host, from: now + (.zero - Self.grace),
                 until: now + AuthorizationAttempt.timeout + Self.grace)
             guard let made else { throw .internalError("no certificate could be made for \(redirect.uri(port: nil))") }
             return made
         }
         do throws(TLSIdentityError) {
-            let (certificates, key) = try dependencies.redirects.read(files)
-            return try dependencies.cryptography.tlsIdentity(
+            let (certificates, key) = try redirects.read(files)
+            return try cryptography.tlsIdentity(
                 certificates: certificates, key: key, for: redirect.host, at: now)
         } catch {
             throw AgentError(
