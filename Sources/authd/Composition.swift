@@ -238,7 +238,7 @@ struct Composition: Sendable {
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
         let counters = AgentCounters()
         let dispatcher = Dispatcher(
-            context: context, sessions: sessions, users: UserRequests(context: context, registry: registry),
+            context: context, sessions: sessions,
             signIns: SignInService(context: context, registry: registry, loader: loader, tools: adapters.signIn),
             api: api, outbox: outbox, store: store,
             services: AgentServices(

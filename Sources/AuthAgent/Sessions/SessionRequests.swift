@@ -16,7 +16,7 @@ package struct SessionRequests: Sendable {
     }
 
     private var board: StateBoard { context.board }
-    private var providers: ProviderClient { context.providers }
+    var providers: ProviderClient { context.providers }
 
     // MARK: Answers from memory, on any thread
 

@@ -8,14 +8,14 @@ package struct Dispatcher: Sendable {
     private var methods: MethodTable
 
     package init(
-        context: AgentContext, sessions: SessionRequests, users: UserRequests, signIns: SignInService, api: APIClient,
+        context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient,
         outbox: Outbox, store: StoreAdmin, services: AgentServices, limits: ConnectionLimits = ConnectionLimits()
     ) {
         methods = MethodTable(wait: RequestWait(board: context.board, limits: limits))
         addAgent(context, services)
         addProviders(context.providers, signIns, services)
         addSignIns(signIns)
-        addSessions(sessions, users)
+        addSessions(sessions)
         addTokens(sessions)
         addCalls(api, outbox, longest: limits.longestAnswer)
         addStore(store)
@@ -75,7 +75,7 @@ package struct Dispatcher: Sendable {
         }
     }
 
-    private mutating func addSessions(_ sessions: SessionRequests, _ users: UserRequests) {
+    private mutating func addSessions(_ sessions: SessionRequests) {
         methods.known(SessionListGet.self) { _ throws(AgentError) in SessionList(sessions: try sessions.list()) }
         methods.known(SessionStatusGet.self) { call throws(AgentError) in try sessions.status(call.params.session) }
         methods.later(SessionUse.self) { call async throws(AgentError) in try await sessions.use(call) }
@@ -87,8 +87,8 @@ package struct Dispatcher: Sendable {
             try await sessions.wait(call)
         }
         methods.later(SessionTrust.self) { call async throws(AgentError) in try await sessions.trust(call) }
-        methods.later(UserGet.self) { call async throws(AgentError) in try await users.user(call) }
-        methods.later(UserUpdate.self) { call async throws(AgentError) in try await users.update(call) }
+        methods.later(UserGet.self) { call async throws(AgentError) in try await sessions.user(call) }
+        methods.later(UserUpdate.self) { call async throws(AgentError) in try await sessions.updateUser(call) }
     }
 
     private mutating func addTokens(_ sessions: SessionRequests) {

@@ -68,7 +68,7 @@ struct AuthorizationTests {
         try await APIClientTests.play(example) { sessions, api in
             example.clock.advance(.seconds(400))
             _ = try await api.request(APIClientTests.get)
-            _ = try await sessions.users.user(UserGet(fresh: true))
+            _ = try await sessions.user(UserGet(fresh: true))
         }
         #expect(seen.all == [["Token token-1"], ["Token token-1"], ["Token token-2"], ["Token token-2"]])
     }

@@ -124,7 +124,7 @@ struct ProvedCallTests {
                 request: RequestTemplate(method: "GET", path: try Template(parsing: "/me"), bearer: true),
                 user: [.whole])
         } _: { sessions, _, _ in
-            let user = try await sessions.users.user(UserGet(fresh: true)).user
+            let user = try await sessions.user(UserGet(fresh: true)).user
             #expect(user.id == "7")
         }
         #expect(shown.count == 2)

@@ -130,7 +130,7 @@ struct AccountChangeTests {
         let example = try accounts.example()
         try await example.running { sessions, signIns in
             _ = try await signIns.start(ManyAccounts.start("ada@a.example"))
-            _ = try await sessions.users.user(UserGet())
+            _ = try await sessions.user(UserGet())
             Self.expectQuestion(try await signIns.start(ManyAccounts.start("bob@a.example")))
         }
     }

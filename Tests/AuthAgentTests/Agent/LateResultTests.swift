@@ -134,7 +134,7 @@ struct LateResultTests {
         let example = try provider.example()
         try await example.running { sessions, signIns in
             try await Self.signIn(signIns)
-            let asked = Task { try await sessions.users.user(UserGet(fresh: true)).user.id }
+            let asked = Task { try await sessions.user(UserGet(fresh: true)).user.id }
             await provider.hold.isReached()
             try await Self.signIn(signIns)
             provider.hold.release()

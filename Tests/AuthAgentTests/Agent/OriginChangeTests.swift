@@ -34,7 +34,7 @@ struct OriginChangeTests {
         let api = example.apiClient
         let attempts: [@Sendable () async throws -> Void] = [
             { _ = try await sessions.token(TokenGet()) }, { _ = try await sessions.refresh(session) },
-            { _ = try await sessions.validate(session) }, { _ = try await sessions.users.user(UserGet(fresh: true)) },
+            { _ = try await sessions.validate(session) }, { _ = try await sessions.user(UserGet(fresh: true)) },
             { _ = try await api.request(APIRequest(method: "GET", path: "/things")) },
         ]
         for attempt in attempts {

@@ -46,7 +46,7 @@ struct UserUpdateTests {
         let example = try Self.example(change: ExampleProvider.json(200, "{}"), fetch: Self.failures[index])
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
-            let result = try await sessions.users.update(UserUpdate(fields: ["name": "Ada"]))
+            let result = try await sessions.updateUser(UserUpdate(fields: ["name": "Ada"]))
             // As it was known before.
             #expect(result.user.id == "7" && result.user.email == "a@b.example")
             #expect(result.raw == ["id": "7", "email": "a@b.example"])
@@ -62,7 +62,7 @@ struct UserUpdateTests {
         let example = try Self.example(change: empty, fetch: nil, fetchesUser: false)
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
-            #expect(try await sessions.users.update(UserUpdate(fields: ["name": "Ada"])).user.id == "7")
+            #expect(try await sessions.updateUser(UserUpdate(fields: ["name": "Ada"])).user.id == "7")
             #expect(Self.changes(example) == 1)
         }
     }
@@ -74,7 +74,7 @@ struct UserUpdateTests {
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
             let error = await #expect(throws: AgentError.self) {
-                try await sessions.users.update(UserUpdate(fields: ["name": "Ada"]))
+                try await sessions.updateUser(UserUpdate(fields: ["name": "Ada"]))
             }
             #expect(error?.kind == .validation)
             #expect(error?.providerMessage == "No such name.", "\(String(describing: error))")

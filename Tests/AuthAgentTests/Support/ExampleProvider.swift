@@ -99,7 +99,3 @@ struct ExampleProvider {
         HTTPResponse(status: status, headers: [("Content-Type", "application/json")], body: Array(text.utf8))
     }
 }
-
-extension SessionRequests {
-    var users: UserRequests { UserRequests(context: context, registry: registry) }
-}

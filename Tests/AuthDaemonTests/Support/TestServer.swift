@@ -73,7 +73,7 @@ struct TestServer: Sendable {
         let listener = Listener(
             socket: socket, executor: executor,
             dispatcher: Dispatcher(
-                context: context, sessions: sessions, users: UserRequests(context: context, registry: registry),
+                context: context, sessions: sessions,
                 signIns: SignInService(context: context, registry: registry, loader: loader), api: api,
                 outbox: Outbox(
                     context: context, api: api, store: SQLiteOutbox(path: nil, keys: store), seed: 1,

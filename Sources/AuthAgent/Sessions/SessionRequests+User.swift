@@ -1,17 +1,9 @@
-internal import AuthMachines
-internal import AuthModel
+import AuthMachines
+import AuthModel
 package import AuthWire
 
 /// The requests of clients that are about the user of a session.
-package struct UserRequests: Sendable {
-    private let context: AgentContext
-    private let registry: SessionRegistry
-
-    package init(context: AgentContext, registry: SessionRegistry) {
-        self.context = context
-        self.registry = registry
-    }
-
+extension SessionRequests {
     /// The user as last received, also offline. It is fetched if the caller asks for that, or if none was received.
     package func user(_ params: UserGet) async throws(AgentError) -> UserResult {
         let session = try await registry.session(params.session)
@@ -24,10 +16,10 @@ package struct UserRequests: Sendable {
     }
 
     /// Changes the user at the provider. An error about what cannot be changed is returned before anything is sent.
-    package func update(_ params: UserUpdate) async throws(AgentError) -> UserResult {
+    package func updateUser(_ params: UserUpdate) async throws(AgentError) -> UserResult {
         let session = try await registry.session(params.session)
         let (changed, record) = try await session.withToken { record throws(ProviderFailure) in
-            try await context.providers.updateUser(record, params.fields)
+            try await providers.updateUser(record, params.fields)
         }
         if let changed { return await received(changed, of: session, with: record) }
         do throws(AgentError) {
@@ -43,7 +35,7 @@ package struct UserRequests: Sendable {
 
     private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
         let (fetched, record) = try await session.withToken { record throws(ProviderFailure) in
-            try await context.providers.fetchUser(record, sentAt: context.clock.now())
+            try await providers.fetchUser(record, sentAt: context.clock.now())
         }
         return await received(fetched, of: session, with: record)
     }
