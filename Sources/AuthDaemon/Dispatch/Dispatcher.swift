@@ -3,159 +3,94 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// Registers the handlers of all methods. What is in memory is answered without a task or an actor's turn.
+/// One handler for each method, registered by its type. What is in memory is answered without a task or an actor's turn.
 package struct Dispatcher: Sendable {
-    private var methods: MethodTable
+    let board: StateBoard
+    private var handlers: [String: any MethodHandler] = [:]
 
     package init(
-        context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient,
-        outbox: Outbox, store: StoreAdmin, services: AgentServices, limits: ConnectionLimits = ConnectionLimits()
+        context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient, outbox: Outbox,
+        store: StoreAdmin, services: AgentServices
     ) {
-        methods = MethodTable(wait: RequestWait(board: context.board, limits: limits))
-        addAgent(context, services)
+        board = context.board
+        addAgent(services)
         addProviders(context.providers, signIns, services)
         addSignIns(signIns)
         addSessions(sessions)
         addTokens(sessions)
-        addCalls(api, outbox, longest: limits.longestAnswer)
+        addCalls(api, outbox)
         addStore(store)
     }
 
-    func answer(_ request: RPCRequest) -> RequestHandling { methods.answer(request) }
-
-    private mutating func addAgent(_ context: AgentContext, _ services: AgentServices) {
-        methods.now(AgentPing.self) { _ in services.pong }
-        methods.now(AgentInfoGet.self) { _ in services.info(store: context.board.store) }
-        methods.now(AgentStatsGet.self) { _ in services.stats(board: context.board) }
-        methods.on(RPCDiscover.self) { _ in .rendered(Discovery.text) }
-        methods.now(NetworkStatusGet.self) { _ in context.board.network }
-        methods.later(AgentReload.self) { call async throws(AgentError) in try await services.reload(call) }
-        methods.on(AgentLock.self) { _ throws(AgentError) in
-            throw AgentError(
-                .unsupported,
-                "\(AgentLock.name) is not supported by this version (\(Release.version)); rpc.discover lists all methods."
-            )
-        }
-        methods.on(EventsSubscribe.self) { .subscribe($0.params) }
-        methods.on(EventsUnsubscribe.self) { .unsubscribe($0.params) }
-    }
-
-    private mutating func addProviders(_ providers: ProviderClient, _ signIns: SignInService, _ services: AgentServices) {
-        methods.now(ProviderListGet.self) { _ in ProviderList(providers: providers.profiles.list.map(\.summary)) }
-        methods.now(ProviderShow.self) { call throws(AgentError) in
-            let name = call.params.provider
-            guard let profile = providers.profiles[name] else { throw .unknownProvider(name) }
-            return profile.detail
-        }
-        methods.later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }
-        methods.later(ProviderForget.self) { call async throws(AgentError) in
-            try await signIns.clients.forget(call.params)
+    func answer(_ request: RPCRequest) -> RequestHandling {
+        do throws(AgentError) {
+            guard let handler = handlers[request.method] else { throw .methodNotFound(request.method) }
+            return try handler.answer(request.params)
+        } catch {
+            return .now(.failure(error))
         }
     }
 
-    private mutating func addSignIns(_ signIns: SignInService) {
-        methods.later(LoginStart.self) { call async throws(AgentError) in try await signIns.start(call) }
-        methods.later(LoginAnswer.self) { call async throws(AgentError) in try await signIns.answer(call) }
-        methods.later(LoginWait.self) { call async throws(AgentError) in try await signIns.wait(call.params) }
-        methods.later(LoginCancel.self) { call async throws(AgentError) in try await signIns.cancel(call.params) }
-        methods.later(LoginResend.self) { call async throws(AgentError) in try await signIns.resend(call.params) }
-        methods.later(LoginRedirect.self) { call async throws(AgentError) in
-            try await signIns.redirect(call)
-            return Nothing()
-        }
-        methods.later(PasswordSet.self) { call async throws(AgentError) in try await signIns.start(.set, call.params) }
-        methods.later(PasswordChange.self) { call async throws(AgentError) in
-            try await signIns.start(.change, call.params)
-        }
-        methods.later(PasswordRequestReset.self) { call async throws(AgentError) in
-            try await signIns.start(.requestReset, call.params)
-        }
-        methods.later(PasswordReset.self) { call async throws(AgentError) in
-            try await signIns.start(.reset, call.params)
+    /// Any handler.
+    mutating func on<Method: AgentMethod>(
+        _: Method.Type, _ answer: @escaping @Sendable (Method) throws(AgentError) -> RequestHandling
+    ) {
+        handlers[Method.name] = Handler(reply: answer)
+    }
+
+    /// A handler that answers from memory.
+    mutating func now<Method: AgentMethod>(
+        _: Method.Type, _ result: @escaping @Sendable (Method) throws(AgentError) -> Method.Result
+    ) {
+        on(Method.self) { request throws(AgentError) in
+            let value = try result(request)
+            return .now(.success(value.json))
         }
     }
 
-    private mutating func addSessions(_ sessions: SessionRequests) {
-        methods.known(SessionListGet.self) { _ throws(AgentError) in SessionList(sessions: try sessions.list()) }
-        methods.known(SessionStatusGet.self) { call throws(AgentError) in try sessions.status(call.params.session) }
-        methods.later(SessionUse.self) { call async throws(AgentError) in try await sessions.use(call) }
-        methods.later(SessionRefresh.self) { call async throws(AgentError) in try await sessions.refresh(call.params) }
-        methods.later(SessionValidate.self) { call async throws(AgentError) in try await sessions.validate(call.params)
+    /// A handler that answers from memory, once the store has been read: what is not in memory may be in the store.
+    mutating func known<Method: AgentMethod>(
+        _: Method.Type, _ result: @escaping @Sendable (Method) throws(AgentError) -> Method.Result
+    ) {
+        on(Method.self) { [board] request throws(AgentError) in
+            guard board.store.state != .starting else {
+                return .later(within: nil) { () async throws(AgentError) in
+                    let value = try result(request)
+                    return .value(value.json)
+                }
+            }
+            let value = try result(request)
+            return .now(.success(value.json))
         }
-        methods.later(SessionLogout.self) { call async throws(AgentError) in try await sessions.logout(call) }
-        methods.later(SessionWait.self, within: { $0.timeout }) { call async throws(AgentError) in
-            try await sessions.wait(call)
-        }
-        methods.later(SessionTrust.self) { call async throws(AgentError) in try await sessions.trust(call) }
-        methods.later(UserGet.self) { call async throws(AgentError) in try await sessions.user(call) }
-        methods.later(UserUpdate.self) { call async throws(AgentError) in try await sessions.updateUser(call) }
     }
 
-    private mutating func addTokens(_ sessions: SessionRequests) {
-        methods.on(TokenGet.self) { [wait = methods.wait] call in
-            if let token = sessions.liveToken(call) { return .rendered(token.json) }
-            return wait.value(within: call.timeout) { () async throws(AgentError) in try await sessions.token(call).json
+    /// A handler that waits for `work`.
+    /// - Parameter limit: the caller's own time limit.
+    mutating func later<Method: AgentMethod>(
+        _: Method.Type, within limit: @escaping @Sendable (Method) -> Duration? = { _ in nil },
+        _ work: @escaping @Sendable (Method) async throws(AgentError) -> Method.Result
+    ) {
+        on(Method.self) { request in
+            .later(within: limit(request)) { () async throws(AgentError) in
+                let value = try await work(request)
+                return .value(value.json)
             }
         }
-        methods.later(TokenReject.self) { call async throws(AgentError) in try await sessions.reject(call) }
-        methods.later(TokenProof.self) { call async throws(AgentError) in try await sessions.proof(call) }
     }
+}
 
-    private mutating func addCalls(_ api: APIClient, _ outbox: Outbox, longest: Duration) {
-        methods.on(APIRequest.self) { [wait = methods.wait] call in
-            if call.streams, !call.queue {
-                let name = call.stream ?? ""
-                return .open(
-                    StreamOpening(
-                        name: name, make: { send throws(AgentError) in try api.stream(for: call, tell: send) }
-                    ) {
-                        await api.carry(call, by: $0)
-                    })
-            }
-            return wait.text(within: call.timeout) { () async throws(AgentError) in
-                call.queue ? try await outbox.post(.request(call)).rendered : try await api.request(call).rendered
-            }
-        }
-        methods.on(APICall.self) { [wait = methods.wait] call in
-            if call.streams, !call.queue {
-                let name = call.stream ?? ""
-                return .open(
-                    StreamOpening(
-                        name: name, make: { send throws(AgentError) in try api.stream(for: call, tell: send) }
-                    ) {
-                        await api.carry(call, by: $0)
-                    })
-            }
-            return wait.text(within: call.timeout) { () async throws(AgentError) in
-                call.queue ? try await outbox.post(.call(call)).rendered : try await api.call(call).rendered
-            }
-        }
-        methods.on(APIWrite.self) { call in
-            .onStream(call.stream) { stream in
-                .later(within: longest) { () async throws(AgentError) in .value(try await stream.write(call).json) }
-            }
-        }
-        methods.on(APIRead.self) { call in
-            .onStream(call.params.stream) { stream in
-                .later(within: longest) { () async throws(AgentError) in .value(try await stream.read().json) }
-            }
-        }
-        methods.on(APIClose.self) { call in
-            .onStream(call.params.stream) { stream in
-                stream.close(.streamClosed)
-                return .now(.success(Nothing().json))
-            }
-        }
-        methods.later(OutboxListGet.self) { call async throws(AgentError) in try await outbox.list(call.params) }
-        methods.later(OutboxFlush.self) { call async throws(AgentError) in try await outbox.flush(call.params) }
-        methods.later(OutboxDrop.self) { call async throws(AgentError) in try await outbox.drop(call.params) }
-    }
+/// Reads the params of one method and answers the request.
+///
+/// A type, not a closure: Swift 6.3.1 crashes on a closure that reads the params and calls another one.
+private protocol MethodHandler: Sendable {
+    func answer(_ params: JSON?) throws(AgentError) -> RequestHandling
+}
 
-    private mutating func addStore(_ store: StoreAdmin) {
-        methods.later(AgentUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
-        methods.later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }
-        methods.later(StoreMigrate.self) { call async throws(AgentError) in try await store.migrate(call) }
-        methods.later(SessionExport.self) { call async throws(AgentError) in try await store.export(call) }
-        methods.later(SessionImport.self) { call async throws(AgentError) in try await store.take(call) }
+private struct Handler<Method: AgentMethod>: MethodHandler {
+    let reply: @Sendable (Method) throws(AgentError) -> RequestHandling
+
+    func answer(_ params: JSON?) throws(AgentError) -> RequestHandling {
+        let request = try Method(params: params)
+        return try reply(request)
     }
 }

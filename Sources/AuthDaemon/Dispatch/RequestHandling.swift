@@ -6,8 +6,9 @@ enum RequestHandling {
     case now(Result<JSON, AgentError>)
     /// From memory, as JSON text.
     case rendered([UInt8])
-    /// With work that waits, within a limit.
-    case later(within: Duration, RequestTask.Work)
+    /// With work that waits, within the caller's time limit; `nil`: within the usual one. It begins when the store has been read
+    /// once.
+    case later(within: Duration?, RequestTask.Work)
     /// With a stream that lives until its task ends.
     case open(StreamOpening)
     /// With a stream of this connection.

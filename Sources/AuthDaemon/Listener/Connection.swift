@@ -147,15 +147,16 @@ final class Connection: ClientSocketDelegate {
     // MARK: Waiting work
 
     private func begin(
-        _ work: @escaping RequestTask.Work, within limit: Duration, for place: PendingRequests.Destination
+        _ work: @escaping RequestTask.Work, within asked: Duration?, for place: PendingRequests.Destination
     ) {
+        let limit = asked.map { min($0, registry.limits.longestAnswer) } ?? registry.limits.answer
         do throws(AgentError) {
             let ticket = try reserve(for: place)
             registry.counters.began()
             let late = OneShot<Void>()
             deadlines[ticket] = socket.executor.schedule(in: limit) { late.send(()) }
             (requests ?? openTasks()).yield(
-                RequestTask(ticket: ticket, kind: .once(within: limit, late: late, work)))
+                RequestTask(ticket: ticket, kind: .once(within: limit, late: late, registry.afterStart(work))))
         } catch {
             deliver(.failure(error), to: place)
         }

@@ -224,6 +224,15 @@ final class ConnectionRegistry {
 
     // MARK: Work
 
+    /// The same work, begun when the store has been read once.
+    func afterStart(_ work: @escaping RequestTask.Work) -> RequestTask.Work {
+        guard board.store.state == .starting else { return work }
+        return { [board] () async throws(AgentError) in
+            for await _ in board.changes() where board.store.state != .starting { break }
+            return try await work()
+        }
+    }
+
     func start(_ tasks: ConnectionTasks, of connection: Connection) {
         working[connection.number] = connection
         newTasks.yield(tasks)

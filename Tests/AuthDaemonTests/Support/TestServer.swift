@@ -83,7 +83,7 @@ struct TestServer: Sendable {
                     surroundings: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
                         parcels: PassphraseBundles())),
-                services: services, limits: limits),
+                services: services),
             board: context.board, policy: CurrentPeerPolicy(policy), publisher: publisher, limits: limits,
             counters: counters,
             clock: clock, parse: parse, logger: logger,

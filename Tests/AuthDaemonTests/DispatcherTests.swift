@@ -5,7 +5,7 @@ import Testing
 @testable import AuthDaemon
 
 @Suite("The methods of the agent")
-struct MethodTableTests {
+struct DispatcherTests {
     @Test("every method of the protocol has a handler")
     func complete() async throws {
         try await TestServer.run { rig in

@@ -1,0 +1,149 @@
+import AuthAgent
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// The handlers of all methods.
+extension Dispatcher {
+    mutating func addAgent(_ services: AgentServices) {
+        now(AgentPing.self) { _ in services.pong }
+        now(AgentInfoGet.self) { [board] _ in services.info(store: board.store) }
+        now(AgentStatsGet.self) { [board] _ in services.stats(board: board) }
+        on(RPCDiscover.self) { _ in .rendered(Discovery.text) }
+        now(NetworkStatusGet.self) { [board] _ in board.network }
+        later(AgentReload.self) { call async throws(AgentError) in try await services.reload(call) }
+        on(AgentLock.self) { _ throws(AgentError) in
+            throw AgentError(
+                .unsupported,
+                "\(AgentLock.name) is not supported by this version (\(Release.version)); rpc.discover lists all "
+            )
+        }
+        on(EventsSubscribe.self) { .subscribe($0.params) }
+        on(EventsUnsubscribe.self) { .unsubscribe($0.params) }
+    }
+
+    mutating func addProviders(_ providers: ProviderClient, _ signIns: SignInService, _ services: AgentServices) {
+        now(ProviderListGet.self) { _ in ProviderList(providers: providers.profiles.list.map(\.summary)) }
+        now(ProviderShow.self) { call throws(AgentError) in
+            let name = call.params.provider
+            guard let profile = providers.profiles[name] else { throw .unknownProvider(name) }
+            return profile.detail
+        }
+        later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }
+        later(ProviderForget.self) { call async throws(AgentError) in
+            try await signIns.clients.forget(call.params)
+        }
+    }
+
+    mutating func addSignIns(_ signIns: SignInService) {
+        later(LoginStart.self) { call async throws(AgentError) in try await signIns.start(call) }
+        later(LoginAnswer.self) { call async throws(AgentError) in try await signIns.answer(call) }
+        later(LoginWait.self) { call async throws(AgentError) in try await signIns.wait(call.params) }
+        later(LoginCancel.self) { call async throws(AgentError) in try await signIns.cancel(call.params) }
+        later(LoginResend.self) { call async throws(AgentError) in try await signIns.resend(call.params) }
+        later(LoginRedirect.self) { call async throws(AgentError) in
+            try await signIns.redirect(call)
+            return Nothing()
+        }
+        later(PasswordSet.self) { call async throws(AgentError) in try await signIns.start(.set, call.params) }
+        later(PasswordChange.self) { call async throws(AgentError) in
+            try await signIns.start(.change, call.params)
+        }
+        later(PasswordRequestReset.self) { call async throws(AgentError) in
+            try await signIns.start(.requestReset, call.params)
+        }
+        later(PasswordReset.self) { call async throws(AgentError) in
+            try await signIns.start(.reset, call.params)
+        }
+    }
+
+    mutating func addSessions(_ sessions: SessionRequests) {
+        known(SessionListGet.self) { _ throws(AgentError) in SessionList(sessions: try sessions.list()) }
+        known(SessionStatusGet.self) { call throws(AgentError) in try sessions.status(call.params.session) }
+        later(SessionUse.self) { call async throws(AgentError) in try await sessions.use(call) }
+        later(SessionRefresh.self) { call async throws(AgentError) in try await sessions.refresh(call.params) }
+        later(SessionValidate.self) { call async throws(AgentError) in try await sessions.validate(call.params)
+        }
+        later(SessionLogout.self) { call async throws(AgentError) in try await sessions.logout(call) }
+        later(SessionWait.self, within: { $0.timeout }) { call async throws(AgentError) in
+            try await sessions.wait(call)
+        }
+        later(SessionTrust.self) { call async throws(AgentError) in try await sessions.trust(call) }
+        later(UserGet.self) { call async throws(AgentError) in try await sessions.user(call) }
+        later(UserUpdate.self) { call async throws(AgentError) in try await sessions.updateUser(call) }
+    }
+
+    mutating func addTokens(_ sessions: SessionRequests) {
+        on(TokenGet.self) { call in
+            if let token = sessions.liveToken(call) { return .rendered(token.json) }
+            return .later(within: call.timeout) { () async throws(AgentError) in
+                .value(try await sessions.token(call).json)
+            }
+        }
+        later(TokenReject.self) { call async throws(AgentError) in try await sessions.reject(call) }
+        later(TokenProof.self) { call async throws(AgentError) in try await sessions.proof(call) }
+    }
+
+    mutating func addCalls(_ api: APIClient, _ outbox: Outbox) {
+        on(APIRequest.self) { call in
+            if call.streams, !call.queue {
+                let name = call.stream ?? ""
+                return .open(
+                    StreamOpening(
+                        name: name, make: { send throws(AgentError) in try api.stream(for: call, tell: send) }
+                    ) {
+                        await api.carry(call, by: $0)
+                    })
+            }
+            return .later(within: call.timeout) { () async throws(AgentError) in
+                .text(
+                    call.queue ? try await outbox.post(.request(call)).rendered : try await api.request(call).rendered)
+            }
+        }
+        on(APICall.self) { call in
+            if call.streams, !call.queue {
+                let name = call.stream ?? ""
+                return .open(
+                    StreamOpening(
+                        name: name, make: { send throws(AgentError) in try api.stream(for: call, tell: send) }
+                    ) {
+                        await api.carry(call, by: $0)
+                    })
+            }
+            return .later(within: call.timeout) { () async throws(AgentError) in
+                .text(call.queue ? try await outbox.post(.call(call)).rendered : try await api.call(call).rendered)
+            }
+        }
+        on(APIWrite.self) { call in
+            .onStream(call.stream) { stream in
+                .later(within: ConnectionLimits().longestAnswer) { () async throws(AgentError) in
+                    .value(try await stream.write(call).json)
+                }
+            }
+        }
+        on(APIRead.self) { call in
+            .onStream(call.params.stream) { stream in
+                .later(within: ConnectionLimits().longestAnswer) { () async throws(AgentError) in
+                    .value(try await stream.read().json)
+                }
+            }
+        }
+        on(APIClose.self) { call in
+            .onStream(call.params.stream) { stream in
+                stream.close(.streamClosed)
+                return .now(.success(Nothing().json))
+            }
+        }
+        later(OutboxListGet.self) { call async throws(AgentError) in try await outbox.list(call.params) }
+        later(OutboxFlush.self) { call async throws(AgentError) in try await outbox.flush(call.params) }
+        later(OutboxDrop.self) { call async throws(AgentError) in try await outbox.drop(call.params) }
+    }
+
+    mutating func addStore(_ store: StoreAdmin) {
+        later(AgentUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
+        later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }
+        later(StoreMigrate.self) { call async throws(AgentError) in try await store.migrate(call) }
+        later(SessionExport.self) { call async throws(AgentError) in try await store.export(call) }
+        later(SessionImport.self) { call async throws(AgentError) in try await store.take(call) }
+    }
+}
