@@ -23,9 +23,9 @@ struct ProfileFoldersTests {
         }
     }
 
-    private func environment(_ url: String, named name: String = "mine") -> AddedEnvironment {
-        AddedEnvironment(
-            environment: ProviderEnvironment(name: name, baseURL: url), file: "authd.toml", line: 7, key: "k")
+    private func environment(_ url: String, named name: String = "mine") -> SettingsEntry<ProviderEnvironment> {
+        SettingsEntry(
+            ProviderEnvironment(name: name, baseURL: url), file: "authd.toml", line: 7, key: "k")
     }
 
     @Test("without folders there are the five bundled profiles")
@@ -152,7 +152,7 @@ struct ProfileFoldersTests {
                     environment("https://real.example.org/api", named: "production"),
                     environment("http://localhost:9000"),
                 ]
-            ], defaults: ["envelope": ChosenEnvironment(name: "mine", file: "authd.toml", line: 3, key: "d")])
+            ], defaults: ["envelope": SettingsEntry("mine", file: "authd.toml", line: 3, key: "d")])
         #expect(loaded.problems.isEmpty)
         let profile = try #require(loaded.catalog["envelope"])
         #expect(profile.environments.map(\.name) == ["production", "testing", "debug", "mine"])
@@ -165,7 +165,7 @@ struct ProfileFoldersTests {
         let loaded = ProfileFolders.load(
             folders: [],
             environments: ["envelop": [environment("https://x.org")], "envelope": [environment("http://x.org")]],
-            defaults: ["envelope": ChosenEnvironment(name: "staging", file: "authd.toml", line: 3, key: "d")])
+            defaults: ["envelope": SettingsEntry("staging", file: "authd.toml", line: 3, key: "d")])
         #expect(loaded.problems.map(\.line) == [7, 7, 3])
         #expect(loaded.problems[0].expected.contains("envelope"))
         #expect(loaded.problems[1].expected.contains("https"))

@@ -57,9 +57,9 @@ struct SettingsReaderTests {
         #expect(settings.http.requestTimeout == .seconds(20))
         #expect(settings.http.totalTimeout == .seconds(120))
         let added = try #require(settings.environments["envelope"]?.first)
-        #expect(added.environment == ProviderEnvironment(name: "mine", baseURL: "https://api.example.org/api"))
+        #expect(added.value == ProviderEnvironment(name: "mine", baseURL: "https://api.example.org/api"))
         #expect(added.line == 18)
-        #expect(settings.defaultEnvironments["envelope"]?.name == "mine")
+        #expect(settings.defaultEnvironments["envelope"]?.value == "mine")
         #expect(settings.folders.map(\.path) == ["~/work", "/srv"])
         #expect(settings.folders.map(\.session.text) == ["work", "server"])
     }

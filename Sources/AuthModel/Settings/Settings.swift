@@ -9,13 +9,13 @@ package struct Settings: Sendable, Equatable {
     /// An absolute path.
     package var socket: String?
     package var logLevel: String?
-    /// Other users who may connect; if empty, nobody else may, including root.
+    /// Other users who may connect; if empty, no other user may, not even root.
     package var allowedUserIDs: [UInt32] = []
     package var http = HTTPSettings()
     /// Environments that are added to a profile or replace its own, by provider.
-    package var environments: [String: [AddedEnvironment]] = [:]
+    package var environments: [String: [SettingsEntry<ProviderEnvironment>]] = [:]
     /// The default environment, by provider.
-    package var defaultEnvironments: [String: ChosenEnvironment] = [:]
+    package var defaultEnvironments: [String: SettingsEntry<String>] = [:]
     /// Until the user chooses another one.
     package var defaultSession: SessionName?
     /// The rule with the longest matching path is used.
@@ -37,32 +37,16 @@ package enum SealedKey: Sendable, Equatable {
     case file(String)
 }
 
-/// An environment from a settings file, with its place there.
-package struct AddedEnvironment: Sendable, Equatable {
-    package var environment: ProviderEnvironment
+/// A value from a settings file, with its place there for error messages.
+package struct SettingsEntry<Value: Sendable & Equatable>: Sendable, Equatable {
+    package var value: Value
     package var file: String
     /// From 1.
     package var line: Int
     package var key: String
 
-    package init(environment: ProviderEnvironment, file: String, line: Int, key: String) {
-        self.environment = environment
-        self.file = file
-        self.line = line
-        self.key = key
-    }
-}
-
-/// A default environment from a settings file, with its place there.
-package struct ChosenEnvironment: Sendable, Equatable {
-    package var name: String
-    package var file: String
-    /// From 1.
-    package var line: Int
-    package var key: String
-
-    package init(name: String, file: String, line: Int, key: String) {
-        self.name = name
+    package init(_ value: Value, file: String, line: Int, key: String) {
+        self.value = value
         self.file = file
         self.line = line
         self.key = key

@@ -17,7 +17,8 @@ package enum ProfileFolders {
     ///   - environments: additions from the settings, by provider.
     ///   - defaults: default environments from the settings, by provider.
     package static func load(
-        folders: [String], environments: [String: [AddedEnvironment]], defaults: [String: ChosenEnvironment]
+        folders: [String], environments: [String: [SettingsEntry<ProviderEnvironment>]],
+        defaults: [String: SettingsEntry<String>]
     ) -> Loaded {
         let bundled = BundledProfiles.read()
         var problems = bundled.problems
@@ -67,42 +68,43 @@ package enum ProfileFolders {
 
     /// Adds an environment, or replaces the one with that name, or reports why not.
     private static func add(
-        _ added: AddedEnvironment, to provider: String, of profiles: inout [String: ProviderProfile]
+        _ added: SettingsEntry<ProviderEnvironment>, to provider: String, of profiles: inout [String: ProviderProfile]
     ) -> [ProfileProblem] {
-        func problem(_ expected: String, _ found: String) -> [ProfileProblem] {
-            [ProfileProblem(file: added.file, line: added.line, key: added.key, expected: expected, found: found)]
-        }
-        guard var profile = profiles[provider] else { return problem(known(profiles), provider) }
-        let url = added.environment.baseURL
+        guard var profile = profiles[provider] else { return added.problem(known(profiles), provider) }
+        let url = added.value.baseURL
         if !profile.allowInsecureHTTP, let base = try? BaseURL(url), !base.isSecure, !base.isLoopback {
-            return problem("https: http is allowed for this machine only (or allow_insecure_http in the profile)", url)
+            return added.problem(
+                "https: http is allowed for this machine only (or allow_insecure_http in the profile)", url)
         }
-        if let place = profile.environments.firstIndex(where: { $0.name == added.environment.name }) {
-            profile.environments[place] = added.environment
+        if let place = profile.environments.firstIndex(where: { $0.name == added.value.name }) {
+            profile.environments[place] = added.value
         } else {
-            profile.environments.append(added.environment)
+            profile.environments.append(added.value)
         }
         profiles[provider] = profile
         return []
     }
 
     private static func choose(
-        _ chosen: ChosenEnvironment, at provider: String, of profiles: inout [String: ProviderProfile]
+        _ chosen: SettingsEntry<String>, at provider: String, of profiles: inout [String: ProviderProfile]
     ) -> [ProfileProblem] {
-        func problem(_ expected: String, _ found: String) -> [ProfileProblem] {
-            [ProfileProblem(file: chosen.file, line: chosen.line, key: chosen.key, expected: expected, found: found)]
-        }
         guard let names = profiles[provider]?.environments.map(\.name) else {
-            return problem(known(profiles), provider)
+            return chosen.problem(known(profiles), provider)
         }
-        guard names.contains(chosen.name) else {
-            return problem("one of \(names.joined(separator: ", "))", chosen.name)
+        guard names.contains(chosen.value) else {
+            return chosen.problem("one of \(names.joined(separator: ", "))", chosen.value)
         }
-        profiles[provider]?.defaultEnvironment = chosen.name
+        profiles[provider]?.defaultEnvironment = chosen.value
         return []
     }
 
     private static func known(_ profiles: [String: ProviderProfile]) -> String {
         "the name of a provider: " + profiles.keys.sorted().joined(separator: ", ")
+    }
+}
+
+extension SettingsEntry {
+    fileprivate func problem(_ expected: String, _ found: String) -> [ProfileProblem] {
+        [ProfileProblem(file: file, line: line, key: key, expected: expected, found: found)]
     }
 }

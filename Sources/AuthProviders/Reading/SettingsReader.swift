@@ -67,9 +67,7 @@ package enum SettingsReader {
             guard let section = providers.section(provider) else { continue }
             section.allow("environments", "default_environment")
             settings.defaultEnvironments[provider] = section.string("default_environment").map {
-                let path = section.path("default_environment")
-                return ChosenEnvironment(
-                    name: $0, file: section.problems.file, line: section.problems.line(of: path), key: path)
+                entry($0, at: section.path("default_environment"), in: section)
             }
             guard let urls = section.section("environments") else { continue }
             settings.environments[provider] = urls.keysInOrder.compactMap { name in
@@ -79,11 +77,17 @@ package enum SettingsReader {
     }
 
     /// The profile decides whether plain http is allowed: see ``ProfileFolders``.
-    private static func added(_ name: String, _ url: String, in urls: TOMLSection) -> AddedEnvironment? {
+    private static func added(_ name: String, _ url: String, in urls: TOMLSection) -> SettingsEntry<
+        ProviderEnvironment
+    >? {
         let path = urls.path(name)
         return ProfileReader.environment(name, url, at: path, insecure: true, problems: urls.problems).map {
-            AddedEnvironment(environment: $0, file: urls.problems.file, line: urls.problems.line(of: path), key: path)
+            entry($0, at: path, in: urls)
         }
+    }
+
+    private static func entry<Value>(_ value: Value, at path: String, in section: TOMLSection) -> SettingsEntry<Value> {
+        SettingsEntry(value, file: section.problems.file, line: section.problems.line(of: path), key: path)
     }
 
     private static func folderRule(_ section: TOMLSection) -> FolderRule? {
