@@ -11,13 +11,19 @@ package struct LoopbackRedirect: Sendable, Equatable {
     /// The redirect that is registered at the provider if the profile names none.
     package static let usual = LoopbackRedirect(isSecure: false, host: "127.0.0.1", port: nil, path: "/callback")
 
-    private init(isSecure: Bool, host: String, port: Int?, path: String) {
-        self.isSecure = isSecure
-        self.host = host
-        self.port = port
-        self.path = path
+    /// The address that the provider receives.
+    /// - Parameter port: the bound port; `nil` if there is no listener.
+    package func uri(port: Int?) -> String {
+        let suffix = (port ?? self.port).map { ":\($0)" } ?? ""
+        return Self.start(isSecure, host) + suffix + path
     }
 
+    private static func start(_ isSecure: Bool, _ host: String) -> String {
+        (isSecure ? "https://" : "http://") + (host.contains(":") ? "[\(host)]" : host)
+    }
+}
+
+extension LoopbackRedirect {
     /// `nil` if the address leads to another machine or is malformed.
     package init?(_ text: String) {
         guard let base = try? BaseURL(text), base.isLoopback,
@@ -29,18 +35,4 @@ package struct LoopbackRedirect: Sendable, Equatable {
             isSecure: base.isSecure, host: base.host, port: Int(afterHost.prefix { $0 != "/" }.dropFirst()),
             path: path.isEmpty ? "/" : String(path))
     }
-
-    /// The address that the provider receives.
-    /// - Parameter port: the bound port; `nil` if there is no listener.
-    package func uri(port: Int?) -> String {
-        Self.start(isSecure, host) + (port ?? self.port).map { ":\($0)" }.orEmpty + path
-    }
-
-    private static func start(_ isSecure: Bool, _ host: String) -> String {
-        (isSecure ? "https://" : "http://") + (host.contains(":") ? "[\(host)]" : host)
-    }
-}
-
-extension String? {
-    fileprivate var orEmpty: String { self ?? "" }
 }
