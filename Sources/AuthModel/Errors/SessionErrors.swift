@@ -150,22 +150,22 @@ extension AgentError {
 extension AgentError {
     /// Signed out, but the store has not removed it yet.
     package static func notRemoved(_ error: AgentError) -> AgentError {
-        var told = error
-        told.message =
+        var result = error
+        result.message =
             "You are signed out, but the session is still in the store; authd will remove it as soon as possible. "
             + error.message
-        return told
+        return result
     }
 }
 
 extension AgentError {
     /// The sign-out could not be recorded for the next start.
     package func withUnrecordedSignOut(_ error: StoreError) -> AgentError {
-        var told = self
-        told.message +=
+        var result = self
+        result.message +=
             " The sign-out could not be saved to disk: if authd restarts before then, the session "
             + "returns. \(AgentError(error).message)"
-        return told
+        return result
     }
 }
 

@@ -19,7 +19,7 @@ package struct MultipartBody: Sendable {
     /// Bchars, at most 70 (RFC 2046 §5.1.1), and so random that no content contains it.
     let boundary: String
 
-    /// From the system's random bytes: nobody who chooses a part's content can guess it.
+    /// From the system's random bytes, so that the author of a part cannot guess it.
     package static func newBoundary() -> String { "authd-" + Base64URL.random() }
 
     var contentType: String { "multipart/form-data; boundary=\(boundary)" }

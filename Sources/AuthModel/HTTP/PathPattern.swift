@@ -6,7 +6,7 @@ package struct PathPattern: Sendable {
     private let segments: [Substring]
 
     init(_ template: Template, base: String) {
-        // Filled with what cannot be in a path, and split where it is found again.
+        // The stand-in marks the places of values.
         let filled = template.fill(TemplateValues(standIn: Self.wild, for: template.placeholders)) ?? ""
         segments = (base + filled).split(separator: "/", omittingEmptySubsequences: false)
     }

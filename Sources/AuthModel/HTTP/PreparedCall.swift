@@ -13,7 +13,7 @@ package struct PreparedCall: Sendable {
 
     package let profile: ProviderProfile
     let environment: ProviderEnvironment
-    /// Of a multipart body, if there is one.
+    /// Separates the parts of a multipart body.
     let boundary: String
     /// Without its bearer token.
     package var template: RequestTemplate { didSet { prepared = nil } }

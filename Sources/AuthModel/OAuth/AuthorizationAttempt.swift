@@ -85,7 +85,7 @@ package struct AuthorizationAttempt: Sendable {
         guard let fields = Form.decode(query),
             fields.contains(where: { $0.name == "state" && Secret($0.value) == Secret(state) })
         else { return .unrelated }
-        // Each parameter may occur once (RFC 6749 §3.1). Of two, the one that is checked may not be the one that is used.
+        // Each parameter may occur once (RFC 6749 §3.1): the value that is checked must be the one that is used.
         if let name = ["state", "iss", "code", "error"].first(where: { name in
             fields.count(where: { $0.name == name }) > 1
         }) {

@@ -4,7 +4,7 @@ package struct OAuthProfile: Sendable, Equatable {
     package var issuer: String?
     /// Empty if the provider ``registers`` clients and has not registered us yet.
     package var clientID: String
-    /// Nobody registered this client by hand: the first sign-in asks the provider to register it (RFC 7591).
+    /// The first sign-in asks the provider to register the client (RFC 7591).
     package var registers = false
     package var scopes: [String]
     package var clientAuthentication = ClientAuthentication.none
@@ -21,7 +21,7 @@ package struct OAuthProfile: Sendable, Equatable {
     /// Whether programs may get tokens for one scope or audience. With each of them, some providers revoke the session's
     /// token or narrow its refresh token.
     package var givesTargetedTokens = true
-    /// Tokens are bound to a key of ours (RFC 9449), so that nobody else can use them.
+    /// Tokens are bound to a key of ours (RFC 9449), so that no other program can use them.
     package var bindsTokens = false
     /// The audience of client assertions.
     package var assertionAudience = AssertionAudience.issuer

@@ -11,7 +11,7 @@ package protocol HandoverStore: Sendable {
 
 package struct HandedOverSession: Sendable, Equatable {
     package var record: SessionRecord
-    /// The store has had this sign-in: if it is missing now, somebody has removed it.
+    /// The store has had this sign-in: if it is missing now, a user or program has removed it.
     package var isStored: Bool
     /// A write of this sign-in has begun without a known result: the store may have it.
     package var mayBeStored: Bool

@@ -38,7 +38,7 @@ package protocol SessionStore: Sendable {
     func changes() -> AsyncStream<SessionName>
 
     /// Whether the store has lost a record that was written in this run, as a store does that ends before it has saved what it
-    /// accepted. If not, somebody has removed it.
+    /// accepted. If not, a user or program has removed it.
     func hasLost(_ session: SessionName) async -> Bool
 
     /// The program behind the store; `nil` if there is none.
@@ -46,7 +46,7 @@ package protocol SessionStore: Sendable {
 }
 
 extension SessionStore {
-    /// Two steps.
+    /// In two steps, so not atomic.
     package func update(
         _ record: SessionRecord, replacesOther: Bool
     ) async throws(StoreError) -> SessionRecord? {

@@ -2,7 +2,7 @@
 package struct ProfileCatalog: Sendable, Equatable {
     private let profiles: [String: ProviderProfile]
 
-    /// Of two profiles with the same name, the later one is used.
+    /// A later profile replaces an earlier one with the same name.
     package init(_ profiles: [ProviderProfile] = []) {
         self.profiles = Dictionary(profiles.map { ($0.name, $0) }) { _, later in later }
     }

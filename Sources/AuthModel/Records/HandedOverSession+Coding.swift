@@ -1,8 +1,8 @@
 package import AuthWire
 
-/// Sessions that are handed over, as text: a head, then one session a line, its marks and its record.
+/// Sessions that are handed over, as text: a first line, then one line for each session with its marks and its record.
 extension HandedOverSession {
-    /// Grows when an older authd would misread it.
+    /// The number grows if an older authd would misread the format.
     private static let head = "authd-sessions 1"
 
     package static func encode(_ sessions: [HandedOverSession], of kind: StoreKind) -> Secret {
@@ -15,7 +15,7 @@ extension HandedOverSession {
     }
 
     fileprivate var line: Secret {
-        // An authd from before `m` reads it as `-`.
+        // An authd that does not know `m` reads it as `-`.
         let marks = (isStored ? "k" : mayBeStored ? "m" : "-") + (isUnsaved ? "u" : "-") + " "
         return Secret(bytes: Array(marks.utf8) + record.encoded().revealBytes() + [UInt8(ascii: "\n")])
     }
@@ -30,7 +30,7 @@ extension HandedOverSession {
         guard words[2] == kind.rawValue else {
             throw DamagedRecord(reason: "it comes from another store than \(kind.rawValue)")
         }
-        // The last line ends, too.
+        // The last line also ends with a line break.
         guard let count = Int(words[3]), lines.count == count + 2, lines.last?.isEmpty == true else {
             throw DamagedRecord(reason: "it is incomplete")
         }
@@ -49,16 +49,16 @@ extension HandedOverSession {
     }
 }
 
-/// Writes sessions that are handed over, again at each change of one. A line costs ten times what telling that its session
-/// is as it was costs: the lines of the others serve again.
+/// Encodes the sessions that are handed over after each change. It reuses the lines of unchanged sessions, because encoding
+/// one costs ten times as much as comparing it.
 package struct HandoverEncoder: Sendable {
-    /// In the order of what was written last.
+    /// In the order in which they were written.
     private var written: [(session: HandedOverSession, line: Secret)] = []
     private var size = 0
 
     package init() {}
 
-    /// - Parameter sessions: by name; in another order they are written as well, and anew.
+    /// - Parameter sessions: sorted by name. In another order, lines are encoded again.
     package mutating func text(of sessions: [HandedOverSession], in kind: StoreKind) -> Secret {
         var bytes = Array(HandedOverSession.firstLine(sessions.count, of: kind).utf8)
         bytes.reserveCapacity(size)
@@ -73,7 +73,7 @@ package struct HandoverEncoder: Sendable {
             lines.append((session, line))
             bytes += line.revealBytes()
         }
-        // Those of sessions that are gone are wiped with this.
+        // This wipes the lines of sessions that are gone.
         written = lines
         size = bytes.count
         return Secret(bytes: bytes)

@@ -20,7 +20,7 @@ package struct RecordVersion: Sendable, Equatable {
         (generation, corrections) >= (other.generation, other.corrections)
     }
 
-    /// Grows with every change of a record. Of two items of one session, the one with the higher number was written later.
+    /// Grows with every change of a record. The item of a session with the highest number was written last.
     package var number: UInt64 { generation + corrections + revision }
 }
 

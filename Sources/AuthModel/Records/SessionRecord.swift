@@ -116,9 +116,9 @@ package struct TokenSet: Sendable, Equatable {
 
 /// The scopes of a session (RFC 6749 §3.3).
 package struct TokenScopes: Sendable, Equatable {
-    /// At sign-in.
+    /// The scopes that were granted at sign-in.
     package var granted: [String]
-    /// Of the current access token.
+    /// The scopes of the current access token.
     package var present: [String]
 
     package init(granted: [String], present: [String]? = nil) {

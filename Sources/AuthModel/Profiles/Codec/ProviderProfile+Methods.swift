@@ -1,10 +1,10 @@
 package import AuthWire
 
-/// What is sent to the provider for the profile, and what its responses mean, is in this and the next two files. These
-/// functions do not wait, read no clock and keep nothing.
+/// This and the next two files build a profile's requests and decode their responses. These functions do not wait, read a clock
+/// or keep state.
 extension ProviderProfile {
     /// - Parameter name: `nil` for the first one of the profile.
-    /// - Throws: ``ErrorKind/unsupported`` naming the methods there are.
+    /// - Throws: ``ErrorKind/unsupported`` with the names of all methods.
     package func method(named name: String?) throws(AgentError) -> SignInMethod {
         guard let found = name.map({ name in signIn.first { $0.name == name } }) ?? signIn.first else {
             let known = signIn.map(\.name).joined(separator: ", ")
@@ -16,7 +16,7 @@ extension ProviderProfile {
     }
 
     /// - Parameter name: `nil` for the profile's default.
-    /// - Throws: ``ErrorKind/unsupported`` naming the environments there are.
+    /// - Throws: ``ErrorKind/unsupported`` with the names of all environments.
     package func environment(named name: String?) throws(AgentError) -> ProviderEnvironment {
         let wanted = name ?? defaultEnvironment
         guard let found = environments.first(where: { $0.name == wanted }) else {
@@ -28,28 +28,27 @@ extension ProviderProfile {
         return found
     }
 
-    /// What a method still asks for: fields that are neither given, nor optional, nor have a value to begin with.
+    /// The fields that a method still needs: not given, not optional, and without an initial value.
     package func missing(fields: [String: Secret], method: SignInMethod) -> [StepField] {
         method.fields.filter { !$0.optional && $0.value == nil && (fields[$0.name]?.isEmpty ?? true) }
     }
 
-    /// What a challenge still asks for: those of the missing fields that its request uses.
+    /// The fields that a challenge still needs: missing ones that its request uses.
     package func missing(fields: [String: Secret], challenge: Challenge, of method: SignInMethod) -> [StepField] {
         missing(fields: fields, method: method).filter { Self.uses(challenge.request, field: $0.name) }
     }
 
-    /// The fields that are asked once a challenge was sent.
+    /// The fields that are requested after a challenge was sent.
     package func fieldsAfter(_ challenge: Challenge, of method: SignInMethod) -> [StepField] {
         method.fields.filter { !Self.uses(challenge.request, field: $0.name) }
     }
 
-    /// The sign-in that is made again without the user: by a renewal of kind ``Renewal/Kind/signIn``, and after the end of a
-    /// token that takes part in its own renewal.
+    /// The sign-in that is repeated without the user: by a renewal of kind ``Renewal/Kind/signIn``, and after the end of a
+    /// token that authorizes its own renewal.
     package var repeatedMethod: SignInMethod? {
         switch renewal.kind {
         case .signIn:
-            return renewal.method.map { name in signIn.first { $0.name == name } }
-                ?? signIn.first
+            return renewal.method.map { name in signIn.first { $0.name == name } } ?? signIn.first
         case .refresh, .validate:
             guard renewsByToken, let method = signIn.first, method.isRepeatable else { return nil }
             return method
@@ -63,13 +62,12 @@ extension ProviderProfile {
         return !request.placeholders.contains(TemplateValues.Name.refreshToken)
     }
 
-    /// Whether a request says something of a field: all of it, or a claim of it.
+    /// Whether a request uses a field or one of its claims.
     package static func uses(_ request: RequestTemplate, field: String) -> Bool {
         request.placeholders.contains { $0 == field || $0.hasPrefix(field + ".") }
     }
 
-    /// What the given fields are not like, in words, each with its field's label. Nothing is sent while this says
-    /// something.
+    /// The rules that the given fields violate, each with the field's label.
     package func check(fields: [String: Secret], method: SignInMethod) -> [String] {
         method.fields.flatMap { field -> [String] in
             guard let rules = method.rules[field.name], let answer = fields[field.name], !answer.isEmpty else {
