@@ -22,7 +22,7 @@ struct ProvedCallTests {
         }
         let parts = field("DPoP").first?.split(separator: ".") ?? []
         guard field("DPoP").count == 1, parts.count == 3, field("Authorization").count == 1,
-            let bytes = JWTClaims.base64URL(Array(parts[1].utf8)), let claims = try? JSON(parsing: bytes)
+            let bytes = Base64URL.decode(Array(parts[1].utf8)), let claims = try? JSON(parsing: bytes)
         else { return nil }
         return Shown(claims: claims, authorization: field("Authorization")[0])
     }

@@ -28,8 +28,8 @@ struct DPoPProofTests {
         let parts = proof.revealBytes().split(separator: UInt8(ascii: "."))
         try #require(parts.count == 3)
         return (
-            try JSON(parsing: try #require(JWTClaims.base64URL(parts[0]))),
-            try JSON(parsing: try #require(JWTClaims.base64URL(parts[1])))
+            try JSON(parsing: try #require(Base64URL.decode(parts[0]))),
+            try JSON(parsing: try #require(Base64URL.decode(parts[1])))
         )
     }
 

@@ -11,7 +11,7 @@ struct ClientAssertionTests {
 
     private func header(_ fields: [FormField]) throws -> JSON {
         let assertion = try #require(fields["client_assertion"])
-        return try JSON(parsing: try #require(JWTClaims.base64URL(Array(assertion.utf8).prefix { $0 != 0x2E })))
+        return try JSON(parsing: try #require(Base64URL.decode(Array(assertion.utf8).prefix { $0 != 0x2E })))
     }
 
     private func assertion(keyID: String? = nil) -> ClientAssertion {
