@@ -72,14 +72,4 @@ public enum SocketPath {
 public enum PromptPath {
     /// - Parameter socket: an absolute path.
     public static func beside(socket: String) -> String { SocketPath.neighbour("prompt", of: socket) }
-
-    /// As ``SocketPath/resolve(flag:environment:userID:isPrivateFolder:)``.
-    public static func resolve(
-        flag: String? = nil, environment: (String) -> String?, userID: UInt32,
-        isPrivateFolder: (_ path: String, _ userID: UInt32) -> Bool = SocketPath.isPrivateFolder
-    ) throws(AgentError) -> String {
-        beside(
-            socket: try SocketPath.resolve(
-                flag: flag, environment: environment, userID: userID, isPrivateFolder: isPrivateFolder))
-    }
 }
