@@ -49,7 +49,7 @@ struct Authc: ParsableCommand {
             """,
         version: Release.version,
         subcommands: [
-            Login.self, Register.self, Logout.self, Password.self, Status.self, List.self, Use.self, Token.self,
+            LoginCommand.self, Register.self, Logout.self, Password.self, Status.self, List.self, Use.self, Token.self,
             Whoami.self,
             Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
             Doctor.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self, Store.self,

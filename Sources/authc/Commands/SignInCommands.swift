@@ -48,9 +48,9 @@ struct SignInOptions: ParsableArguments {
     }
 }
 
-struct Login: AgentCommand {
+struct LoginCommand: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sign in.",
+        commandName: "login", abstract: "Sign in.",
         discussion: "Asks on the terminal for what is missing. Secrets are not shown, and are never arguments.")
 
     @OptionGroup var common: CommonOptions

@@ -17,7 +17,7 @@ struct Unlock: AgentCommand {
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         let agent = try options.connect(beforeSecrets: true)
-        let json = try StoreCommands.open(options, fromInput: passphraseStdin) { passphrase throws(Failure) in
+        let json = try StorePassphrase.perform(options, fromInput: passphraseStdin) { passphrase throws(Failure) in
             let request = AgentUnlock(passphrase: passphrase)
             let (store, json) = try agent.call(request)
             if !options.json { Output.note("The store is open (\(store.kind.rawValue)).") }
@@ -101,7 +101,7 @@ struct Store: ParsableCommand {
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
             let agent = try options.connect(beforeSecrets: true)
-            let json = try StoreCommands.open(options, fromInput: passphraseStdin) { passphrase throws(Failure) in
+            let json = try StorePassphrase.perform(options, fromInput: passphraseStdin) { passphrase throws(Failure) in
                 let request = StoreMigrate(to: to, passphrase: passphrase)
                 let (result, json) = try agent.call(request)
                 if !options.json { Output.note(Visible.lines(result.message ?? "")) }

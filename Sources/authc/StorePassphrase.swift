@@ -2,13 +2,13 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Calls that may need the passphrase of the store.
-enum StoreCommands {
+/// Asks for the passphrase of the store if a call needs it.
+enum StorePassphrase {
     /// As in login(1).
     private static let tries = 3
 
-    /// Performs a call, and asks for a passphrase if it needs one.
-    static func open(
+    /// Performs a call, again with each passphrase that the user gives.
+    static func perform(
         _ options: Options, fromInput: Bool, _ call: (String?) throws(Failure) -> JSON
     ) throws(Failure) -> JSON {
         var passphrase = fromInput ? try Passphrase.fromInput() : nil
