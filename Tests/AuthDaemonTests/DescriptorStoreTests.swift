@@ -23,28 +23,28 @@ struct DescriptorStoreTests {
     func replaced() throws {
         let store = manager.store()
         store.save([try session("first")], of: .secretService)
-        let first = try #require(manager.shelf.entries.first)
+        let first = try #require(manager.descriptors.entries.first)
         let copy = dup(first.descriptor)
         defer { close(copy) }
         store.save([try session("second")], of: .secretService)
         #expect(manager.messages == ["in sessions.1", "in sessions.2", "out sessions.1"])
-        #expect(manager.shelf.entries.map(\.name) == ["sessions.2"])
-        #expect(manager.shelf.fewest == 1)
+        #expect(manager.descriptors.entries.map(\.name) == ["sessions.2"])
+        #expect(manager.descriptors.fewest == 1)
         #expect(FakeDescriptorStore.content(of: copy).allSatisfy { $0 == 0 })
 
         let next = manager.store()
         #expect(next.load(of: .secretService) == [try session("second")])
         next.save([try session("second")], of: .secretService)
-        #expect(manager.shelf.entries.map(\.name) == ["sessions.3"])
+        #expect(manager.descriptors.entries.map(\.name) == ["sessions.3"])
         next.save([], of: .secretService)
-        #expect(manager.shelf.entries.isEmpty)
+        #expect(manager.descriptors.entries.isEmpty)
     }
 
     @Test("cannot be written, mapped writable, truncated or unsealed by anybody")
     func sealed() throws {
         let store = manager.store()
         store.save([try session("token")], of: .secretService)
-        let memory = try #require(manager.shelf.entries.first).descriptor
+        let memory = try #require(manager.descriptors.entries.first).descriptor
         #expect(pwrite(memory, "x", 1, 0) == -1)
         #expect(ftruncate(memory, 0) == -1)
         #expect(mmap(nil, 1, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0) == MAP_FAILED)
@@ -62,9 +62,9 @@ struct DescriptorStoreTests {
         let cut = FakeDescriptorStore.sealedMemory(holding: Data("authd-sessions 1 secret-service 1\nk- {\n".utf8))
         let foreign = FakeDescriptorStore.sealedMemory(holding: Data("something".utf8))
         for (number, descriptor) in [plain, ends[0], huge, cut].enumerated() {
-            manager.shelf.put(descriptor, as: "sessions.\(number + 1)")
+            manager.descriptors.put(descriptor, as: "sessions.\(number + 1)")
         }
-        manager.shelf.put(foreign, as: "somebody's")
+        manager.descriptors.put(foreign, as: "somebody's")
         let store = manager.store()
         #expect(store.load(of: .secretService).isEmpty)
         for reason in ["not sealed", "not sealable memory", "17825792 bytes", "not JSON", "not handed over by authd"] {
@@ -72,29 +72,29 @@ struct DescriptorStoreTests {
         }
         #expect(!manager.log.contains("token"))
         store.save([try session("new")], of: .secretService)
-        #expect(manager.shelf.entries.map(\.name) == ["sessions.5"])
+        #expect(manager.descriptors.entries.map(\.name) == ["sessions.5"])
     }
 
     @Test("of a killed run is the newest; wiped sessions are ignored silently")
     func killedInBetween() throws {
         manager.store().save([try session("first")], of: .secretService)
-        let old = try #require(manager.shelf.entries.first)
-        manager.shelf.put(FakeDescriptorStore.sealedMemory(holding: Data(count: 100)), as: "sessions.20")
+        let old = try #require(manager.descriptors.entries.first)
+        manager.descriptors.put(FakeDescriptorStore.sealedMemory(holding: Data(count: 100)), as: "sessions.20")
         #expect(old.name == "sessions.1")
         let later = HandedOverSession.encode([try session("second")], of: .secretService).revealBytes()
-        manager.shelf.put(FakeDescriptorStore.sealedMemory(holding: Data(later)), as: "sessions.12")
+        manager.descriptors.put(FakeDescriptorStore.sealedMemory(holding: Data(later)), as: "sessions.12")
         let store = manager.store()
         #expect(store.load(of: .secretService) == [try session("second")])
         store.save([try session("third")], of: .secretService)
-        #expect(manager.shelf.entries.map(\.name) == ["sessions.21"])
+        #expect(manager.descriptors.entries.map(\.name) == ["sessions.21"])
         #expect(!manager.log.contains("not used"))
     }
 
     @Test("is wiped even if the manager cannot be notified: outdated sessions are worse than none")
-    func untold() throws {
+    func cannotBeNotified() throws {
         let store = manager.store()
         store.save([try session("first")], of: .secretService)
-        let first = try #require(manager.shelf.entries.first)
+        let first = try #require(manager.descriptors.entries.first)
         manager.isDeaf.withLock { $0 = true }
         store.save([try session("second")], of: .secretService)
         #expect(FakeDescriptorStore.content(of: first.descriptor).allSatisfy { $0 == 0 })
@@ -104,25 +104,25 @@ struct DescriptorStoreTests {
 
 /// A service manager that stores descriptors, and a log.
 private final class Manager: Sendable {
-    let shelf = FakeDescriptorStore()
+    let descriptors = FakeDescriptorStore()
     let isDeaf = Mutex(false)
-    private let told = Mutex<[String]>([])
+    private let sent = Mutex<[String]>([])
     private let logged = Mutex("")
 
-    var messages: [String] { told.withLock { $0 } }
+    var messages: [String] { sent.withLock { $0 } }
     var log: String { logged.withLock { $0 } }
 
     /// One run of the service.
     func store() -> DescriptorStore {
-        let inherited = shelf.entries.map {
+        let inherited = descriptors.entries.map {
             ListenDescriptors.Given(name: $0.name, descriptor: dup($0.descriptor))
         }
         let logger = Logger(label: "test") { _ in Handler(manager: self) }
         return DescriptorStore(inherited: inherited, logger: logger) { [self] message, descriptors in
             if isDeaf.withLock({ $0 }) { return false }
-            shelf.take(message, descriptors.map { dup($0) })
+            self.descriptors.take(message, descriptors.map { dup($0) })
             let words = message.split(separator: "\n")
-            told.withLock {
+            sent.withLock {
                 $0.append((words[0] == "FDSTORE=1" ? "in " : "out ") + words[1].dropFirst("FDNAME=".count))
             }
             return true

@@ -22,18 +22,18 @@ struct StateLogTests {
     func sessions() throws {
         let lines = Lines()
         var log = StateLog(logger: lines.logger)
-        func tell(_ statuses: SessionStatus...) { log.tell(statuses, store: Self.ready, network: .online) }
-        for expiry in 1...5 { tell(try Self.status(.active, expiresAt: Double(expiry))) }
+        func record(_ statuses: SessionStatus...) { log.record(statuses, store: Self.ready, network: .online) }
+        for expiry in 1...5 { record(try Self.status(.active, expiresAt: Double(expiry))) }
         #expect(lines.taken() == ["info: Session is active. cause=- session=shop"])
-        tell(try Self.status(.stale, cause: "offline"), try Self.status(.active, session: "wall"))
-        tell(try Self.status(.stale, cause: "offline"), try Self.status(.active, session: "wall"))
+        record(try Self.status(.stale, cause: "offline"), try Self.status(.active, session: "wall"))
+        record(try Self.status(.stale, cause: "offline"), try Self.status(.active, session: "wall"))
         #expect(
             lines.taken() == [
                 "info: Session is stale. cause=offline session=shop", "info: Session is active. cause=- session=wall",
             ])
-        tell(try Self.status(.active), try Self.status(.active, session: "wall"))
+        record(try Self.status(.active), try Self.status(.active, session: "wall"))
         #expect(lines.taken() == ["info: Session is active. cause=- session=shop"])
-        for _ in 1...3 { tell(try Self.status(.active)) }
+        for _ in 1...3 { record(try Self.status(.active)) }
         #expect(lines.taken() == ["info: Session is gone. session=wall"])
     }
 
@@ -41,17 +41,17 @@ struct StateLogTests {
     func unsaved() throws {
         let lines = Lines()
         var log = StateLog(logger: lines.logger)
-        func tell(_ error: String?) throws {
-            log.tell([try Self.status(.active, storeError: error)], store: Self.ready, network: .online)
+        func record(_ error: String?) throws {
+            log.record([try Self.status(.active, storeError: error)], store: Self.ready, network: .online)
         }
-        try tell(nil)
+        try record(nil)
         _ = lines.taken()
         let line = "warning: The newest tokens are in memory only: the disk is full session=shop"
-        for _ in 1...4 { try tell("the disk is full") }
+        for _ in 1...4 { try record("the disk is full") }
         #expect(lines.taken() == [line])
-        for _ in 1...2 { try tell(nil) }
+        for _ in 1...2 { try record(nil) }
         #expect(lines.taken() == [])
-        try tell("the disk is full")
+        try record("the disk is full")
         #expect(lines.taken() == [line])
     }
 
@@ -59,30 +59,30 @@ struct StateLogTests {
     func storeAndNetwork() {
         let lines = Lines()
         var log = StateLog(logger: lines.logger)
-        func tell(_ state: StoreState, _ message: String? = nil, _ network: NetworkState = .online) {
+        func record(_ state: StoreState, _ message: String? = nil, _ network: NetworkState = .online) {
             for _ in 1...3 {
-                log.tell(
+                log.record(
                     [], store: StoreInfo(kind: .secretService, state: state, message: message), network: network)
             }
         }
-        tell(.starting)
-        tell(.ready)
+        record(.starting)
+        record(.ready)
         #expect(lines.taken() == [])
-        tell(.locked)
+        record(.locked)
         #expect(lines.taken() == ["warning: The store is locked: its sessions are served once it is open."])
-        tell(.locked, "The keyring is asking.")
+        record(.locked, "The keyring is asking.")
         #expect(lines.taken() == ["warning: The store is locked: The keyring is asking."])
-        tell(.failed, "The store failed: no memory.")
+        record(.failed, "The store failed: no memory.")
         #expect(lines.taken() == ["warning: The store failed: no memory."])
-        tell(.failed)
+        record(.failed)
         #expect(lines.taken() == ["warning: The store failed: its sessions are served once it is open."])
-        tell(.ready)
+        record(.ready)
         #expect(lines.taken() == ["info: The store is open again."])
-        tell(.ready, "One item cannot be read.")
+        record(.ready, "One item cannot be read.")
         #expect(lines.taken() == ["warning: One item cannot be read."])
-        tell(.ready, "One item cannot be read.", .offline)
+        record(.ready, "One item cannot be read.", .offline)
         #expect(lines.taken() == ["info: The network is offline."])
-        tell(.ready, "One item cannot be read.", .online)
+        record(.ready, "One item cannot be read.", .online)
         #expect(lines.taken() == ["info: The network is online."])
     }
 }

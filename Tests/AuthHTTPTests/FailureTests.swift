@@ -138,7 +138,7 @@ import Testing
     // MARK: - Connections
 
     @Test func `a port without a listener refuses`() async throws {
-        let held = try HeldPort()
+        let held = try BoundPort()
         let url = "http://127.0.0.1:\(held.port)/"
         try await withTransport { #expect(await $0.failure(url) == .connectionRefused(host: Self.host)) }
         _ = consume held

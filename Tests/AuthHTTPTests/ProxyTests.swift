@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `a proxy that is missing, refuses or is silent is at fault, not the origin`() async throws {
-        let held = try HeldPort()
+        let held = try BoundPort()
         let scripts: [LoopbackServer.Script] = [
             { try await $0.answerAll("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n") }, { await $0.silence() },
         ]

@@ -13,7 +13,7 @@ struct FaultyServiceTests {
 
     /// - Parameter limit: long, except for tests that wait for its end.
     private func with(
-        _ mood: KeyringServices.Behaviour, limit: Duration = PrivateKeyring.patience, _ body: sending Body
+        _ mood: KeyringServices.Behaviour, limit: Duration = PrivateKeyring.timeout, _ body: sending Body
     ) async throws {
         try await PrivateKeyring.with(daemon: false) { keyring in
             try await keyring.startFaulty()

@@ -9,7 +9,7 @@ import Testing
 ///
 /// It reports a wallet as locked until somebody asks for it, even if the login has opened it: then nobody is prompted.
 func openedKWallet(
-    _ keyring: PrivateKeyring, on thread: GLibThread, limit: Duration = PrivateKeyring.patience
+    _ keyring: PrivateKeyring, on thread: GLibThread, limit: Duration = PrivateKeyring.timeout
 ) async throws -> SecretServiceStore {
     let store = SecretServiceStore(on: thread, address: keyring.address, limit: limit)
     let states = store.states()
@@ -39,9 +39,9 @@ struct KWalletTests {
             _ = try await openedKWallet(keyring, on: thread)
             for revision in 1...rounds {
                 let saved = try record(token: "access-\(revision)", revision: revision)
-                let writer = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience)
+                let writer = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.timeout)
                 try await writer.save(saved)
-                let reader = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience)
+                let reader = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.timeout)
                 #expect(try await reader.load(saved.session) == saved)
             }
         }

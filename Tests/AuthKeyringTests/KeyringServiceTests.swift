@@ -17,7 +17,7 @@ struct KeyringServiceTests {
         try await PrivateKeyring.with(daemon: daemon, startsService: startsService) { keyring in
             let thread = try GLibThread()
             defer { thread.stop() }
-            let store = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience)
+            let store = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.timeout)
             try await body(store, keyring)
         }
     }

@@ -10,7 +10,7 @@ import TestSupport
 actor PrivateKeyring {
     static let password = "open sesame"
     /// A limit that no test is meant to reach, however busy the machine is.
-    static let patience = Duration.seconds(60)
+    static let timeout = Duration.seconds(60)
 
     nonisolated let address: String
     private let writer: StandardInputWriter
@@ -59,41 +59,41 @@ actor PrivateKeyring {
     }
 
     /// Starts a service with an open keyring and the data of the former one.
-    func start() async throws { try await tell("start \(Self.password)") }
+    func start() async throws { try await send("start \(Self.password)") }
     /// Starts a service with a locked keyring, or without one if there was never an open one.
-    func startLocked() async throws { try await tell("start-locked") }
+    func startLocked() async throws { try await send("start-locked") }
     /// Starts a service that misbehaves on command (secret-service.py), with the data of the former one.
-    func startFaulty() async throws { try await tell("start-moody") }
+    func startFaulty() async throws { try await send("start-moody") }
     /// Starts another one, which waits for the name until the current one has exited.
-    func startMoodyBehind() async throws { try await tell("start-behind") }
+    func startMoodyBehind() async throws { try await send("start-behind") }
     /// Kills the previous one with SIGKILL.
-    func killFormer() async throws { try await tell("kill-former") }
-    func become(_ mood: KeyringServices.Behaviour) async throws { try await tell("become \(mood.rawValue)") }
+    func killFormer() async throws { try await send("kill-former") }
+    func become(_ mood: KeyringServices.Behaviour) async throws { try await send("become \(mood.rawValue)") }
     /// How often the misbehaving service has prompted.
-    func prompts() async throws -> Int { Int(try await tell("prompts").last ?? "") ?? 0 }
+    func prompts() async throws -> Int { Int(try await send("prompts").last ?? "") ?? 0 }
 
     /// Starts KWallet with a wallet that a login has opened, with the data of the former one.
-    func startKWallet() async throws { try await tell("start-kwallet") }
-    func lockKWallet() async throws { try await tell("lock-kwallet") }
+    func startKWallet() async throws { try await send("start-kwallet") }
+    func lockKWallet() async throws { try await send("lock-kwallet") }
 
     /// Stops the daemon with SIGSTOP.
-    func freeze() async throws { try await tell("freeze") }
-    func thaw() async throws { try await tell("thaw") }
+    func freeze() async throws { try await send("freeze") }
+    func thaw() async throws { try await send("thaw") }
     /// Ends the daemon with SIGKILL.
-    func kill() async throws { try await tell("kill") }
+    func kill() async throws { try await send("kill") }
     /// Ends the bus with SIGKILL.
-    func killBus() async throws { try await tell("kill-bus") }
+    func killBus() async throws { try await send("kill-bus") }
     /// Starts another bus at the same address.
-    func startBus() async throws { try await tell("start-bus") }
+    func startBus() async throws { try await send("start-bus") }
     /// The output of `secret-tool search --all` for authd's items.
-    func search() async throws -> [String] { try await tell("search") }
+    func search() async throws -> [String] { try await send("search") }
     /// Removes an item of authd like another program.
-    func remove(session: String) async throws { try await tell("remove \(session)") }
+    func remove(session: String) async throws { try await send("remove \(session)") }
     /// Writes an item of authd with an invalid record.
-    func damage(session: String) async throws { try await tell("damage \(session)") }
+    func damage(session: String) async throws { try await send("damage \(session)") }
 
     @discardableResult
-    private func tell(_ command: String) async throws -> [String] {
+    private func send(_ command: String) async throws -> [String] {
         _ = try await writer.write(Array((command + "\n").utf8))
         var printed: [String] = []
         var lines = lines

@@ -19,7 +19,7 @@ struct SecretServiceFaultTests {
 
     /// - Parameter limit: long, so that it matters only to tests that change it.
     private func withScene(
-        daemon: Bool = true, limit: Duration = PrivateKeyring.patience, _ body: sending (Scene) async throws -> Void
+        daemon: Bool = true, limit: Duration = PrivateKeyring.timeout, _ body: sending (Scene) async throws -> Void
     ) async throws {
         try await PrivateKeyring.with(daemon: daemon) { keyring in
             let thread = try GLibThread()

@@ -13,7 +13,7 @@ struct SecretServiceItemTests {
         try await PrivateKeyring.with { keyring in
             let thread = try GLibThread()
             defer { thread.stop() }
-            let store = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience) {
+            let store = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.timeout) {
                 $0 == "app-template" ? "App template" : nil
             }
             try await body(store, keyring)
@@ -69,7 +69,7 @@ struct SecretServiceItemTests {
             let work = try SessionName("work")
             let thread = try GLibThread()
             defer { thread.stop() }
-            let other = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience)
+            let other = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.timeout)
             try await other.save(record(token: "access-2", revision: 2))
             #expect(await changes.next() == work)
             try await other.delete(work)
@@ -85,7 +85,7 @@ struct SecretServiceItemTests {
             try await store.save(saved)
             let thread = try GLibThread()
             defer { thread.stop() }
-            let other = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience)
+            let other = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.timeout)
             #expect(try await other.load(saved.session) == saved)
         }
     }

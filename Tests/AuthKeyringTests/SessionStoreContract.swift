@@ -25,13 +25,13 @@ struct SessionStoreContract {
                     SealedFileStore(
                         folder: DurableFolder(path: folder.path + "/sessions"),
                         source: .given(name: "a key", read: { Secret("0123456789abcdef0123456789abcdef") }),
-                        limit: PrivateKeyring.patience))
+                        limit: PrivateKeyring.timeout))
             case .gnomeKeyring:
                 try await PrivateKeyring.with { keyring in
                     let thread = try GLibThread()
                     defer { thread.stop() }
                     try await body(
-                        SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience))
+                        SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.timeout))
                 }
             case .kwallet:
                 try await PrivateKeyring.with(daemon: false) { keyring in

@@ -11,7 +11,7 @@ package struct ReloadSignal: Service {
 
     package func run() async throws {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            // What was wrong is in the log; there is nobody else to tell.
+            // The log has the problems. No client waits for them.
             _ = try? await reloader.reload()
         }
     }

@@ -1,8 +1,7 @@
 import AuthWire
 import Logging
 
-/// What of the state is a line of the log: each session's state, the store and the network, when they are another than
-/// before.
+/// Logs changes of each session's state, the store and the network.
 struct StateLog {
     private let logger: Logger
     private var sessions: [SessionName: SessionState] = [:]
@@ -15,14 +14,14 @@ struct StateLog {
         self.logger = logger
     }
 
-    mutating func tell(_ statuses: [SessionStatus], store: StoreInfo, network: NetworkState) {
-        tell(statuses)
-        tell(store)
+    mutating func record(_ statuses: [SessionStatus], store: StoreInfo, network: NetworkState) {
+        record(statuses)
+        record(store)
         if network != self.network { logger.info("The network is \(network.rawValue).") }
         self.network = network
     }
 
-    private mutating func tell(_ statuses: [SessionStatus]) {
+    private mutating func record(_ statuses: [SessionStatus]) {
         for status in statuses where sessions[status.session] != status.state {
             logger.info(
                 "Session is \(status.state.rawValue).",
@@ -32,10 +31,10 @@ struct StateLog {
             logger.info("Session is gone.", metadata: ["session": "\(session)"])
         }
         sessions = Dictionary(statuses.map { ($0.session, $0.state) }) { $1 }
-        tellUnsaved(statuses)
+        recordUnsaved(statuses)
     }
 
-    private mutating func tellUnsaved(_ statuses: [SessionStatus]) {
+    private mutating func recordUnsaved(_ statuses: [SessionStatus]) {
         let errors = Dictionary(
             statuses.compactMap { status in status.storeError.map { (status.session, $0) } }, uniquingKeysWith: { $1 })
         for (session, error) in errors.sorted(by: { $0.key < $1.key }) where storeErrors[session] != error {
@@ -45,7 +44,7 @@ struct StateLog {
         storeErrors = errors
     }
 
-    private mutating func tell(_ store: StoreInfo) {
+    private mutating func record(_ store: StoreInfo) {
         defer { self.store = store }
         guard (store.state, store.message) != (self.store?.state, self.store?.message), store.state != .starting else {
             return

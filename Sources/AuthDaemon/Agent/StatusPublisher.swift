@@ -6,8 +6,8 @@ import Glibc
 package import Logging
 import ServiceLifecycle
 
-/// Keeps the prompt file and the service manager's status line as the sessions are, and tells the log. The newest state
-/// wins: changes that come while one is written are one change.
+/// Writes the state of the sessions to the prompt file, the service manager's status line and the log. Changes that arrive
+/// while one is written are one change.
 package struct StatusPublisher: Service {
     private let board: StateBoard
     private let prompt: AtomicFile
@@ -23,9 +23,9 @@ package struct StatusPublisher: Service {
 
     package func run() async throws {
         var written: String?
-        var told: String?
+        var reported: String?
         var log = StateLog(logger: logger)
-        var toldOfUnlocked = false
+        var hasWarnedOfSwap = false
         for await _ in board.changes().cancelOnGracefulShutdown() {
             let statuses = board.statuses()
             let line = PromptLine.text(for: statuses)
@@ -34,12 +34,12 @@ package struct StatusPublisher: Service {
                 written = line
             }
             let status = StatusLine.text(sessions: statuses, store: board.store)
-            if status != told { notifier.status(status) }
-            told = status
-            log.tell(statuses, store: board.store, network: board.network.state)
-            if !toldOfUnlocked, SecretPages.shared.usage.unlocked > 0 {
+            if status != reported { notifier.status(status) }
+            reported = status
+            log.record(statuses, store: board.store, network: board.network.state)
+            if !hasWarnedOfSwap, SecretPages.shared.usage.unlocked > 0 {
                 logger.warning("Secrets may be written to swap: the kernel locks no more pages (LimitMEMLOCK=).")
-                toldOfUnlocked = true
+                hasWarnedOfSwap = true
             }
         }
         try? prompt.remove(durably: false)
@@ -54,9 +54,9 @@ package struct StatusPublisher: Service {
     }
 }
 
-/// What `systemctl --user status authd` shows: no more of a person than the names they gave their sessions.
+/// What `systemctl --user status authd` shows: of a user only the names of the sessions.
 package enum StatusLine {
-    /// Sessions told one by one; the rest is a number.
+    /// Sessions that are named; the rest is a number.
     private static let shown = 8
 
     package static func text(sessions: [SessionStatus], store: StoreInfo) -> String {

@@ -60,13 +60,13 @@ package final class DescriptorStore: HandoverStore {
             state.former = inherited.map(\.name)
             state.number = inherited.first.flatMap(number) ?? 0
             defer { for given in inherited { close(given.descriptor) } }
-            var taken: [HandedOverSession]?
+            var loaded: [HandedOverSession]?
             for given in inherited {
                 do throws(Refusal) {
                     guard number(given) != nil else { throw Refusal(reason: "it was not handed over by authd") }
                     // The newest one is used; an older one was about to be removed.
-                    if taken == nil, let text = try Self.read(given.descriptor) {
-                        taken = try Self.translated { () throws(DamagedRecord) in
+                    if loaded == nil, let text = try Self.read(given.descriptor) {
+                        loaded = try Self.translated { () throws(DamagedRecord) in
                             try HandedOverSession.decode(text, of: kind)
                         }
                     }
@@ -76,10 +76,10 @@ package final class DescriptorStore: HandoverStore {
                         metadata: ["descriptor": "\(given.name)"])
                 }
             }
-            if let taken {
-                logger.info("Loaded sessions of the previous run.", metadata: ["sessions": "\(taken.count)"])
+            if let loaded {
+                logger.info("Loaded sessions of the previous run.", metadata: ["sessions": "\(loaded.count)"])
             }
-            return taken ?? []
+            return loaded ?? []
         }
     }
 

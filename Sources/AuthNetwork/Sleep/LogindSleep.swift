@@ -23,7 +23,7 @@ final class LogindSleep {
     /// The system bus is rarely restarted, and only by hand.
     private static let pauseBeforeReconnecting = Duration.seconds(10)
 
-    /// - Parameter told: the machine is about to sleep, with the lock if logind granted one; or it is awake again.
+    /// - Parameter handler: called before sleep, with the lock if logind granted one, and when the machine is awake again.
     init(
         on thread: GLibThread, address: String, handler: @escaping (_ isGoing: Bool, SleepHold?) -> Void
     ) {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A TCP port that is in use without a listener.
-struct HeldPort: ~Copyable {
+/// A TCP port that a socket is bound to, without a listener.
+struct BoundPort: ~Copyable {
     let port: Int
     private let descriptor: Int32
 
