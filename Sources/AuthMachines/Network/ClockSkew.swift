@@ -11,7 +11,7 @@ package struct ClockSkew: Sendable, Equatable {
 
     /// The provider's Unix seconds when this machine was started: the lower and upper bound.
     private let lowerBound: Double
-    private let most: Double
+    private let upperBound: Double
 
     /// `nil` for a response without a readable date.
     package init?(_ reply: HTTPResponse, sent: Moment, received: Moment) {
@@ -20,14 +20,14 @@ package struct ClockSkew: Sendable, Equatable {
         let age = reply.header("Age").flatMap { Int($0) }.map { Double(max(0, $0)) } ?? 0
         let then = date.unixSeconds + age
         lowerBound = then - received.boot.sinceBoot.seconds
-        most = then + Self.resolution - sent.boot.sinceBoot.seconds
+        upperBound = then + Self.resolution - sent.boot.sinceBoot.seconds
     }
 
     /// The smallest difference that explains the response; negative if the provider's clock is behind.
     package func value(at now: Moment) -> Duration {
         let ours = now.wall.unixSeconds - now.boot.sinceBoot.seconds
         if lowerBound > ours { return .seconds(lowerBound - ours) }
-        return most < ours ? .seconds(most - ours) : .zero
+        return upperBound < ours ? .seconds(upperBound - ours) : .zero
     }
 
     /// Whole seconds; `nil` if it is too small to report.

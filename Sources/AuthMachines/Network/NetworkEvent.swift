@@ -39,18 +39,6 @@ package enum NetworkAction: Sendable, Equatable {
     case notifySessions
 }
 
-/// What is known of the network.
-package struct NetworkSnapshot: Sendable, Equatable {
-    package var state: NetworkState
-    /// `reachable`, or the kind of the error.
-    package var origins: [Origin: String]
-
-    package init(state: NetworkState, origins: [Origin: String]) {
-        self.state = state
-        self.origins = origins
-    }
-}
-
 /// The network for one origin. Of two, the one with the higher version is newer.
 package struct VersionedNetworkState: Sendable, Equatable {
     package let state: NetworkState

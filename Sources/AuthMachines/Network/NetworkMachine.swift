@@ -31,7 +31,9 @@ package struct NetworkMachine: Machine {
     private var probes: [Origin: Probe] = [:]
     private var waiting: [(caller: CallerID, origin: Origin)] = []
     private var skews: [Origin: ClockSkew] = [:]
-    private var published: NetworkSnapshot?
+    private var publishedState: NetworkState?
+    /// By origin: `reachable`, or the kind of the error.
+    private var publishedOrigins: [Origin: String] = [:]
     private var publishedProviders: [String: String] = [:]
     private var publishedSkews: [String: Duration] = [:]
     private var notified: [Origin: NetworkState] = [:]
@@ -49,7 +51,7 @@ package struct NetworkMachine: Machine {
     package mutating func handle(_ event: NetworkEvent, in turn: inout Turn<NetworkAction, Clearance>) {
         version += 1
         switch event {
-        case .began: (published, publishedSkews) = (nil, [:])
+        case .began: (publishedState, publishedSkews) = (nil, [:])
         case .reading(let new): applyReading(new, &turn)
         case .inUse(let providers): use(providers)
         case .clearanceRequested(let caller, let origin): waiting.append((caller, origin))
@@ -98,7 +100,7 @@ package struct NetworkMachine: Machine {
 
     /// The same with its version; without an origin, the network as a whole.
     package func news(of origin: Origin?) -> VersionedNetworkState {
-        VersionedNetworkState(state: origin.map(state) ?? picture.state, version: version)
+        VersionedNetworkState(state: origin.map(state) ?? state, version: version)
     }
 
     /// `nil`: nothing is known of that origin yet.
@@ -111,10 +113,6 @@ package struct NetworkMachine: Machine {
 
     /// How far the clock of that origin is ahead of ours; zero if it is unknown.
     package func skew(of origin: Origin, at now: Moment) -> Duration { skews[origin]?.value(at: now) ?? .zero }
-
-    package var picture: NetworkSnapshot {
-        NetworkSnapshot(state: state, origins: origins.compactMapValues(word))
-    }
 
     private var state: NetworkState {
         switch reading.reach {
@@ -259,19 +257,18 @@ package struct NetworkMachine: Machine {
     }
 
     private mutating func publish(_ turn: inout Turn<NetworkAction, Clearance>) {
-        let picture = picture
-        let providerStates = providerStates(picture)
-        if picture != published || providerStates != publishedProviders {
-            published = picture
-            publishedProviders = providerStates
-            turn.act(.publish(picture.state, providers: providerStates))
+        let (state, words) = (state, origins.compactMapValues(word))
+        let providerStates = providerStates(words)
+        if state != publishedState || words != publishedOrigins || providerStates != publishedProviders {
+            (publishedState, publishedOrigins, publishedProviders) = (state, words, providerStates)
+            turn.act(.publish(state, providers: providerStates))
         }
         let skews = skewsToReport(turn.now)
         if skews != publishedSkews {
             publishedSkews = skews
             turn.act(.publishSkews(skews))
         }
-        let states = Dictionary(uniqueKeysWithValues: probes.keys.map { ($0, state(of: $0)) })
+        let states = Dictionary(uniqueKeysWithValues: probes.keys.map { ($0, self.state(of: $0)) })
         guard states != notified else { return }
         notified = states
         guard !isNotifying else {
@@ -283,9 +280,9 @@ package struct NetworkMachine: Machine {
     }
 
     /// A provider with several origins is in the state of the worst of them.
-    private func providerStates(_ picture: NetworkSnapshot) -> [String: String] {
+    private func providerStates(_ words: [Origin: String]) -> [String: String] {
         providers.compactMapValues { origins in
-            let states = origins.compactMap { picture.origins[$0] }
+            let states = origins.compactMap { words[$0] }
             return states.sorted().first { $0 != NetworkStatus.reachable } ?? states.first
         }
     }

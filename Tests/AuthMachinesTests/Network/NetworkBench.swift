@@ -14,7 +14,7 @@ struct NetworkBench {
     private(set) var elapsed = Duration.zero
     private(set) var actions: [NetworkAction] = []
     /// What was published last.
-    private(set) var picture: NetworkSnapshot?
+    private(set) var picture: (state: NetworkState, origins: [Origin: String])?
     private(set) var wakeAt: BootInstant?
     private(set) var replies: [CallerID: Clearance] = [:]
 
@@ -35,12 +35,9 @@ struct NetworkBench {
         actions += turn.actions
         for (caller, reply) in turn.replies { replies[caller] = reply }
         wakeAt = turn.wakeUp
-        for case .publish(let state, let words) in turn.actions { picture = Self.picture(state, words) }
-    }
-
-    private static func picture(_ state: NetworkState, _ words: [String: String]) -> NetworkSnapshot {
-        let known = words.map { (origin($0.key), $0.value) }
-        return NetworkSnapshot(state: state, origins: Dictionary(uniqueKeysWithValues: known))
+        for case .publish(let state, let words) in turn.actions {
+            picture = (state, Dictionary(uniqueKeysWithValues: words.map { (Self.origin($0.key), $0.value) }))
+        }
     }
 
     /// Another network: other addresses, another gateway.
