@@ -85,34 +85,17 @@ extension Dispatcher {
     }
 
     mutating func addCalls(_ api: APIClient, _ outbox: Outbox) {
-        on(APIRequest.self) { call in
-            if call.streams, !call.queue {
-                let name = call.stream ?? ""
-                return .open(
-                    StreamOpening(
-                        name: name, make: { send throws(AgentError) in try api.stream(for: call, tell: send) }
-                    ) {
-                        await api.carry(call, by: $0)
-                    })
-            }
-            return .later(within: call.timeout) { () async throws(AgentError) in
-                .text(
-                    call.queue ? try await outbox.post(.request(call)).rendered : try await api.request(call).rendered)
-            }
+        addCall(
+            APIRequest.self, stream: { call, send throws(AgentError) in try api.stream(for: call, tell: send) },
+            carry: { await api.carry($0, by: $1) }
+        ) { call async throws(AgentError) in
+            call.queue ? try await outbox.post(.request(call)) : try await api.request(call)
         }
-        on(APICall.self) { call in
-            if call.streams, !call.queue {
-                let name = call.stream ?? ""
-                return .open(
-                    StreamOpening(
-                        name: name, make: { send throws(AgentError) in try api.stream(for: call, tell: send) }
-                    ) {
-                        await api.carry(call, by: $0)
-                    })
-            }
-            return .later(within: call.timeout) { () async throws(AgentError) in
-                .text(call.queue ? try await outbox.post(.call(call)).rendered : try await api.call(call).rendered)
-            }
+        addCall(
+            APICall.self, stream: { call, send throws(AgentError) in try api.stream(for: call, tell: send) },
+            carry: { await api.carry($0, by: $1) }
+        ) { call async throws(AgentError) in
+            call.queue ? try await outbox.post(.call(call)) : try await api.call(call)
         }
         on(APIWrite.self) { call in
             .onStream(call.stream) { stream in
@@ -139,6 +122,26 @@ extension Dispatcher {
         later(OutboxDrop.self) { call async throws(AgentError) in try await outbox.drop(call.params) }
     }
 
+    /// A call of a provider's API, with a stream or without one. A queued call has none.
+    private mutating func addCall<Call: ProviderCall>(
+        _: Call.Type, stream: @escaping @Sendable (Call, @escaping APIStream.Tell) throws(AgentError) -> APIStream,
+        carry: @escaping @Sendable (Call, APIStream) async -> Void,
+        answer: @escaping @Sendable (Call) async throws(AgentError) -> APIResponse
+    ) {
+        on(Call.self) { call in
+            guard call.streams, !call.queue else {
+                return .later(within: call.timeout) { () async throws(AgentError) in
+                    let response = try await answer(call)
+                    return .text(response.rendered)
+                }
+            }
+            return .open(
+                StreamOpening(
+                    name: call.stream ?? "", make: { send throws(AgentError) in try stream(call, send) },
+                    run: { await carry(call, $0) }))
+        }
+    }
+
     mutating func addStore(_ store: StoreAdmin) {
         later(AgentUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
         later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }
@@ -147,3 +150,13 @@ extension Dispatcher {
         later(SessionImport.self) { call async throws(AgentError) in try await store.take(call) }
     }
 }
+
+private protocol ProviderCall: AgentMethod<APIResponse> {
+    var streams: Bool { get }
+    var stream: String? { get }
+    var queue: Bool { get }
+    var timeout: Duration? { get }
+}
+
+extension APIRequest: ProviderCall {}
+extension APICall: ProviderCall {}
