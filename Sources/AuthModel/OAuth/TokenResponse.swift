@@ -29,13 +29,13 @@ package struct TokenResponse: Sendable {
     package func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
         let errors = ErrorDecoder(profile: profileForErrors, purpose: purpose, sentAt: sentAt)
         let plain = plain(reply)
-        return TokenDecoder(errors: errors, map: Self.map).read(plain).flatMap { grant in
-            var grant = grant
+        return Result { () throws(ProviderFailure) in
+            var grant = try TokenDecoder(errors: errors, map: Self.map).read(plain)
             // An unknown type cannot be used (RFC 6749 §7.1), nor can an unbound token if it had to be bound (RFC 9449 §5).
             let (expected, type) = (isBound ? "DPoP" : "Bearer", grant.tokenType ?? "Bearer")
             guard type.lowercased() == expected.lowercased() else {
                 let reason = "its token type is \(type)" + (isBound ? ", but DPoP was requested" : "")
-                return .failure(errors.badReply(reason, cause: "token_type", status: reply.status))
+                throw errors.badReply(reason, cause: "token_type", status: reply.status)
             }
             let json = ResponseBody(plain).json
             grant.tokenType = expected
@@ -43,7 +43,7 @@ package struct TokenResponse: Sendable {
             grant.refreshEndsAt = refreshEnd(json)
             grant.scopes = json?["scope"]?.stringValue.map(OAuthScope.list)
             grant.idToken = json?["id_token"]?.stringValue.map { Secret($0) }
-            return .success(grant)
+            return grant
         }
     }
 

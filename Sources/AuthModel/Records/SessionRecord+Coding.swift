@@ -91,7 +91,7 @@ extension SessionRecord: WireObject {
         revision = changes ?? number
     }
 
-    /// Of each pair, both members or none.
+    /// A lifetime and the scopes are two members each: a pair is read only if it is complete.
     private mutating func pairs<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         var (issuedAt, expiresAt) = (tokens.refreshLife?.issuedAt, tokens.refreshLife?.expiresAt)
         try visitor.optional("refresh_issued_at", &issuedAt, .date)

@@ -97,7 +97,8 @@ extension ProviderProfile {
         needsToken: Bool = true
     ) -> Result<Grant, ProviderFailure> {
         let errors = ErrorDecoder(profile: self, purpose: purpose, sentAt: sentAt)
-        return TokenDecoder(errors: errors, map: map, needsToken: needsToken).read(reply)
+        let decoder = TokenDecoder(errors: errors, map: map, needsToken: needsToken)
+        return Result { () throws(ProviderFailure) in try decoder.read(reply) }
     }
 
     /// A validation may return the token that the session has.

@@ -10,22 +10,19 @@ struct TokenDecoder {
     /// A token must fit into a header; servers accept headers of 8 to 64 KiB.
     private static let longestToken = 32 << 10
 
-    func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
+    func read(_ reply: HTTPResponse) throws(ProviderFailure) -> Grant {
         let body = ResponseBody(reply)
-        guard (200..<300).contains(reply.status) else { return .failure(errors.failure(reply, body)) }
+        guard (200..<300).contains(reply.status) else { throw errors.failure(reply, body) }
         switch body {
-        case .page: return bad("it is an HTML page, not JSON", "html", reply)
-        case .undecodable(let reason): return bad("it is unreadable, \(reason)", "undecodable", reply)
+        case .page: throw errors.badReply("it is an HTML page, not JSON", cause: "html", status: reply.status)
+        case .undecodable(let reason):
+            throw errors.badReply("it is unreadable, \(reason)", cause: "undecodable", status: reply.status)
         case .empty, .json, .text: break
         }
-        if let failure = errors.envelopeFailure(reply, body) { return .failure(failure) }
-        do {
-            var grant = try grant(body.json ?? .null, of: reply)
-            grant.message = ErrorText(body, map: errors.profile.errors).message
-            return .success(grant)
-        } catch {
-            return .failure(error)
-        }
+        if let failure = errors.envelopeFailure(reply, body) { throw failure }
+        var grant = try grant(body.json ?? .null, of: reply)
+        grant.message = ErrorText(body, map: errors.profile.errors).message
+        return grant
     }
 
     private func grant(_ json: JSON, of reply: HTTPResponse) throws(ProviderFailure) -> Grant {
@@ -58,9 +55,5 @@ struct TokenDecoder {
             text.utf8.allSatisfy(\.isVisible)
         else { throw errors.badReply("its \(what) is invalid", cause: "bad_token", status: status) }
         return text.isEmpty ? nil : Secret(text)
-    }
-
-    private func bad(_ reason: String, _ cause: String, _ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
-        .failure(errors.badReply(reason, cause: cause, status: reply.status))
     }
 }
