@@ -267,7 +267,8 @@ let package = Package(
             path: "Tests/CrashTrial", swiftSettings: checked),
         .executableTarget(
             name: "crash", dependencies: ["CrashTrial", "authd", "authc", "authc-start"], path: "Tests/Crash",
-            swiftSettings: checked),
+            // SwiftPM names it for C++ targets only if no target is in Embedded Swift, as those of authc-start are.
+            swiftSettings: checked, linkerSettings: [.linkedLibrary("stdc++")]),
         .testTarget(name: "CrashTests", dependencies: ["CrashTrial"], swiftSettings: checked),
         .testTarget(
             name: "SimulationTests", dependencies: ["Simulation", "AuthModel", "AuthWire"], swiftSettings: checked),
