@@ -43,7 +43,7 @@ package struct AgentArguments: ParsableCommand {
         }
     }
 
-    /// Of this process; where they make no sense it says so and ends with ``ExitStatus/wrongUsage``.
+    /// Those of this process. If they are wrong, prints why and ends the process with ``ExitStatus/wrongUsage``.
     package static func ofThisProcess() -> AgentArguments { parseOrExit() }
 
     private static func words<Word: CaseIterable & RawRepresentable>(_ type: Word.Type) -> String

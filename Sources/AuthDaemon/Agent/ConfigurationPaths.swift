@@ -1,6 +1,6 @@
 import AuthFiles
 
-/// Where settings and profiles are read, the nearest first (XDG Base Directory Specification).
+/// The paths of settings and profiles, in order of precedence (XDG Base Directory Specification).
 package struct ConfigurationPaths: Sendable, Equatable {
     package static let system = "/etc/xdg/authd"
 
@@ -9,7 +9,7 @@ package struct ConfigurationPaths: Sendable, Equatable {
     /// Of profiles.
     package let folders: [String]
 
-    /// - Parameter file: of `--config`: it stands in place of the person's own, with the profiles beside it.
+    /// - Parameter file: of `--config`: it replaces the user's own file, and the profiles are beside it.
     package init(file: String?, environment: (String) -> String?) {
         let own: String? =
             if let file {
@@ -24,7 +24,7 @@ package struct ConfigurationPaths: Sendable, Equatable {
         folders = places.map { $0 + "/providers" }
     }
 
-    /// A relative folder is to be taken as not set.
+    /// A relative folder counts as not set.
     private static func absolute(_ path: String?) -> String? {
         guard let path, path.hasPrefix("/") else { return nil }
         return path

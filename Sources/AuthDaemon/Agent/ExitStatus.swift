@@ -7,7 +7,7 @@ package enum ExitStatus: Int32, Sendable {
     case systemError = 71
     /// Another authd serves this socket.
     case alreadyRunning = 75
-    /// Here it must not run: as root for somebody else, or in a folder that others can enter.
+    /// It must not run here: as root for another user, or in a folder that others can enter.
     case refused = 77
     /// Settings or profiles are broken, or ask for what this version does not have.
     case badConfiguration = 78

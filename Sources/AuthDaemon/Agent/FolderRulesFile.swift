@@ -2,7 +2,7 @@ package import AuthFiles
 package import AuthWire
 import Glibc
 
-/// Leaves the settings' folder rules where clients find them.
+/// Writes the settings' folder rules to the file that clients read.
 package struct FolderRulesFile: Sendable {
     private let file: AtomicFile
     private let home: String?
@@ -13,7 +13,7 @@ package struct FolderRulesFile: Sendable {
         self.home = home
     }
 
-    /// No file where there are no rules.
+    /// Without rules there is no file.
     package func write(_ rules: [FolderRule]) throws(SystemFailure) {
         let text = FolderRules(rules.flatMap(reached)).text
         guard !text.isEmpty else { return remove() }
@@ -26,7 +26,7 @@ package struct FolderRulesFile: Sendable {
 
     package func remove() { try? file.remove(durably: false) }
 
-    /// As it is written and, where links lead elsewhere, as getcwd(3) will call it.
+    /// The rule as it is written and, if its path has links, with the path that getcwd(3) returns.
     private func reached(_ rule: FolderRule) -> [FolderRule] {
         guard let path = absolute(rule.path) else { return [] }
         var rules = [FolderRule(path: path, session: rule.session)]

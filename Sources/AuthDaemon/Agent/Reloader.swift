@@ -4,9 +4,9 @@ import AuthModel
 package import AuthWire
 import Logging
 
-/// Takes over settings and profiles that have changed, all of them or, where one is broken, none.
+/// Applies changed settings and profiles: all of them or, if one is broken, none.
 ///
-/// Invariant: what was read before something that is in effect never comes into effect.
+/// Invariant: an older reading never replaces a newer one.
 package actor Reloader {
     package typealias Read = @Sendable () -> ConfigurationReading
 
@@ -20,12 +20,12 @@ package actor Reloader {
     private let log: AgentLog
     private let logger: Logger
     private let notifier: ServiceNotifier
-    /// The command line's own level stays, whatever the settings say.
+    /// The command line sets the level, so the settings do not.
     private let fixedLevel: Bool
-    /// Reads in the order in which it is asked to.
+    /// Reads in the order of the calls.
     private let disk = BlockingThread()
     private var lastReading = 0
-    /// The reading that is in effect; 0: that of the start.
+    /// The reading that is in effect; 0: the one at the start.
     private var inEffect = 0
 
     package init(
@@ -59,7 +59,7 @@ package actor Reloader {
             logger.error("Nothing is changed: the settings and profiles stay as they were.")
             throw error
         }
-        // A reload that read later has overtaken this one: what is in effect is newer.
+        // A reload that read later was applied first.
         guard found.reading > inEffect else { return MessageResult(message: MessageResult.unchanged) }
         inEffect = found.reading
         let changes = found.changes
@@ -107,7 +107,7 @@ package actor Reloader {
     }
 }
 
-/// What a reload changes, in words for the log.
+/// Describes the changes of a reload for the log.
 enum ConfigurationChange {
     static func list(from old: AgentConfiguration, to new: AgentConfiguration) -> [String] {
         var changes = profiles(from: old.catalog, to: new.catalog)

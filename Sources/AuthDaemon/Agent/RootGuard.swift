@@ -1,10 +1,10 @@
 import Glibc
 
-/// Root that runs authd in somebody's session (`sudo authd`) would take that person's socket and lock them out of it.
+/// As root in the session of another user (`sudo authd`), authd would replace that user's socket and lock them out.
 package enum RootGuard {
     /// - Parameters:
     ///   - userID: ours.
-    ///   - owner: of a path; `nil` where there is none.
+    ///   - owner: of a path; `nil` if there is none.
     package static func check(
         userID: UInt32, environment: (String) -> String?, owner: (String) -> UInt32? = ownerOf
     ) throws(StartRefusal) {

@@ -3,9 +3,9 @@ package import AuthModel
 package import Logging
 import ServiceLifecycle
 
-/// Runs the sessions in the background; at the end it writes what is unwritten, however the end comes.
+/// Runs the sessions in the background. At the end it writes what is unwritten, also if it is cancelled.
 package struct SessionsBackgroundService: Service {
-    /// For the store to take what it has not: within the 10 s that a person waits for a service to stop.
+    /// For unwritten sessions: within the 10 s that a user waits for a service to stop.
     package static let drainLimit = Duration.seconds(4)
 
     private let loader: SessionLoader
@@ -14,7 +14,7 @@ package struct SessionsBackgroundService: Service {
     private let logger: Logger
     private let stop: ShutdownDeadline
 
-    /// - Parameter stop: since when the agent stops: requests to providers have so much less time to end.
+    /// - Parameter stop: the end of requests to providers, counted from when the agent began to stop.
     package init(
         loader: SessionLoader, registry: SessionRegistry, clock: any SystemClock, logger: Logger, stop: ShutdownDeadline
     ) {

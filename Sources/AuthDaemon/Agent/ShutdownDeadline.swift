@@ -1,9 +1,9 @@
 package import AuthModel
 import Synchronization
 
-/// When the agent began to stop: from then on, what is in flight has ``grace`` to end, whoever waits for it.
+/// When the agent began to stop. Requests in flight have ``grace`` from then on, whatever waits for them.
 package final class ShutdownDeadline: Sendable {
-    /// Requests in flight get so long; systemd and users wait for the rest.
+    /// For requests in flight, while systemd or the user waits.
     package static let grace = Duration.seconds(5)
 
     private let began = Mutex<BootInstant?>(nil)

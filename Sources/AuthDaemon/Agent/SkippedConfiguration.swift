@@ -1,6 +1,6 @@
 package import AuthWire
 
-/// What a start leaves out because of problems, in words for the log.
+/// Describes for the log what a start skips because of problems.
 package enum SkippedConfiguration {
     /// - Parameter places: where the settings and profiles were read.
     /// - Returns: each problem, and after those of one file what that file lost.
