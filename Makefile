@@ -115,6 +115,7 @@ simulate:
 
 # The debug build: it is there after make test, and its slower renewals are more moments to be killed at.
 crash: packages
+	$(SWIFT) build --product authc
 	$(SWIFT) build --product crash
 	.build/debug/crash $(KILLS) $(CRASH_FIRST)
 

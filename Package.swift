@@ -266,9 +266,7 @@ let package = Package(
             name: "CrashTrial", dependencies: ["AuthModel", "AuthWire", "StandInBackends", "TestSupport"],
             path: "Tests/CrashTrial", swiftSettings: checked),
         .executableTarget(
-            name: "crash", dependencies: ["CrashTrial", "authd", "authc", "authc-start"], path: "Tests/Crash",
-            // SwiftPM names it for C++ targets only if no target is in Embedded Swift, as those of authc-start are.
-            swiftSettings: checked, linkerSettings: [.linkedLibrary("stdc++")]),
+            name: "crash", dependencies: ["CrashTrial", "authd", "authc"], path: "Tests/Crash", swiftSettings: checked),
         .testTarget(name: "CrashTests", dependencies: ["CrashTrial"], swiftSettings: checked),
         .testTarget(
             name: "SimulationTests", dependencies: ["Simulation", "AuthModel", "AuthWire"], swiftSettings: checked),

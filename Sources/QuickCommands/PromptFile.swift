@@ -16,8 +16,9 @@ enum PromptFile {
                 let line = unsafe Text(UnsafeRawBufferPointer(rebasing: room[..<count])).prefix(before: .lineFeed)
             else { return false }
             let words = line.afterNumber()
-            guard let agent = words.number, kill(agent, 0) == 0 else { return false }
-            return words.rest.count == 0 || Printer.print(words.rest)
+            guard let agent = words.number else { return false }
+            // Of an agent that has ended, nothing is shown. A process of another user is not the agent.
+            return kill(agent, 0) != 0 || words.rest.count == 0 || Printer.print(words.rest)
         }
     }
 }

@@ -256,9 +256,8 @@ struct PromptLineRootTests {
     /// What authc and a shell show to an ordinary user.
     private static func shown(_ agent: String, beginning: [String] = []) async throws -> [String] {
         let folder = try TemporaryFolder()
-        let authc = folder.path + "/authc"
-        // A copy where another user can read it.
-        try FileManager.default.copyItem(atPath: Program.authc, toPath: authc)
+        // Where another user can read it.
+        let authc = try Program.copy(to: folder.path)
         try FileManager.default.createDirectory(atPath: folder.path + "/authd", withIntermediateDirectories: true)
         let file = folder.path + "/authd/prompt"
         try "\(agent) shop:ada@example.org\n".write(toFile: file, atomically: true, encoding: .utf8)

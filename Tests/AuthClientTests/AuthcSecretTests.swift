@@ -8,8 +8,9 @@ import Testing
 @Suite("What authc does before it holds a secret", .timeLimit(.minutes(1)))
 struct AuthcSecretTests {
     @Test(
-        "it shows the agent which program it is until the first answer, and its memory to nobody when the token comes")
-    func dumpable() async throws {
+        "it shows the agent which program it is until the first answer, and its memory to nobody when the token comes",
+        arguments: [["token"], ["token", "--timeout", "50s"]])
+    func dumpable(arguments: [String]) async throws {
         // Of `/proc/PID/mem`: the user's while the process may be dumped, root's from then on (proc(5)).
         let owners = Mutex<[String: uid_t]>([:])
         let agent = try TestAgent { peer, request in
@@ -23,13 +24,12 @@ struct AuthcSecretTests {
             peer.reply(request, request.method == "token.get" ? Samples.token() : [:])
         }
         defer { agent.stop() }
-        var (program, arguments) = (Program.authc, ["token", "--socket", agent.path])
+        var (program, arguments) = (Program.authc, arguments)
         var userID = getuid()
         if userID == 0 {
             // Root owns its processes in any case: another user plays, with a copy where it can be read.
             userID = 65534
-            let copy = agent.folder + "/authc"
-            try FileManager.default.copyItem(atPath: program, toPath: copy)
+            let copy = try Program.copy(to: agent.folder)
             for (path, mode) in [(agent.folder, 0o755), (agent.folder + "/authd", 0o755), (agent.path, 0o666)] {
                 #expect(chmod(path, mode_t(mode)) == 0)
             }

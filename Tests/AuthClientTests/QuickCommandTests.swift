@@ -140,8 +140,12 @@ struct QuickCommandTests {
         try Data("\(pid)\n".utf8).write(to: file)
         let empty = try await run(["prompt"], folder)
         #expect(empty.output.isEmpty && empty.errors.isEmpty && empty.status == 0)
+        // Above the highest process ID.
+        try Data("4194305 shop\n".utf8).write(to: file)
+        let ended = try await run(["prompt"], folder)
+        #expect(ended.output.isEmpty && ended.errors.isEmpty && ended.status == 0)
         for text in [
-            "", "shop\n", "4194305 shop\n", "0 shop\n", "-1 shop\n", "\(pid)shop\n", "\(pid) no end",
+            "", "shop\n", "0 shop\n", "-1 shop\n", "\(pid)shop\n", "\(pid) no end",
             "\(pid) caf\u{E9}\n",
             "\(pid) red\u{1B}[31m\n", "99999999999999999999 shop\n",
         ] {

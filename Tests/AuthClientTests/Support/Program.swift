@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 
 /// A program run to its end: what it printed and how it ended.
@@ -8,6 +9,15 @@ struct Program: Sendable {
     var status: Int32
 
     static var authc: String { Programs.authc }
+
+    /// Copies authc, with the program of all its commands.
+    /// - Returns: the path of the copy.
+    static func copy(to folder: String) throws -> String {
+        for name in ["authc", "authc-full"] {
+            try FileManager.default.copyItem(atPath: Programs.folder + "/" + name, toPath: folder + "/" + name)
+        }
+        return folder + "/authc"
+    }
 
     /// An environment that does not depend on the user who runs the tests.
     static func environment(_ folder: String, _ more: [String: String] = [:]) -> [String: String] {
