@@ -127,7 +127,6 @@ extension SimulationRun {
 
     /// Rule 8: no caller waits too long.
     func checkSeat(_ session: Int) {
-        // A token for a scope may wait for a renewal that goes first.
         guard let first = seats[session]?.callers.min(by: { $0.since < $1.since }) else { return }
         if now - first.since > InvariantChecker.callerTimeout {
             report(.answers, "caller \(first.id.number) waits since \(first.since)")
@@ -207,7 +206,7 @@ extension SimulationRun {
 
     private func checkActive(_ seat: SimulatedSession, _ session: Int) {
         guard !seat.signOutAsked else { return report(.liveness, "the sign-out has not come to its end") }
-        guard setting.canRenew, honours(session), let snapshot = seat.snapshot else { return }
+        guard setting.canRenew, honours(session), isSettled(session), let snapshot = seat.snapshot else { return }
         let isLive = snapshot.token != nil && snapshot.end.map { moment.boot < $0 } ?? true
         if snapshot.status.state != .active || !isLive {
             report(
@@ -216,6 +215,13 @@ extension SimulationRun {
         if setting.life != nil, seat.alarm == nil, seat.machine.currentRequest == nil {
             report(.liveness, "session \(session) has no deadline and nothing in progress")
         }
+    }
+
+    /// Two agents may spend one refresh token at the same moment. The one that is refused learns of it from the other's write.
+    private func isSettled(_ session: Int) -> Bool {
+        guard setting.agents > 1 else { return true }
+        return !storeCalls.values.contains { key($0.session) == key(session) }
+            && seats(of: key(session)).allSatisfy { seats[$0]?.machine.currentRequest == nil }
     }
 
     private func checkStored(_ seat: SimulatedSession, _ session: Int) {

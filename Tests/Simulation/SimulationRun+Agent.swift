@@ -189,9 +189,13 @@ extension SimulationRun {
     private func adopt(_ tokens: TokenSet, _ session: Int) {
         seats[session]?.settled.insert(tokens.accessToken.reveal())
         if let refresh = tokens.refreshToken { seats[session]?.settledRefreshTokens.insert(refresh.reveal()) }
-        if let facts = provider.issued[tokens.accessToken.reveal()] {
-            seats[session]?.readings[tokens.accessToken.reveal(), default: .init(facts: facts)].validSince =
-                tokens.issuedAt
+        let token = tokens.accessToken.reveal()
+        if let facts = provider.issued[token] {
+            // An agent keeps the dates of the token in use only: of a former one it knows what it reads now.
+            if seats[session]?.machine.record.tokens.accessToken != tokens.accessToken {
+                seats[session]?.readings[token] = nil
+            }
+            seats[session]?.readings[token, default: .init(facts: facts)].validSince = tokens.issuedAt
         }
         doubt(session)
     }

@@ -103,10 +103,13 @@ extension SimulationRun {
             handle(session, .rejected(wait(session), Secret(token)))
         case .targeted(let number):
             calls[session].requested(at: now)
+            // Before each such request, the session's own token may have to be renewed.
+            let others = seat.callers.count
             handle(
                 session,
                 .targetedTokenRequested(
-                    wait(session, longer: InvariantChecker.callerTimeout), Self.targets[number % Self.targets.count],
+                    wait(session, longer: InvariantChecker.callerTimeout * (1 + others)),
+                    Self.targets[number % Self.targets.count],
                     minValid: nil
                 ))
         case .signOut: signOut(session, revokes: true)

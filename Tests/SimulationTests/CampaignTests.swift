@@ -13,7 +13,9 @@ struct CampaignTests {
         #expect(campaign.signIns.installed >= 129 && campaign.signIns.revoked >= 38)
     }
 
-    @Test("seeds that once broke a rule break none", arguments: [500_121_468, 500_166_297, 510_528_710] as [UInt64])
+    @Test(
+        "seeds that once broke a rule break none",
+        arguments: [500_121_468, 500_166_297, 510_528_710, 520_224_752, 520_477_674, 520_849_770] as [UInt64])
     func formerFailures(seed: UInt64) async {
         let campaign = await Campaign.played(seeds: seed..<seed + 1, workers: 1)
         #expect(campaign.failures.isEmpty, "\(campaign.report)")
