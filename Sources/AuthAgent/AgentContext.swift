@@ -26,6 +26,6 @@ package struct AgentContext: Sendable {
         self.transport = GuardedTransport(transport, network: network)
         let signer = ProofSigner(cryptography: cryptography, clock: clock, skew: { await network.skew(of: $0) })
         providers = ProviderClient(profiles: catalog, transport: self.transport, signer: signer)
-        board = StateBoard(storeKind: storeKind, clock: clock, tell: publish)
+        board = StateBoard(storeKind: storeKind, clock: clock, publish: publish)
     }
 }

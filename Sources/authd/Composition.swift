@@ -178,7 +178,7 @@ struct Composition: Sendable {
             choose: { (kind) throws(StoreError) in
                 try await StateFile.selectedStore(in: try stateFolder()).save { kind }
             },
-            moves: claims.stateFolder.map { StateFile.unfinishedMove(in: $0) }, parcels: PassphraseBundles())
+            moves: claims.stateFolder.map { StateFile.unfinishedMove(in: $0) }, bundles: PassphraseBundles())
         // Sessions that end with the agent leave nothing behind for the next one.
         let lastingFolder = claims.storeKind == .memory ? nil : claims.stateFolder
         return Adapters(
@@ -220,7 +220,7 @@ struct Composition: Sendable {
         let sessions = SessionRequests(context: context, registry: registry, storage: adapters.storage)
         let store = StoreAdmin(
             context: context, registry: registry, loader: loader, store: adapters.store,
-            surroundings: adapters.storeDependencies)
+            dependencies: adapters.storeDependencies)
         let api = APIClient(context: context, registry: registry, kept: cache, seed: .random(in: .min ... .max))
         let outbox = Outbox(
             context: context, api: api, store: adapters.outbox, seed: .random(in: .min ... .max),
@@ -239,7 +239,7 @@ struct Composition: Sendable {
         let counters = AgentCounters()
         let dispatcher = Dispatcher(
             context: context, sessions: sessions,
-            signIns: SignInService(context: context, registry: registry, loader: loader, tools: adapters.signIn),
+            signIns: SignInService(context: context, registry: registry, loader: loader, dependencies: adapters.signIn),
             api: api, outbox: outbox, store: store,
             services: AgentServices(
                 clock: clock, counters: counters, checkProfile: ProfileCheckProcess().check,

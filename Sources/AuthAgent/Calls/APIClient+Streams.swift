@@ -5,31 +5,31 @@ package import AuthWire
 extension APIClient {
     /// Makes the stream that a call asks for.
     package func stream(
-        for params: APIRequest, tell: @escaping APIStream.Tell
+        for params: APIRequest, respond: @escaping APIStream.Respond
     ) throws(AgentError) -> APIStream {
         var bodies = (params.multipart ?? []).compactMap { part in
             if case .stream(let body) = part.content { body } else { nil }
         }
         if let body = params.bodyStream { bodies.append(body) }
-        return try stream(named: params.stream, bodies, params.answer, tell)
+        return try stream(named: params.stream, bodies, params.answer, respond)
     }
 
     package func stream(
-        for params: APICall, tell: @escaping APIStream.Tell
+        for params: APICall, respond: @escaping APIStream.Respond
     ) throws(AgentError) -> APIStream {
         var bodies: [BodyStream] = []
         for (_, value) in params.args {
             if let body = value["body_stream"] { bodies.append(try BodyStream(body)) }
         }
-        return try stream(named: params.stream, bodies, params.answer, tell)
+        return try stream(named: params.stream, bodies, params.answer, respond)
     }
 
     private func stream(
-        named name: String?, _ bodies: [BodyStream], _ answer: ResponseMode, _ tell: @escaping APIStream.Tell
+        named name: String?, _ bodies: [BodyStream], _ answer: ResponseMode, _ respond: @escaping APIStream.Respond
     ) throws(AgentError) -> APIStream {
         guard bodies.count <= 1 else { throw .invalidParams("params: expected at most one body_stream.") }
         guard let name else { throw .invalidParams("params.stream: expected a name for the stream, found nothing.") }
-        return try APIStream(name: name, body: bodies.first, answer: answer, clock: context.clock, tell: tell)
+        return try APIStream(name: name, body: bodies.first, answer: answer, clock: context.clock, respond: respond)
     }
 
     // MARK: The life of one

@@ -203,7 +203,7 @@ package final class APIClient: Sendable {
                 of: try await context.transport.send(ready))
             switch outcome {
             case .success(let reply):
-                let wantsNonce = context.providers.signer.heard(reply, to: ready)
+                let wantsNonce = context.providers.signer.recordNonce(of: reply, to: ready)
                 if wantsNonce, !isChallenged {
                     guard stream?.mayRepeat ?? true else { throw .refused(.bodyIsSpentOnChallenge) }
                     isChallenged = true

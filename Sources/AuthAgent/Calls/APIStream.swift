@@ -7,17 +7,17 @@ internal import Synchronization
 /// Its life is that of the call's task. The call gets one response: the head, if the body is streamed.
 package final class APIStream: HTTPResponseSink {
     /// Answers the call.
-    package typealias Tell = @Sendable (Result<APIResponse, AgentError>) -> Void
+    package typealias Respond = @Sendable (Result<APIResponse, AgentError>) -> Void
 
     /// The client's name for it.
     package let name: String
     let upload: UploadPipe?
     let download: DownloadPipe?
-    private let tell: Tell
+    private let respond: Respond
     private let state = Mutex(State())
 
     private struct State {
-        var isTold = false
+        var hasResponded = false
         var acceptsHTML = false
     }
 
@@ -26,7 +26,7 @@ package final class APIStream: HTTPResponseSink {
 
     /// - Throws: `-32602` where what is asked for does not fit together.
     package init(
-        name: String, body: BodyStream?, answer: ResponseMode, clock: any SystemClock, tell: @escaping Tell
+        name: String, body: BodyStream?, answer: ResponseMode, clock: any SystemClock, respond: @escaping Respond
     ) throws(AgentError) {
         guard !name.isEmpty, name.utf8.count <= Self.longestName else {
             throw .invalidParams("params.stream: expected 1 to \(Self.longestName) bytes.")
@@ -35,7 +35,7 @@ package final class APIStream: HTTPResponseSink {
             throw .invalidParams("params.stream: expected a body_stream, or \"answer\": \"stream\", beside it.")
         }
         self.name = name
-        self.tell = tell
+        self.respond = respond
         upload = body.map { UploadPipe($0, clock: clock) }
         download = answer == .stream ? DownloadPipe(clock: clock) : nil
     }
@@ -56,7 +56,7 @@ package final class APIStream: HTTPResponseSink {
 
     /// Ends it from outside: the client has gone, or wants no more.
     package func close(_ error: AgentError) {
-        told(.failure(error))
+        respondOnce(.failure(error))
         upload?.finish(.failed(error))
         download?.abandon()
     }
@@ -64,16 +64,16 @@ package final class APIStream: HTTPResponseSink {
     // MARK: The call's side
 
     /// Whether what was streamed so far can be streamed again.
-    var mayRepeat: Bool { (upload?.mayRepeat ?? true) && !isTold }
+    var mayRepeat: Bool { (upload?.mayRepeat ?? true) && !hasResponded }
 
     var idleSince: BootInstant? {
         [upload?.idleSince, download?.idleSince].compactMap(\.self).min()
     }
 
     /// A long answer has begun: what is left of it says nothing about the call.
-    var isFlowing: Bool { download != nil && isTold }
+    var isFlowing: Bool { download != nil && hasResponded }
 
-    private var isTold: Bool { state.withLock { $0.isTold } }
+    private var hasResponded: Bool { state.withLock { $0.hasResponded } }
 
     /// - Parameter after: what stands after the part of the body that is streamed.
     func attach(to request: inout HTTPRequest, after: [UInt8]?, acceptsHTML: Bool) {
@@ -95,16 +95,16 @@ package final class APIStream: HTTPResponseSink {
         upload?.finish(.done)
         switch result {
         case .success:
-            if let download, let reply, !isTold {
-                told(.success(head(reply)))
+            if let download, let reply, !hasResponded {
+                respondOnce(.success(head(reply)))
                 try? await download.receive(reply.body)
             } else {
-                told(result)
+                respondOnce(result)
             }
             download?.end()
         case .failure(let error):
-            guard isTold else {
-                told(result)
+            guard hasResponded else {
+                respondOnce(result)
                 download?.abandon()
                 return
             }
@@ -113,12 +113,12 @@ package final class APIStream: HTTPResponseSink {
         await download?.drained()
     }
 
-    private func told(_ result: Result<APIResponse, AgentError>) {
+    private func respondOnce(_ result: Result<APIResponse, AgentError>) {
         let isFirst = state.withLock { state in
-            defer { state.isTold = true }
-            return !state.isTold
+            defer { state.hasResponded = true }
+            return !state.hasResponded
         }
-        if isFirst { tell(result) }
+        if isFirst { respond(result) }
     }
 
     private func head(_ reply: HTTPResponse) -> APIResponse {
@@ -135,7 +135,7 @@ package final class APIStream: HTTPResponseSink {
             return false
         }
         upload?.finish(.done)
-        told(.success(self.head(head)))
+        respondOnce(.success(self.head(head)))
         return download.hold(head.body)
     }
 

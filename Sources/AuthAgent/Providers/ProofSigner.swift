@@ -63,9 +63,9 @@ package final class ProofSigner: Sendable {
         ).text(cryptography)
     }
 
-    /// Takes the nonce that came with an answer.
-    /// - Returns: whether the same is to be sent once more, with a proof that has it.
-    package func heard(_ reply: HTTPResponse, to request: HTTPRequest) -> Bool {
+    /// Records the nonce of a response.
+    /// - Returns: whether the same request is to be sent once more, with a proof that contains it.
+    package func recordNonce(of reply: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard let demand = request.proof, let place = ProofScope(request.url, demand),
             let nonce = DPoPProof.nonce(in: reply)
         else { return false }

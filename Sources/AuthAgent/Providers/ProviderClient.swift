@@ -220,7 +220,7 @@ package final class ProviderClient: Sendable {
             }
             do throws(TransportError) {
                 let reply = try await transport.send(ready)
-                guard signer.heard(reply, to: ready), !isRepeated else { return reply }
+                guard signer.recordNonce(of: reply, to: ready), !isRepeated else { return reply }
                 isRepeated = true
             } catch {
                 // The next attempt uses a new connection: this one may be dead without a sign of it.

@@ -147,7 +147,7 @@ package final class SessionLoader: Sendable {
         // Without names nothing is shown: the store's own state has the reason.
         for name in (try? await store.names()) ?? []
         where registry.session(named: name.session) == nil && !storage.signOuts.include(name.session) {
-            board.put(herald: .locked(name, in: board.store))
+            board.put(placeholder: .locked(name, in: board.store))
         }
     }
 

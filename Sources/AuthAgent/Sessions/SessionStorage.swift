@@ -20,7 +20,7 @@ package struct SessionStorage: Sendable {
         self.store = store
         self.pauses = RenewalPauses(store: pauses)
         self.signOuts = PendingSignOuts(store: signOuts)
-        handovers = PendingHandover(keeper: handover)
+        handovers = PendingHandover(store: handover)
     }
 
     /// Hands over what has changed.

@@ -73,12 +73,12 @@ package final class StateBoard: Sendable {
 
     private let known: Mutex<Contents>
     private let clock: any SystemClock
-    private let tell: @Sendable (AgentEvent) -> Void
+    private let publish: @Sendable (AgentEvent) -> Void
 
-    /// - Parameter tell: called for each change, in their order; it must not wait.
-    package init(storeKind: StoreKind, clock: any SystemClock, tell: @escaping @Sendable (AgentEvent) -> Void) {
+    /// - Parameter publish: called for each change, in their order; it must not wait.
+    package init(storeKind: StoreKind, clock: any SystemClock, publish: @escaping @Sendable (AgentEvent) -> Void) {
         self.clock = clock
-        self.tell = tell
+        self.publish = publish
         let now = clock.now().wall.unixSeconds
         known = Mutex(
             Contents(
@@ -189,7 +189,7 @@ package final class StateBoard: Sendable {
     }
 
     /// Shows a session of which no more is known than this, until a snapshot of it comes.
-    package func put(herald status: SessionStatus) {
+    package func put(placeholder status: SessionStatus) {
         change { known in
             guard known.placeholders.updateValue(status, forKey: status.session) != status,
                 known.snapshots[status.session] == nil
@@ -292,7 +292,7 @@ package final class StateBoard: Sendable {
         }
         for watcher in watchers { watcher.yield() }
         guard tells else { return }
-        while let event = nextEvent() { tell(event) }
+        while let event = nextEvent() { publish(event) }
     }
 
     private func nextEvent() -> AgentEvent? {

@@ -33,7 +33,7 @@ final class SignInPerformer: ActionPerformer {
         let machine = runner.read { machine in copy machine }
         let (form, session) = (machine.form, machine.session)
         switch action {
-        case .showPlaceholder(let status): context.board.put(herald: status)
+        case .showPlaceholder(let status): context.board.put(placeholder: status)
         case .removePlaceholder: context.board.removePlaceholder(of: session, in: .signingIn)
         case .stopListening: redirect.withLock { $0.take() }?.listener.close()
         case .end: ended()

@@ -23,15 +23,15 @@ package final class SignInService: Sendable {
     private let dependencies: SignInDependencies?
     private let signIns = Mutex<[String: SignIn]>([:])
 
-    /// - Parameter tools: what signing in with a browser needs; without them it is unsupported.
+    /// - Parameter dependencies: what signing in with a browser needs; without them it is unsupported.
     package init(
-        context: AgentContext, registry: SessionRegistry, loader: SessionLoader, tools: SignInDependencies? = nil
+        context: AgentContext, registry: SessionRegistry, loader: SessionLoader, dependencies: SignInDependencies? = nil
     ) {
         self.context = context
         self.registry = registry
         self.loader = loader
-        dependencies = tools
-        clients = ClientRegistry(context: context, registry: registry, keys: tools?.keys)
+        self.dependencies = dependencies
+        clients = ClientRegistry(context: context, registry: registry, keys: dependencies?.keys)
     }
 
     package func start(_ params: LoginStart) async throws(AgentError) -> Step {

@@ -28,14 +28,14 @@ package final class MovableStore: SessionStore, KeyStore {
     private let use = StateBroadcast(Use())
     private let broadcast = StateBroadcast<StoreState>(nil)
     private let moves: AsyncStream<Void>
-    private let bell: AsyncStream<Void>.Continuation
+    private let moveSink: AsyncStream<Void>.Continuation
     private let changed: AsyncStream<SessionName>
-    private let tellChange: AsyncStream<SessionName>.Continuation
+    private let changeSink: AsyncStream<SessionName>.Continuation
 
     package init(_ store: Store) {
         self.store = Mutex(store)
-        (moves, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (changed, tellChange) = AsyncStream.makeStream()
+        (moves, moveSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (changed, changeSink) = AsyncStream.makeStream()
     }
 
     package var kind: StoreKind { present.kind }
@@ -55,7 +55,7 @@ package final class MovableStore: SessionStore, KeyStore {
             let store = present
             await withDiscardingTaskGroup { group in
                 group.addTask { for await state in store.states() { self.broadcast.set(state) } }
-                group.addTask { for await session in store.changes() { self.tellChange.yield(session) } }
+                group.addTask { for await session in store.changes() { self.changeSink.yield(session) } }
                 _ = await moved.next()
                 group.cancelAll()
             }
@@ -71,7 +71,7 @@ package final class MovableStore: SessionStore, KeyStore {
         guard await use.wait(until: { $0.calls == 0 }) else { throw .callerGone }
         let new = try await work(present)
         store.withLock { $0 = new }
-        bell.yield()
+        moveSink.yield()
     }
 
     // MARK: The calls of a store

@@ -19,7 +19,7 @@ extension StoreAdmin {
         var bytes = params.passphrase == nil ? content.revealBytes() : []
         if let passphrase = params.passphrase {
             bytes = try await converting(
-                SealRefusal.self, try await surroundings.parcels.close(content, with: Secret(passphrase)))
+                SealRefusal.self, try await dependencies.bundles.close(content, with: Secret(passphrase)))
         }
         guard bytes.count <= Self.mostBytes else {
             throw AgentError(.tooLarge, "\(records.count) sessions are more than fit into one line: name one with -s.")
@@ -37,11 +37,11 @@ extension StoreAdmin {
     }
 
     /// Imports all of them, or none. If there are sessions here already, none of those that come becomes the default one.
-    package func take(_ params: SessionImport) async throws(AgentError) -> ImportResult {
+    package func importSessions(_ params: SessionImport) async throws(AgentError) -> ImportResult {
         var content = Secret(bytes: params.bytes)
         if let passphrase = params.passphrase {
             content = try await converting(
-                SealRefusal.self, try await surroundings.parcels.open(params.bytes, with: Secret(passphrase)))
+                SealRefusal.self, try await dependencies.bundles.open(params.bytes, with: Secret(passphrase)))
         }
         var records = try Self.records(in: content)
         guard registry.isLoaded else { throw .storeNotRead(context.board.store) }

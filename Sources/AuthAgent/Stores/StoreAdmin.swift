@@ -15,19 +15,19 @@ package struct StoreAdmin: Sendable {
         /// is cancelled.
         package var choose: @Sendable (StoreKind) async throws(StoreError) -> Void
         package var moves: (any StateStore<UnfinishedMove?>)?
-        package var parcels: any BundleSealing
+        package var bundles: any BundleSealing
 
         package init(
             open: @escaping @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store,
             wanted: @escaping @Sendable () async -> StoreKind?,
             choose: @escaping @Sendable (StoreKind) async throws(StoreError) -> Void,
-            moves: (any StateStore<UnfinishedMove?>)?, parcels: any BundleSealing
+            moves: (any StateStore<UnfinishedMove?>)?, bundles: any BundleSealing
         ) {
             self.open = open
             self.wanted = wanted
             self.choose = choose
             self.moves = moves
-            self.parcels = parcels
+            self.bundles = bundles
         }
     }
 
@@ -35,19 +35,19 @@ package struct StoreAdmin: Sendable {
     let registry: SessionRegistry
     let loader: SessionLoader
     let store: MovableStore
-    let surroundings: Dependencies
-    private let turn = MovePermit()
+    let dependencies: Dependencies
+    private let permit = MovePermit()
 
     /// - Parameter store: the one that the sessions are in.
     package init(
         context: AgentContext, registry: SessionRegistry, loader: SessionLoader, store: MovableStore,
-        surroundings: Dependencies
+        dependencies: Dependencies
     ) {
         self.context = context
         self.registry = registry
         self.loader = loader
         self.store = store
-        self.surroundings = surroundings
+        self.dependencies = dependencies
     }
 
     /// Opens the store, or lets the desktop ask the user to. Returns when the sessions in it are there.
@@ -110,17 +110,17 @@ package struct StoreAdmin: Sendable {
         guard kind != store.kind else {
             return MessageResult(message: "Sessions are kept in \(kind.rawValue) already.")
         }
-        if let wanted = await surroundings.wanted(), wanted != kind {
+        if let wanted = await dependencies.wanted(), wanted != kind {
             throw AgentError(
                 .conflict,
                 "authd is told to keep sessions in \(wanted.rawValue), by --store or in authd.toml, and its next start would "
                     + "look there: take that away, or set store = \"\(kind.rawValue)\", first.")
         }
         guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
-        let target = try await converting(StoreError.self, try await surroundings.open(kind))
+        let target = try await converting(StoreError.self, try await dependencies.open(kind))
         try await unlock(target, params.passphrase)
-        guard turn.take() else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
-        defer { turn.giveBack() }
+        guard permit.acquire() else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
+        defer { permit.release() }
         // What is left there of a move from there is no session any more: it must not come back with this one.
         if let former = await unfinishedMove(), former.from == kind, former.to == store.kind {
             guard await finish(former, in: target).isEmpty else {
@@ -136,10 +136,10 @@ package struct StoreAdmin: Sendable {
             unfinished.copies = moved.map(UnfinishedMove.Copy.init)
             count = moved.count
             do throws(StoreError) {
-                try await surroundings.moves?.save { [unfinished] in unfinished }
-                try await surroundings.choose(kind)
+                try await dependencies.moves?.save { [unfinished] in unfinished }
+                try await dependencies.choose(kind)
             } catch {
-                try? await surroundings.moves?.save { nil }
+                try? await dependencies.moves?.save { nil }
                 throw AgentError(error)
             }
             unfinished.copies = await finish(unfinished, in: source, new: target)
@@ -155,14 +155,14 @@ package struct StoreAdmin: Sendable {
     package func finishMove() async {
         guard let move = await unfinishedMove() else { return }
         // A user left the sessions where they were: nothing there is a copy.
-        if move.from == store.kind { try? await surroundings.moves?.save { nil } }
+        if move.from == store.kind { try? await dependencies.moves?.save { nil } }
         guard move.to == store.kind else { return }
         for await state in store.states() where state == .ready { break }
-        guard !Task.isCancelled, let old = try? await surroundings.open(move.from) else { return }
+        guard !Task.isCancelled, let old = try? await dependencies.open(move.from) else { return }
         for await state in old.states() where state == .ready {
             // Another move ends this one, too.
-            guard turn.take() else { return }
-            defer { turn.giveBack() }
+            guard permit.acquire() else { return }
+            defer { permit.release() }
             guard let move = await unfinishedMove(), move.to == store.kind, move.from == old.kind else {
                 return
             }
@@ -171,7 +171,7 @@ package struct StoreAdmin: Sendable {
     }
 
     private func unfinishedMove() async -> UnfinishedMove? {
-        guard let moves = surroundings.moves else { return nil }
+        guard let moves = dependencies.moves else { return nil }
         return await BlockingThread().complete { moves.load() }
     }
 
@@ -183,7 +183,7 @@ package struct StoreAdmin: Sendable {
         var rest = move
         rest.copies = await StoreMove.removeCopies(of: move, from: old, keepingWhatLacks: new ?? store)
         // What cannot be written down is done again by the next start: there is nothing left for it to do.
-        try? await surroundings.moves?.save { [rest] in rest.copies.isEmpty ? nil : rest }
+        try? await dependencies.moves?.save { [rest] in rest.copies.isEmpty ? nil : rest }
         return rest.copies
     }
 }
@@ -192,13 +192,13 @@ package struct StoreAdmin: Sendable {
 private final class MovePermit: Sendable {
     private let isTaken = Mutex(false)
 
-    /// - Returns: whether it is the caller's, who then gives it back.
-    func take() -> Bool {
+    /// - Returns: whether the caller has it now, and releases it later.
+    func acquire() -> Bool {
         isTaken.withLock { isTaken in
             defer { isTaken = true }
             return !isTaken
         }
     }
 
-    func giveBack() { isTaken.withLock { $0 = false } }
+    func release() { isTaken.withLock { $0 = false } }
 }

@@ -86,13 +86,13 @@ extension Dispatcher {
 
     mutating func addCalls(_ api: APIClient, _ outbox: Outbox) {
         addCall(
-            APIRequest.self, stream: { call, send throws(AgentError) in try api.stream(for: call, tell: send) },
+            APIRequest.self, stream: { call, send throws(AgentError) in try api.stream(for: call, respond: send) },
             carry: { await api.carry($0, by: $1) }
         ) { call async throws(AgentError) in
             call.queue ? try await outbox.post(.request(call)) : try await api.request(call)
         }
         addCall(
-            APICall.self, stream: { call, send throws(AgentError) in try api.stream(for: call, tell: send) },
+            APICall.self, stream: { call, send throws(AgentError) in try api.stream(for: call, respond: send) },
             carry: { await api.carry($0, by: $1) }
         ) { call async throws(AgentError) in
             call.queue ? try await outbox.post(.call(call)) : try await api.call(call)
@@ -124,7 +124,7 @@ extension Dispatcher {
 
     /// A call of a provider's API, with a stream or without one. A queued call has none.
     private mutating func addCall<Call: ProviderCall>(
-        _: Call.Type, stream: @escaping @Sendable (Call, @escaping APIStream.Tell) throws(AgentError) -> APIStream,
+        _: Call.Type, stream: @escaping @Sendable (Call, @escaping APIStream.Respond) throws(AgentError) -> APIStream,
         carry: @escaping @Sendable (Call, APIStream) async -> Void,
         answer: @escaping @Sendable (Call) async throws(AgentError) -> APIResponse
     ) {
@@ -147,7 +147,7 @@ extension Dispatcher {
         later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }
         later(StoreMigrate.self) { call async throws(AgentError) in try await store.migrate(call) }
         later(SessionExport.self) { call async throws(AgentError) in try await store.export(call) }
-        later(SessionImport.self) { call async throws(AgentError) in try await store.take(call) }
+        later(SessionImport.self) { call async throws(AgentError) in try await store.importSessions(call) }
     }
 }
 

@@ -22,7 +22,7 @@ struct StreamOpening: Sendable {
     /// The client's name for the stream.
     let name: String
     /// Called once; `send` receives the response of the call.
-    let make: @Sendable (_ send: @escaping APIStream.Tell) throws(AgentError) -> APIStream
+    let make: @Sendable (_ send: @escaping APIStream.Respond) throws(AgentError) -> APIStream
     /// Returns when the stream has ended.
     let run: @Sendable (APIStream) async -> Void
 }

@@ -20,9 +20,9 @@ struct ImportTests {
         try await example.running { sessions, signIns in
             let storeAdmin = StoreAdmin(
                 context: sessions.context, registry: sessions.registry, loader: example.loader, store: store,
-                surroundings: StoreAdmin.Dependencies(
+                dependencies: StoreAdmin.Dependencies(
                     open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
-                    parcels: NoBundles()))
+                    bundles: NoBundles()))
             try await test(sessions, signIns, storeAdmin)
         }
     }
@@ -47,14 +47,14 @@ struct ImportTests {
         let bytes = try #require(await bundle.value())
         try await Self.running { sessions, signIns, store in
             try await Self.signIn(signIns, "work")
-            _ = try await store.take(SessionImport(bytes: bytes))
+            _ = try await store.importSessions(SessionImport(bytes: bytes))
             #expect(try sessions.status(nil).session.text == "work")
         }
         try await Self.running { sessions, signIns, store in
             try await Self.signIn(signIns, "one", "two")
             _ = try await sessions.logout(SessionLogout(session: SessionName("one")))
             _ = try await sessions.logout(SessionLogout(session: SessionName("two")))
-            _ = try await store.take(SessionImport(bytes: bytes))
+            _ = try await store.importSessions(SessionImport(bytes: bytes))
             #expect(try sessions.status(nil).session.text == "b")
         }
     }

@@ -29,7 +29,7 @@ struct StateBoardTests {
     private let board: StateBoard
 
     init() {
-        board = StateBoard(storeKind: .memory, clock: ManualClock(), tell: { [hearer] in hearer.hear($0) })
+        board = StateBoard(storeKind: .memory, clock: ManualClock(), publish: { [hearer] in hearer.hear($0) })
     }
 
     @Test("a change that is made while an earlier one is told is told after it, each with its own state")

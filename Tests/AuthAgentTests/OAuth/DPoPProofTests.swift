@@ -147,17 +147,19 @@ struct DPoPProofTests {
             return try parts(proofs[0].value).claims["nonce"]
         }
         var request = HTTPRequest(method: "GET", url: url)
-        #expect(!signer.heard(reply(400, [("DPoP-Nonce", "n1")], #"{"error":"use_dpop_nonce"}"#), to: request))
+        #expect(
+            !signer.recordNonce(of: reply(400, [("DPoP-Nonce", "n1")], #"{"error":"use_dpop_nonce"}"#), to: request))
         request.prove(nil, with: key)
         #expect(try await nonce(url, nil) == nil)
-        #expect(signer.heard(reply(400, [("dpop-nonce", "n1")], #"{"error":"use_dpop_nonce"}"#), to: request))
+        #expect(signer.recordNonce(of: reply(400, [("dpop-nonce", "n1")], #"{"error":"use_dpop_nonce"}"#), to: request))
         #expect(try await nonce("https://one.example/par", nil) == "n1")
         #expect(try await nonce(url, Self.token) == nil)
         #expect(try await nonce("https://two.example/token", nil) == nil)
         // One that comes with a success is the next (§8.2), and what is no such word is none.
-        #expect(!signer.heard(reply(200, [("DPoP-Nonce", "n2")]), to: request))
+        #expect(!signer.recordNonce(of: reply(200, [("DPoP-Nonce", "n2")]), to: request))
         for bad in ["", "a b", "a\"b", String(repeating: "n", count: 5000)] {
-            #expect(!signer.heard(reply(400, [("DPoP-Nonce", bad)], #"{"error":"use_dpop_nonce"}"#), to: request))
+            #expect(
+                !signer.recordNonce(of: reply(400, [("DPoP-Nonce", bad)], #"{"error":"use_dpop_nonce"}"#), to: request))
         }
         #expect(try await nonce(url, nil) == "n2")
     }

@@ -80,9 +80,9 @@ struct TestServer: Sendable {
                     publish: publisher.publish),
                 store: StoreAdmin(
                     context: context, registry: registry, loader: loader, store: store,
-                    surroundings: StoreAdmin.Dependencies(
+                    dependencies: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
-                        parcels: PassphraseBundles())),
+                        bundles: PassphraseBundles())),
                 services: services),
             board: context.board, policy: CurrentPeerPolicy(policy), publisher: publisher, limits: limits,
             counters: counters,
