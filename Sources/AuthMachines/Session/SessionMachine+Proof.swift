@@ -36,10 +36,21 @@ extension SessionMachine {
         guard isProbingStore, !signedOut else { return }
         if !needsStoreProbe {
             storeProbeFailed = false
+            if let networkError { return networkEnded(networkError, &turn) }
             sendToProvider(&turn)
         } else if let error = writer.lastError {
             storeDidNotAccept(AgentError(error), &turn)
         }
+    }
+
+    /// The network was lost during the write: nothing is sent, as if the provider had not answered.
+    private mutating func networkEnded(_ error: AgentError, _ turn: inout SessionTurn) {
+        if let target = currentRequest?.target {
+            targetedRequestEnded(target, .failure(error), &turn)
+        } else {
+            failed(error, retryAfter: nil, &turn)
+        }
+        rejectTargetedWaits(error, &turn)
     }
 
     /// The provider got no request: its back-off stays, and the store's counts.

@@ -194,7 +194,7 @@ extension SessionMachine {
     }
 
     /// A failed try: plans the next one, and answers waiting callers.
-    private mutating func failed(_ error: AgentError, retryAfter: Duration?, _ turn: inout SessionTurn) {
+    mutating func failed(_ error: AgentError, retryAfter: Duration?, _ turn: inout SessionTurn) {
         currentRequest = nil
         lastFailure = error
         let usual = backoff.next(retryAfter: retryAfter, using: &random)

@@ -40,6 +40,23 @@ struct SessionMachineProofTests {
         #expect(bench.requestsInFlight.count == 3)
     }
 
+    @Test("and nothing is sent if the network was lost during that write", arguments: [NetworkState.offline, .portal])
+    func networkLost(state: NetworkState) throws {
+        var bench = bench()
+        bench.advance(.seconds(1100))
+        bench.tokenRequested(1)
+        bench.send(.networkChanged(state))
+        try bench.storeTakesRewrite()
+        #expect(bench.requestsInFlight.isEmpty)
+        #expect(bench.failure(for: 1)?.kind == (state == .offline ? .offline : .captivePortal))
+        bench.send(.networkChanged(.online))
+        bench.tokenRequested(2)
+        #expect(bench.requestsInFlight.count == 1)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.token(for: 2) == "token-2")
+    }
+
     @Test("and a keyring that asks the user keeps it from being spent, and says so")
     func waiting() throws {
         var bench = bench()
