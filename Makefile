@@ -58,7 +58,7 @@ FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fis
 .PHONY: help build demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
 
 help:
-	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
+	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, stand-in-backends'
 	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
 	@echo 'make test       every test; installs the packages that tests need'
 	@echo 'make shake      every test $(PASSES) times while each core is busy with something else (PASSES=n)'
@@ -152,8 +152,8 @@ format:
 install:
 	@for program in $(PROGRAMS) $(COMMANDS); do test -x $(RELEASE)/$$program || exit 1; done || { echo 'Nothing to install yet: run make build first.' >&2; exit 1; }
 	$(INSTALL) -d $(BIN) $(LIBEXEC) $(UNIT_FOLDER) $(MAN)/man1 $(MAN)/man5 $(DOC)/providers
-	for program in $(PROGRAMS); do $(INSTALL) -m 755 -s $(RELEASE)/$$program $(BIN)/ || exit 1; done
 	$(INSTALL) -m 755 -s $(addprefix $(RELEASE)/,$(COMMANDS)) $(LIBEXEC)/
+	for program in $(PROGRAMS); do $(INSTALL) -m 755 -s $(RELEASE)/$$program $(BIN)/ || exit 1; done
 	for unit in $(UNITS); do \
 	    sed 's|^\(Exec[A-Za-z]*=\)[^ ]*/authd|\1$(PREFIX)/bin/authd|' $$unit > $(UNIT_FOLDER)/$$(basename $$unit) \
 	    && chmod 644 $(UNIT_FOLDER)/$$(basename $$unit) || exit 1; done

@@ -58,7 +58,7 @@ let package = Package(
         // The face: what a program links to speak to the agent. Standard library and libc only.
         .target(name: "AuthWire", swiftSettings: strict),
         .target(name: "AuthClient", dependencies: ["AuthWire"], swiftSettings: strict),
-        // `authc` as it is called: the plain forms of the commonest commands in a program of 700 kB, which starts authc-full for
+        // `authc`: a program of 700 kB for the plain forms of the most frequent commands. It starts authc-full for
         // everything else (Docs/decisions/static-authc.md). Embedded Swift has no library to link, static or not.
         .systemLibrary(name: "CStart"),
         .target(

@@ -46,14 +46,22 @@ struct AgentSocket: ~Copyable {
         }
     }
 
+    /// Of CLOCK_MONOTONIC.
+    private static func milliseconds() -> Int64 {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+    }
+
     /// Receives so many lines, and nothing before this process's memory is closed to other programs.
     func receive(_ lines: Int, into room: UnsafeMutableRawBufferPointer, within milliseconds: Int32) -> Text? {
         var count = 0
         var missing = lines
+        let end = Self.milliseconds() + Int64(milliseconds)
         while missing > 0 {
             var waiting = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-            guard count < room.count, unsafe poll(&waiting, 1, milliseconds) == 1, start_forbid_dumps() == 0
-            else { return nil }
+            let left = Int32(max(0, end - Self.milliseconds()))
+            guard count < room.count, unsafe poll(&waiting, 1, left) == 1, start_forbid_dumps() == 0 else { return nil }
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
             let received = unsafe recv(number, rest.baseAddress, rest.count, 0)
             guard received > 0 else { return nil }

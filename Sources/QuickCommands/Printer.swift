@@ -2,6 +2,11 @@ import CStart
 
 /// Writes a result to stdout.
 enum Printer {
+    /// EX_SOFTWARE (sysexits(3head)), as for every result that cannot be written.
+    private static let failedStatus: Int32 = 70
+    /// As if SIGPIPE had ended the program.
+    private static let unreadStatus: Int32 = 128 + SIGPIPE
+
     /// Prints the text and a line feed, if it has only printable characters.
     ///
     /// - Returns: whether it was written. If only a part was, nothing else can follow, and the program ends.
@@ -9,13 +14,46 @@ enum Printer {
         guard text.isPrintable else { return false }
         var line = unsafe [UInt8](text.bytes)
         line.append(.lineFeed)
-        let written = unsafe line.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-        if written > 0, written < line.count { exit(failedStatus) }
-        return written == line.count
+        var sent = 0
+        while sent < line.count {
+            let written = unsafe line.withUnsafeBytes { bytes in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[sent...])
+                return unsafe write(STDOUT_FILENO, rest.baseAddress, rest.count)
+            }
+            if written >= 0 {
+                sent += written
+                continue
+            }
+            switch start_errno() {
+            case EINTR: continue
+            case EAGAIN:
+                var waiting = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&waiting, 1, -1)
+            case EPIPE: exit(unreadStatus)
+            default:
+                guard sent > 0 else { return false }
+                Message.write("cannot write the result", reason: start_errno())
+                exit(failedStatus)
+            }
+        }
+        return true
     }
+}
 
-    /// EX_SOFTWARE (sysexits(3head)), as for every result that cannot be written.
-    private static let failedStatus: Int32 = 70
+/// What this program itself has to say.
+enum Message {
+    static func write(_ problem: StaticString, path: ByteString? = nil, reason: Int32? = nil) {
+        var line = ByteString()
+        line.append("authc: ")
+        line.append(problem)
+        if let path { unsafe path.bytes.withUnsafeBytes { unsafe line.append(Text($0)) } }
+        if let reason, let text = unsafe strerror(reason) {
+            line.append(": ")
+            unsafe line.append(Text(cString: text))
+        }
+        line.append(".\n")
+        _ = unsafe line.bytes.withUnsafeBytes { unsafe CStart.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
 }
 
 extension UInt8 {

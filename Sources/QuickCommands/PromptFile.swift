@@ -2,7 +2,7 @@ import CStart
 
 /// `prompt`: prints the line of the prompt file (`PromptLine` in AuthWire), if the agent that wrote it still runs.
 enum PromptFile {
-    /// Above any real line.
+    /// Longer than any line of the agent.
     private static let longest = 16 << 10
 
     /// Whether the command is done.

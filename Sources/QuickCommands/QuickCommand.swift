@@ -1,6 +1,6 @@
 import CStart
 
-/// The command lines that shells run for every prompt and request, for the usual case that everything is well.
+/// The command lines that shells run for every prompt and request, as long as nothing is wrong.
 ///
 /// In any other case nothing is printed, and the full program does the whole command again: it alone has options and messages.
 enum QuickCommand {
@@ -13,16 +13,21 @@ enum QuickCommand {
     init?(_ words: UnsafeBufferPointer<UnsafeMutablePointer<CChar>?>) {
         guard words.count == 2 || words.count == 4, let name = unsafe words[1] else { return nil }
         let command = unsafe Text(cString: name)
-        if words.count == 2, command.equals("prompt") {
-            self = .prompt
-        } else if words.count == 2, command.equals("token") {
-            self = .token()
-        } else if words.count == 4, command.equals("token"), let option = unsafe words[2], let value = unsafe words[3] {
-            switch unsafe (Text(cString: option), Text(cString: value)) {
-            case (let option, let name) where option.equals("-s"): self = .token(session: name)
-            case (let option, let origin) where option.equals("--for"): self = .token(origin: origin)
-            default: return nil
+        if words.count == 2 {
+            if command.equals("prompt") {
+                self = .prompt
+            } else if command.equals("token") {
+                self = .token()
+            } else {
+                return nil
             }
+            return
+        }
+        guard command.equals("token"), let option = unsafe words[2], let value = unsafe words[3] else { return nil }
+        if unsafe Text(cString: option).equals("-s") {
+            self = unsafe .token(session: Text(cString: value))
+        } else if unsafe Text(cString: option).equals("--for") {
+            self = unsafe .token(origin: Text(cString: value))
         } else {
             return nil
         }

@@ -4,7 +4,7 @@ import CStart
 enum TokenExchange {
     /// The agent answers from memory at once. A renewal takes longer: the full program waits for it.
     private static let milliseconds: Int32 = 250
-    /// Above any real answer: an access token has at most 32 KiB.
+    /// Longer than any answer: an access token has at most 32 KiB.
     private static let longestAnswer = 64 << 10
 
     /// Whether the token was printed.
@@ -62,7 +62,7 @@ extension Text {
         }
     }
 
-    /// A value that is no option, and a JSON string as it is (RFC 8259 §7).
+    /// Not an option, and a JSON string without escapes (RFC 8259 §7).
     fileprivate var isPlain: Bool {
         let needsEscape = unsafe bytes.contains { $0 == .quote || $0 == UInt8(ascii: "\\") }
         return isPrintable && !needsEscape && !starts(with: "-")

@@ -13,8 +13,9 @@ struct QuickCommandTests {
     ]
 
     /// What it prints if it would need the other program.
-    private static let needsFullProgram =
-        "authc: cannot start its commands: authc-full is not there. Install authd again.\n"
+    private static func needsFullProgram(_ folder: String) -> String {
+        "authc: cannot start \(folder)/../libexec/authd-session/authc-full: No such file or directory.\n"
+    }
 
     private func run(_ arguments: [String], _ folder: String, _ environment: [String: String] = [:]) async throws
         -> Program
@@ -27,11 +28,27 @@ struct QuickCommandTests {
     }
 
     private func expectLeft(
-        _ result: Program, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation
-    ) {
+        _ arguments: [String], _ folder: String, _ environment: [String: String] = [:], _ comment: Comment? = nil,
+        location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await run(arguments, folder, environment)
         #expect(result.output.isEmpty, comment, sourceLocation: location)
-        #expect(result.errors == Self.needsFullProgram, comment, sourceLocation: location)
+        #expect(result.errors == Self.needsFullProgram(folder), comment, sourceLocation: location)
         #expect(result.status == 70, comment, sourceLocation: location)
+    }
+
+    /// What it does by itself, the full program does in the same way.
+    private func expectSame(
+        _ output: String, of arguments: [String], _ folder: String, _ environment: [String: String] = [:],
+        location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let alone = try await run(arguments, folder, environment)
+        let full = try await Program.run(
+            arguments, folder: folder, environment: environment, program: Programs.folder + "/authc-full")
+        for result in [alone, full] {
+            #expect(result.output == output, "\(arguments)", sourceLocation: location)
+            #expect(result.errors.isEmpty && result.status == 0, "\(arguments)", sourceLocation: location)
+        }
     }
 
     @Test("prints a token, of the session that is named, or in AUTHD_SESSION, or the agent's choice")
@@ -44,12 +61,11 @@ struct QuickCommandTests {
             (["token", "-s", "shop"], ["AUTHD_SESSION": "work", "AUTHD_SOCKET": agent.path], "shop"),
             (["token"], ["AUTHD_SESSION": "", "AUTHD_SOCKET": ""], nil),
         ] as [([String], [String: String], String?)] {
-            let result = try await run(arguments, agent.folder, environment)
-            #expect(result.output == "secret-1\n" && result.errors.isEmpty && result.status == 0, "\(arguments)")
+            try await expectSame("secret-1\n", of: arguments, agent.folder, environment)
             #expect(agent.requests.last?.method == "token.get")
             #expect(agent.requests.last?.params?["session"]?.stringValue == session)
         }
-        #expect(agent.requests.count == 10)
+        #expect(agent.requests.count == 20)
     }
 
     @Test("prints a token for an origin, of the named session if there is one")
@@ -58,8 +74,8 @@ struct QuickCommandTests {
         defer { agent.stop() }
         for (environment, session) in [([:], nil), (["AUTHD_SESSION": "work"], "work")] as [([String: String], String?)]
         {
-            let result = try await run(["token", "--for", "https://a.example:8443"], agent.folder, environment)
-            #expect(result.output == "secret-1\n" && result.status == 0)
+            try await expectSame(
+                "secret-1\n", of: ["token", "--for", "https://a.example:8443"], agent.folder, environment)
             #expect(agent.requests.last?.params?["origin"]?.stringValue == "https://a.example:8443")
             #expect(agent.requests.last?.params?["session"]?.stringValue == session)
         }
@@ -76,14 +92,14 @@ struct QuickCommandTests {
             ["tokens"],
             ["token", "-s", String(repeating: "a", count: 65)],
         ] {
-            expectLeft(try await run(arguments, agent.folder), "\(arguments)")
+            try await expectLeft(arguments, agent.folder, [:], "\(arguments)")
         }
-        expectLeft(try await run(["token"], agent.folder, ["AUTHD_SESSION": "No"]))
-        expectLeft(try await run(["token"], agent.folder, ["AUTHD_SOCKET": "relative"]))
-        expectLeft(try await run(["token"], agent.folder, ["AUTHD_SOCKET": "/" + String(repeating: "a", count: 200)]))
+        try await expectLeft(["token"], agent.folder, ["AUTHD_SESSION": "No"])
+        try await expectLeft(["token"], agent.folder, ["AUTHD_SOCKET": "relative"])
+        try await expectLeft(["token"], agent.folder, ["AUTHD_SOCKET": "/" + String(repeating: "a", count: 200)])
         // The settings name sessions for folders.
         try Data().write(to: URL(filePath: agent.folder + "/authd/folders"))
-        expectLeft(try await run(["token"], agent.folder))
+        try await expectLeft(["token"], agent.folder)
         #expect(try await run(["token", "-s", "shop"], agent.folder).output == "secret-1\n")
         #expect(agent.requests.count == 2)
     }
@@ -106,23 +122,23 @@ struct QuickCommandTests {
             peer.send(bytes: Array((answer + "\n").utf8))
         }
         defer { agent.stop() }
-        expectLeft(try await run(["token"], agent.folder))
+        try await expectLeft(["token"], agent.folder)
     }
 
     @Test("leaves an agent that does not answer at once, is not there, ends, or sends too much, to that program")
     func brokenAgents() async throws {
         let silent = try TestAgent { _, _ in }
         defer { silent.stop() }
-        expectLeft(try await run(["token"], silent.folder))
+        try await expectLeft(["token"], silent.folder)
         let ending = try TestAgent { peer, _ in peer.end() }
         defer { ending.stop() }
-        expectLeft(try await run(["token"], ending.folder))
+        try await expectLeft(["token"], ending.folder)
         let endless = try TestAgent { peer, _ in peer.send(bytes: [UInt8](repeating: 0x20, count: 1 << 20)) }
         defer { endless.stop() }
-        expectLeft(try await run(["token"], endless.folder))
+        try await expectLeft(["token"], endless.folder)
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        expectLeft(try await run(["token"], folder))
+        try await expectLeft(["token"], folder)
     }
 
     @Test("prints the prompt's line if the agent that wrote it runs, and leaves any other file to that program")
@@ -131,26 +147,24 @@ struct QuickCommandTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileManager.default.createDirectory(atPath: folder + "/authd", withIntermediateDirectories: false)
         let file = URL(filePath: folder + "/authd/prompt")
-        let absent = try await run(["prompt"], folder)
-        #expect(absent.output.isEmpty && absent.errors.isEmpty && absent.status == 0)
+        try await expectSame("", of: ["prompt"], folder)
         let pid = ProcessInfo.processInfo.processIdentifier
-        try Data("\(pid) shop:ada@example.org wiki!offline\nrest\n".utf8).write(to: file)
-        let line = try await run(["prompt"], folder)
-        #expect(line.output == "shop:ada@example.org wiki!offline\n" && line.errors.isEmpty && line.status == 0)
-        try Data("\(pid)\n".utf8).write(to: file)
-        let empty = try await run(["prompt"], folder)
-        #expect(empty.output.isEmpty && empty.errors.isEmpty && empty.status == 0)
-        // Above the highest process ID.
-        try Data("4194305 shop\n".utf8).write(to: file)
-        let ended = try await run(["prompt"], folder)
-        #expect(ended.output.isEmpty && ended.errors.isEmpty && ended.status == 0)
+        // 4194305 is above the highest process ID.
+        for (text, shown) in [
+            ("\(pid) shop:ada@example.org wiki!offline\nrest\n", "shop:ada@example.org wiki!offline\n"),
+            ("\(pid)\n", ""),
+            ("4194305 shop\n", ""),
+        ] {
+            try Data(text.utf8).write(to: file)
+            try await expectSame(shown, of: ["prompt"], folder)
+        }
         for text in [
             "", "shop\n", "0 shop\n", "-1 shop\n", "\(pid)shop\n", "\(pid) no end",
             "\(pid) caf\u{E9}\n",
             "\(pid) red\u{1B}[31m\n", "99999999999999999999 shop\n",
         ] {
             try Data(text.utf8).write(to: file)
-            expectLeft(try await run(["prompt"], folder), "\(text.debugDescription)")
+            try await expectLeft(["prompt"], folder, [:], "\(text.debugDescription)")
         }
     }
 
@@ -162,10 +176,48 @@ struct QuickCommandTests {
         let command = { (redirection: String) in ["-c", "\(agent.folder)/authc token \(redirection); exit $?"] }
         for redirection in [">&-", ">/dev/full", "<&- >&-"] {
             let result = try await Program.run(command(redirection), folder: agent.folder, program: "/bin/bash")
-            #expect(result.errors == Self.needsFullProgram && result.status == 70, "\(redirection)")
+            #expect(result.errors == Self.needsFullProgram(agent.folder) && result.status == 70, "\(redirection)")
         }
         let silent = try await Program.run(command("2>&- <&-"), folder: agent.folder, program: "/bin/bash")
         #expect(silent.output == "secret-1\n" && silent.status == 0)
+    }
+
+    @Test("a token is written whole to a pipe that takes less, and at once")
+    func partialWrites() async throws {
+        let long = String(repeating: "a", count: 30_000)
+        let agent = try TestAgent(replies: [
+            "agent.ping": .success([:]), "token.get": .success(["access_token": .string(long), "token_type": "Bearer"]),
+        ])
+        defer { agent.stop() }
+        #expect(try await run(["token"], agent.folder).output == long + "\n")
+        // F_SETPIPE_SZ is 1031: the smallest pipe, and it does not block.
+        let script = """
+            import fcntl, os, subprocess, sys
+            reader, writer = os.pipe()
+            fcntl.fcntl(writer, 1031, 4096)
+            os.set_blocking(writer, False)
+            child = subprocess.Popen([sys.argv[1], "token"], stdout=writer)
+            os.close(writer)
+            print(len(os.fdopen(reader, "rb").read()), child.wait())
+            """
+        let result = try await Program.run(
+            ["-c", script, agent.folder + "/authc"], folder: agent.folder, program: "/usr/bin/python3")
+        #expect(result.output == "30001 0\n", "\(result.errors)")
+    }
+
+    @Test("does not start a program that anybody may have changed")
+    func untrusted() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let program = try Program.copy(to: folder)
+        #expect(try await Program.run(["--version"], folder: folder, program: program).status == 0)
+        #expect(chmod(program + "-full", 0o757) == 0)
+        let result = try await Program.run(["--version"], folder: folder, program: program)
+        #expect(result.output.isEmpty && result.status == 70)
+        #expect(result.errors == "authc: its owner or mode is not safe, so it is not started: \(program)-full.\n")
+        #expect(chmod(program + "-full", 0o600) == 0)
+        let closed = try await Program.run(["--version"], folder: folder, program: program)
+        #expect(closed.errors == "authc: cannot start \(program)-full: Permission denied.\n" && closed.status == 70)
     }
 
     @Test("finds that program in its own folder, or where make install puts it, also through a link")
