@@ -186,7 +186,8 @@ struct QuickCommandTests {
     func partialWrites() async throws {
         let long = String(repeating: "a", count: 30_000)
         let agent = try TestAgent(replies: [
-            "agent.ping": .success([:]), "token.get": .success(["access_token": .string(long), "token_type": "Bearer"]),
+            "agent.ping": .success([:]),
+            "token.get": .success(["access_token": .string(long), "token_type": "Bearer"]),
         ])
         defer { agent.stop() }
         #expect(try await run(["token"], agent.folder).output == long + "\n")
