@@ -1,4 +1,4 @@
-/// What a target may import, and words that its sources must not contain (Docs/architecture.md, "The house").
+/// What a target may import, and words that its sources must not contain (Docs/architecture.md, "The targets").
 struct TargetRules: Sendable {
     let imports: Set<String>
     var forbiddenWords: [String] = []
