@@ -18,7 +18,7 @@ package struct NoActions<M: Machine>: ActionPerformer where M.Action == Never {
 
 /// Why a wait ended without a reply.
 package enum WaitEnd: Error, Sendable {
-    /// The caller's task was cancelled. What it asked for goes on for others.
+    /// The caller's task was cancelled. The work continues for others.
     case cancelled
     /// The runner is closed.
     case stopping
@@ -29,7 +29,7 @@ package enum WaitEnd: Error, Sendable {
 /// Invariants:
 /// 1. The machine handles one event after the other; what an event decides is performed before the next one is handled.
 /// 2. Each wait ends once: with its reply, `cancelled` or `stopping`.
-/// 3. Once it is closed it handles no event, begins no work and keeps no deadline, and says so to its callers.
+/// 3. Once it is closed it handles no event, begins no work and keeps no deadline. Its callers get `stopping`.
 package actor Runner<M: Machine> {
     private var machine: M
     private let performer: any ActionPerformer<M>
@@ -38,7 +38,7 @@ package actor Runner<M: Machine> {
     private var lastCaller: UInt64 = 0
     private var wakeUp: BootInstant?
     private var versions: [UpdateSource: UInt64] = [:]
-    /// Events that performing an action has brought.
+    /// Events that were sent while an action was performed.
     private var next: [M.Event] = []
     private var isBusy = false
     private var isClosed = false
@@ -103,7 +103,7 @@ package actor Runner<M: Machine> {
         return (caller, wait)
     }
 
-    /// What the machine is like between two events.
+    /// Reads the machine between two events.
     package func read<Value: Sendable>(_ body: (borrowing M) -> Value) -> Value { body(machine) }
 
     /// Several steps with no event in between.
@@ -116,7 +116,7 @@ package actor Runner<M: Machine> {
         for action in turn.actions { performer.perform(action, on: self) }
         guard !isClosed else { return }
         for (caller, reply) in turn.replies { callers.removeValue(forKey: caller)?.send(.success(reply)) }
-        // The same deadline does not ring twice: a machine that can do nothing about it would be woken without end.
+        // The same deadline is not set twice: a machine that can do nothing about it would be woken without end.
         guard turn.wakeUp != wakeUp else { return }
         wakeUp = turn.wakeUp
         tasks.alarms.set(wakeUp, for: self) { [weak self] in await self?.send(M.wake) }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Where the work that sessions begin is done: every task of theirs is a child of ``run()``.
+/// Runs work that is begun without waiting for it: every task is a child of ``run()``.
 ///
 /// Invariants: accepted work is done, in a cancelled task if ``run()`` has been cancelled; other work is refused to its
 /// caller; nothing is done any more when ``run()`` has returned.
@@ -53,8 +53,8 @@ package final class TaskPool: Sendable {
 
     package init() {}
 
-    /// Has the work done soon; from any thread, without waiting.
-    /// - Returns: whether it is done; `false` once ``run()`` has ended.
+    /// Accepts work that is done soon. Any thread may call it; it does not wait.
+    /// - Returns: whether the work is accepted; `false` once ``run()`` has ended.
     @discardableResult
     package func order(_ work: @escaping Work) -> Bool {
         let (isAccepted, woken) = state.withLock { state -> (Bool, ResumedRun?) in
@@ -66,7 +66,8 @@ package final class TaskPool: Sendable {
         return isAccepted
     }
 
-    /// Does what is ordered, all at once, until it is cancelled; then it ends what was accepted, and refuses the rest.
+    /// Does accepted work, each piece in a task of its own, until it is cancelled; then it completes what was accepted, and
+    /// refuses more.
     package func run() async {
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in

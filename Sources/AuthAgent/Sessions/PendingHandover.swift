@@ -2,7 +2,7 @@ internal import AuthModel
 internal import AuthWire
 internal import Synchronization
 
-/// What the next run is to have of every session.
+/// The sessions as they are handed over to the next run.
 ///
 /// Invariant: what ``flush(of:)`` has returned from is with the store, and nothing older is.
 package final class PendingHandover: Sendable {
@@ -25,8 +25,8 @@ package final class PendingHandover: Sendable {
         return store.load(of: kind)
     }
 
-    /// Has the next ``flush(of:)`` hand this over; `nil`: nothing of that session.
-    /// - Returns: whether a flush is to follow that none has followed yet.
+    /// Sets what the next ``flush(of:)`` hands over of that session; `nil`: nothing.
+    /// - Returns: whether the caller must begin a flush; `false` if an earlier caller does.
     func set(_ session: HandedOverSession?, named name: SessionName) -> Bool {
         guard store != nil else { return false }
         return state.withLock { state in
@@ -36,12 +36,12 @@ package final class PendingHandover: Sendable {
         }
     }
 
-    /// The same sessions are in another store now.
+    /// The sessions are in another store now: the next flush hands all of them over again.
     func storeWasReplaced() {
         state.withLock { $0.isBehind = true }
     }
 
-    /// Hands over what has changed, for all who told of a change before. What is in memory ends with the agent.
+    /// Hands over all changes that were set before. Sessions of the memory store are never handed over.
     func flush(of kind: StoreKind) {
         guard let store else { return }
         state.withLock { state in

@@ -2,7 +2,7 @@ internal import AuthModel
 internal import AuthWire
 internal import Synchronization
 
-/// Sign-outs that are in progress at the store: what it still holds of them is no session any more.
+/// Sign-outs that the store has not carried out yet: the records that it still has of them are not sessions any more.
 final class PendingSignOuts: Sendable {
     private struct State {
         var pending: [SessionName: SignInID]
@@ -23,7 +23,7 @@ final class PendingSignOuts: Sendable {
     /// From now on the sign-in is over, whatever the store holds.
     func begin(_ record: SessionRecord) { set(record.signIn, for: record.session) }
 
-    /// The store has let go of it, or holds another sign-in of that name.
+    /// The store has removed it, or has another sign-in of that name.
     func end(_ session: SessionName) { set(nil, for: session) }
 
     /// The store holds this sign-in: what was signed out of before it is gone from there.
@@ -47,10 +47,10 @@ final class PendingSignOuts: Sendable {
         return nil
     }
 
-    /// Whether a user signed out of this very sign-in.
+    /// Whether a user signed out of exactly this sign-in.
     func cover(_ record: SessionRecord) -> Bool { state.withLock { $0.pending[record.session] } == record.signIn }
 
-    /// Whether a user signed out of a session of that name, as far as can be told without reading it.
+    /// Whether a user signed out of a session of that name, as far as that is known without reading its record.
     func include(_ session: SessionName) -> Bool { state.withLock { $0.pending[session] != nil } }
 
     private func set(_ signIn: SignInID?, for session: SessionName) {

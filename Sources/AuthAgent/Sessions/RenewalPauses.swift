@@ -2,7 +2,7 @@ internal import AuthModel
 internal import AuthWire
 internal import Synchronization
 
-/// The pauses of all sessions, as their snapshots tell them.
+/// The pauses of all sessions, taken from their snapshots.
 final class RenewalPauses: Sendable {
     private let current: Mutex<[SessionName: RenewalPause]>
     private let store: (any StateStore<[SessionName: RenewalPause]>)?
@@ -20,7 +20,7 @@ final class RenewalPauses: Sendable {
         current.withLock { current in
             guard current[session] != pause else { return }
             current[session] = pause
-            // Under the lock, so that an older state never replaces a newer one. A lost one costs a request that is too early.
+            // Under the lock, so that an older state never replaces a newer one. Without a pause a request is sent too early.
             try? store?.write(current)
         }
     }

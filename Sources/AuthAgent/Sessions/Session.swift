@@ -38,10 +38,10 @@ package final class Session: Sendable {
     /// Whether it is the one that this runner runs.
     package func isRun(by other: Runner<SessionMachine>) -> Bool { runner === other }
 
-    // MARK: News
+    // MARK: Changes from outside
 
-    /// Records what the network is like for the provider at `origin`. Older news than the last is dropped.
-    /// - Returns: `false` if the provider is at another origin by now: then this says nothing of it.
+    /// Records the state of the network for the provider at `origin`. An older version than the last one is dropped.
+    /// - Returns: `false` if the provider is at another origin by now: the state is then not about it.
     package func networkChanged(_ news: VersionedNetworkState, at origin: Origin?) async -> Bool {
         await runner.together { [providers] runner in
             guard origin == providers.probe(runner.read { $0.record })?.origin else { return false }
@@ -50,7 +50,7 @@ package final class Session: Sendable {
         }
     }
 
-    /// The profiles were replaced: whether anything renews this session is decided by those of now.
+    /// The profiles were replaced: the new ones decide whether anything renews this session.
     package func profilesChanged() async {
         await runner.together { [providers] runner in
             runner.send(.renewable(providers.means(of: runner.read { $0.record })))
@@ -58,7 +58,7 @@ package final class Session: Sendable {
     }
 
     /// A new sign-in to this session.
-    /// - Parameter revokesFormer: another account had it, whose tokens are of no more use here.
+    /// - Parameter revokesFormer: whether the tokens of the former account are revoked.
     package func replace(with record: SessionRecord, sentAt: Moment, revokesFormer: Bool = false) async {
         await runner.together { [providers] runner in
             runner.send(.renewable(providers.means(of: record)))
@@ -66,8 +66,8 @@ package final class Session: Sendable {
         }
     }
 
-    /// Compares where the profile, as it stands now, has tokens sent with where the session was signed in. For a record from
-    /// before origins were recorded the profile's are adopted.
+    /// Compares the origins that the present profile names with those that the session was signed in at. A record of an older
+    /// version, without origins, takes the profile's.
     package func checkOrigins() async {
         await runner.together { [providers] runner in
             let record = runner.read { $0.record }
@@ -168,7 +168,7 @@ package final class Session: Sendable {
         _ = try? await ask { .requestsEndRequested($0) }
     }
 
-    /// Each wait ends with `stopping`, now and later: the agent is going.
+    /// Each wait ends with `stopping`, now and later: the agent stops.
     package func close() async { await runner.close() }
 
     private func finish(_ event: @Sendable (CallerID) -> SessionEvent) async throws(AgentError) {

@@ -26,7 +26,7 @@ package struct SessionRequests: Sendable {
         return board.liveToken(params.session, minValid: params.minValid, at: context.clock.now().boot)
     }
 
-    /// By name. Nothing is no answer while the store, which may hold some, could not be read.
+    /// Sorted by name. If there are none, and the store has not been read yet, the answer is an error: it may have some.
     package func list() throws(AgentError) -> [SessionStatus] {
         let statuses = board.statuses()
         if statuses.isEmpty, !registry.isLoaded { throw .storeNotRead(board.store) }
@@ -54,7 +54,7 @@ package struct SessionRequests: Sendable {
         let name = await session.record.provider
         guard let profile = providers.profiles[name], let oauth = profile.oauth else { throw .notOAuth(name) }
         guard oauth.givesTargetedTokens else { throw .noTargetedTokens(profile) }
-        // What is exchanged has to be good itself.
+        // The token that is exchanged must be valid itself.
         if target.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
         return try await session.token(for: target, minValid: params.minValid)
     }
@@ -115,7 +115,7 @@ package struct SessionRequests: Sendable {
         return try status(session.name)
     }
 
-    /// Asks the provider whether the session is good; where it has no request for that, the token's own end tells.
+    /// Asks the provider whether the session is valid. If it has no request for that, only the token's expiry decides.
     package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
         let session = try await registry.session(params.session)
         let record = try await session.liveRecord()
@@ -149,7 +149,7 @@ package struct SessionRequests: Sendable {
             + "knows by itself."
     }
 
-    /// Signs out here, whatever the network does; then tells the provider, if it wants to know.
+    /// Signs out on this machine, with or without a network; then notifies the provider, if it has a request for that.
     package func logout(_ params: SessionLogout) async throws(AgentError) -> SessionStatus {
         let session = try await registry.session(params.session)
         let outcome = OneShot<Result<SessionStatus, AgentError>>()
@@ -170,7 +170,7 @@ package struct SessionRequests: Sendable {
         // At the same time as the store's work, so that a disk that does not respond cannot delay the sign-out.
         async let marking = signOuts.keep()
         let (tokens, removed) = await session.signOut(revokes: revokes)
-        // The provider is notified even if the store could not remove the session: its tokens are worth nothing then.
+        // The provider is notified even if the store could not remove the session: the tokens that it keeps are useless then.
         var unreported: ProviderFailure?
         for record in revokes ? tokens : [] {
             do throws(ProviderFailure) {
@@ -186,7 +186,7 @@ package struct SessionRequests: Sendable {
         } catch {
             throw unmarked.map { error.withUnrecordedSignOut($0) } ?? error
         }
-        // The store holds nothing of it any more: the mark goes.
+        // The store has no record of it any more, so the mark is removed.
         _ = await signOuts.keep()
         last.state = .signedOut
         last.cause = nil
@@ -218,12 +218,12 @@ package struct SessionRequests: Sendable {
         return try status(params.session)
     }
 
-    /// Returns when the goal is reached, or fails with `timeout` at the end of the caller's patience. `not_signed_in` where
-    /// nobody is signed in and that is waited for: there is no session to tell of.
+    /// Returns when the goal is reached, or fails with `timeout` at the caller's limit. Fails with `not_signed_in` if the goal
+    /// is to be signed out and there is no session: then there is no status to return.
     package func wait(_ params: SessionWait) async throws(AgentError) -> SessionStatus {
         for await _ in board.changes() {
             if let status = reached(params) { return status }
-            // Without a session there is nothing to report; with several that none was chosen of, nothing to wait for.
+            // Without a session there is nothing to return; with several and no default, it is unknown which one is meant.
             if params.session == nil, params.until == .signedOut || board.sessionCount > 1,
                 board.store.state == .ready, board.status(nil) == nil
             {
@@ -274,7 +274,7 @@ package struct SessionRequests: Sendable {
                     .conflict, "The profile \(record.provider) does not name these places for session \(session.name).",
                     cause: AgentError.originChangedCause, details: change.new)
             }
-            // Asking the provider took a while.
+            // Since the question the session may have changed: the provider was asked meanwhile.
             guard await session.trust(found, of: record) else {
                 throw AgentError(
                     .conflict, "Session \(session.name) or its profile has changed meanwhile: try again.",

@@ -5,14 +5,14 @@ internal import Synchronization
 
 /// What is known of every session, the store and the network, to be read from any thread without waiting.
 ///
-/// Invariants: a snapshot is here before anyone is answered from the state it shows; events come in the order of the changes
-/// they tell of, one at a time, and each shows the state right after its change.
+/// Invariants: a snapshot is here before a caller gets an answer from the state it shows; events are published in the order
+/// of the changes they report, one at a time, and each shows the state right after its change.
 package final class StateBoard: Sendable {
     private struct Contents {
         private(set) var snapshots: [SessionName: SessionSnapshot] = [:]
-        /// Rendered when a session changes, asked for at each request.
+        /// Rendered when a session changes, because each request reads it.
         private(set) var tokens: [SessionName: LiveToken] = [:]
-        /// Asked for at each request, so it is found at each change.
+        /// Each request reads it, so it is computed at each change.
         private(set) var standard = DefaultSession()
         private(set) var defaultToken: LiveToken?
         var defaultSession: SessionName? { standard.name }
@@ -26,7 +26,7 @@ package final class StateBoard: Sendable {
         var renewals = 0
         /// The events of changes that are not published yet.
         var events: [AgentEvent] = []
-        /// A thread tells events, and goes on until there are none.
+        /// A thread is publishing events, until there are none left.
         var isPublishing = false
 
         init(store: StoreInfo, network: NetworkStatus) {
@@ -34,7 +34,7 @@ package final class StateBoard: Sendable {
             self.network = network
         }
 
-        /// Returns the former one.
+        /// - Returns: the former snapshot.
         mutating func put(_ snapshot: SessionSnapshot?, of session: SessionName) -> SessionSnapshot? {
             let former = snapshots[session]
             snapshots[session] = snapshot
@@ -53,7 +53,7 @@ package final class StateBoard: Sendable {
             snapshots[session].map { whole($0.status) } ?? placeholders[session]
         }
 
-        /// With what its own machine does not know.
+        /// The status with the members that the session's machine does not know.
         func whole(_ status: SessionStatus) -> SessionStatus {
             var status = status
             status.isDefault = status.session == defaultSession
@@ -89,13 +89,13 @@ package final class StateBoard: Sendable {
     // MARK: Reading
 
     package var store: StoreInfo { known.withLock { $0.store } }
-    /// Somebody has asked for what is in a store that is not open.
+    /// A client has asked for something in a store that is not open.
     package var isStoreRequested: Bool { known.withLock { $0.isStoreRequested } }
     package var network: NetworkStatus { known.withLock { $0.network } }
     package var renewals: Int { known.withLock { $0.renewals } }
     package var sessionCount: Int { known.withLock { $0.snapshots.count } }
 
-    /// The session asked for, or the default one.
+    /// The requested session, or the default one.
     package func snapshot(_ session: SessionName?) -> SessionSnapshot? {
         known.withLock { known in
             (session ?? known.defaultSession).flatMap { known.snapshots[$0] }
@@ -107,12 +107,12 @@ package final class StateBoard: Sendable {
         known.withLock { ($0.defaultSession, $0.standard.after(session, leaves: $0.snapshots)) }
     }
 
-    /// Since when other sessions are the default one, as far as they say so.
+    /// Since when other sessions are marked as the default one.
     package func defaultMarks(besides session: SessionName) -> [SessionName: WallTime] {
         known.withLock { $0.snapshots.filter { $0.key != session }.compactMapValues(\.defaultSince) }
     }
 
-    /// The live token of a session or of the default one: what is asked most, so nothing is copied to answer it.
+    /// The live token of a session or of the default one. It is the most frequent request, so no snapshot is copied for it.
     package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> LiveToken? {
         known.withLock { known in
             let found = if let session { known.tokens[session] } else { known.defaultToken }
@@ -169,7 +169,7 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// - Parameter session: the default one, until a person chooses another; it need not be there.
+    /// - Parameter session: the default one until the user chooses another; it need not exist.
     package func prefer(_ session: SessionName?) { changeDefault { $0.preferred = session } }
 
     /// Keeps the default session as it is while sessions are loaded: any that is still missing may be it.
@@ -198,7 +198,7 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// Takes such a showing away; without an event where the session itself has come meanwhile.
+    /// Removes the placeholder; without an event if the session itself was added meanwhile.
     package func removePlaceholder(of session: SessionName, in state: SessionState) {
         change { known in
             guard known.placeholders[session]?.state == state,
@@ -210,13 +210,13 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// Locked sessions are shown for as long as they cannot be read.
+    /// Removes all placeholders in this state: locked sessions are shown only while they cannot be read.
     package func removePlaceholders(in state: SessionState) {
         let names = known.withLock { $0.placeholders.values.filter { $0.state == state }.map(\.session) }
         for name in names { removePlaceholder(of: name, in: state) }
     }
 
-    /// It has changed where a person has moved the sessions.
+    /// The kind changes when the user moves the sessions to another store.
     package func put(storeKind kind: StoreKind) {
         change { known in
             guard known.store.kind != kind else { return [] }
@@ -241,7 +241,7 @@ package final class StateBoard: Sendable {
         known.withLock { $0.store.process = process }
     }
 
-    /// Somebody asks for what is in the store, which is not open.
+    /// A client asks for something in the store, which is not open.
     package func recordStoreRequest() {
         let watchers = known.withLock { known in
             defer { known.isStoreRequested = known.store.state != .ready }
@@ -250,7 +250,7 @@ package final class StateBoard: Sendable {
         for watcher in watchers { watcher.yield() }
     }
 
-    /// - Parameter providers: how each was reached last, by its name.
+    /// - Parameter providers: the last result of each provider, by its name.
     package func put(network state: NetworkState, providers: [String: String]) {
         let now = clock.now().wall.unixSeconds
         change { known in
@@ -272,7 +272,7 @@ package final class StateBoard: Sendable {
         }
     }
 
-    // MARK: Telling
+    // MARK: Publishing
 
     /// Makes a change. Its events are published here, or by the thread that publishes those of an earlier change.
     private func change(_ make: (inout Contents) -> [Change]) {
