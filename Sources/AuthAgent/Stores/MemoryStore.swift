@@ -3,7 +3,7 @@ package import AuthModel
 package import AuthWire
 import Synchronization
 
-/// Sessions that are gone with the process; chosen by a person with `--store memory`, never fallen back to.
+/// Sessions that end with the process. Only the user chooses it, with `--store memory`; it is never a fallback.
 package final class MemoryStore: SessionStore, KeyStore {
     private let records = Mutex<[SessionName: SessionRecord]>([:])
     private let keys = Mutex<[KeyPurpose: Secret]>([:])
@@ -26,7 +26,7 @@ package final class MemoryStore: SessionStore, KeyStore {
         }
     }
 
-    /// Nobody has to be asked.
+    /// It never prompts.
     package func retryPrompts() async {}
 
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {

@@ -40,7 +40,7 @@ package final class MovableStore: SessionStore, KeyStore {
 
     package var kind: StoreKind { present.kind }
 
-    /// The one that sessions are in now.
+    /// The store that the sessions are in now.
     package var present: Store { store.withLock { $0 } }
 
     package func states() -> AsyncStream<StoreState> { broadcast.states() }
@@ -48,7 +48,7 @@ package final class MovableStore: SessionStore, KeyStore {
     /// For one listener.
     package func changes() -> AsyncStream<SessionName> { changed }
 
-    /// Passes on how the store is, until it is cancelled.
+    /// Passes on the states and changes of the present store, until it is cancelled.
     package func run() async {
         var moved = moves.makeAsyncIterator()
         while !Task.isCancelled {
@@ -62,7 +62,7 @@ package final class MovableStore: SessionStore, KeyStore {
         }
     }
 
-    /// Puts another store in its place, when `work` gives one; after an error all is as it was.
+    /// Replaces the store with the one that `work` returns. After an error nothing has changed.
     package func move(_ work: (Store) async throws(AgentError) -> Store) async throws(AgentError) {
         guard use.update({ $0?.beginMove() ?? false }) else {
             throw AgentError(.busy, "Sessions are being moved already.", cause: "moving")
@@ -118,7 +118,7 @@ package final class MovableStore: SessionStore, KeyStore {
         try await pass { store throws(StoreError) in try await store.save(key, for: purpose) }
     }
 
-    // MARK: Turns
+    // MARK: Calls and moves
 
     private func pass<Value: Sendable>(
         _ work: (Store) async throws(StoreError) -> Value

@@ -3,9 +3,9 @@ package import AuthModel
 package import AuthWire
 import Synchronization
 
-/// What a person does with the store itself.
+/// The user's requests about the store itself: unlock it, change its key, move the sessions.
 package struct StoreAdmin: Sendable {
-    /// What lies outside: files, settings, the stores that could be.
+    /// Functions of the composition: they read settings and files, and open other stores.
     package struct Dependencies: Sendable {
         /// A store that is not in use yet.
         package var open: @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store
@@ -85,7 +85,7 @@ package struct StoreAdmin: Sendable {
         return .given(Secret(bytes: key))
     }
 
-    /// As much as the agent reads of a key file at its start.
+    /// The most that the agent reads of a key file at its start.
     private static let maxKeyBytes = 1 << 16
 
     /// The next start looks where the settings say.

@@ -6,12 +6,12 @@ struct StoreMove {
     let source: MovableStore.Store
     let target: MovableStore.Store
 
-    /// Returns what was copied, once it was read again from there; after an error the target is as it was.
+    /// Returns what was copied, after it was read back from the target. After an error the target is unchanged.
     func copy() async throws(AgentError) -> [SessionRecord] {
         let records = try await Self.records(of: source)
         let there = try await Self.records(of: target)
         for record in records {
-            // The same sign-in is what a move that was cut off has left.
+            // A record of the same sign-in was left by a move that did not complete.
             if let other = there.first(where: { $0.session == record.session }), record.signIn != other.signIn {
                 throw AgentError(
                     .conflict,
@@ -43,7 +43,7 @@ struct StoreMove {
             do throws(StoreError) {
                 let kept = try await new.load(copy.session)
                 guard let record = try await old.load(copy.session), copy.isStill(record) else { continue }
-                // Older there than here: that is none of a move's doing.
+                // The old store has a newer record, so it is not a copy.
                 if let kept, kept.signIn == record.signIn, !kept.version.covers(record.version) { continue }
                 try await old.delete(copy.session)
             } catch {
