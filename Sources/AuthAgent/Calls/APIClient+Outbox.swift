@@ -78,7 +78,7 @@ extension APIClient {
 }
 
 extension OutboxEntry.Owner {
-    /// A provider may tell who it is later than it signs them in.
+    /// A provider may report the user some time after the sign-in.
     fileprivate func isSame(as other: OutboxEntry.Owner) -> Bool {
         provider == other.provider && environment == other.environment
             && (userID == nil || other.userID == nil || userID == other.userID)

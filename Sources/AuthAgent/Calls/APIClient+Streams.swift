@@ -1,9 +1,9 @@
 import AuthModel
 package import AuthWire
 
-/// Calls whose body or answer is streamed. Nothing of them is kept, and nothing kept answers them.
+/// Calls whose body or response is streamed. They do not use the cache.
 extension APIClient {
-    /// Makes the stream that a call asks for.
+    /// Creates the stream that a call requests.
     package func stream(
         for params: APIRequest, respond: @escaping APIStream.Respond
     ) throws(AgentError) -> APIStream {

@@ -3,7 +3,7 @@ internal import AuthModel
 package import AuthWire
 internal import Synchronization
 
-/// Carries out calls of providers' APIs in their sessions' names.
+/// Carries out calls of providers' APIs with the tokens of sessions.
 ///
 /// Invariant: a token is sent to the origin of its session's environment and nowhere else, and only if the session was signed
 /// in there; of one call at most two tokens are tried.
@@ -88,7 +88,7 @@ package final class APIClient: Sendable {
         }
     }
 
-    /// Failures in which no provider had a say.
+    /// Failures without a response of the provider.
     private static let outOfReach: Set<ErrorKind> = [.offline, .captivePortal, .providerUnreachable, .timeout]
 
     // MARK: The cache
@@ -171,7 +171,7 @@ package final class APIClient: Sendable {
         try await session.reject(Secret(token))
         guard stream?.mayRepeat ?? true else { throw .bodyIsSpent(first.error) }
         let renewed = try await session.token(minValid: nil).accessToken
-        // If it was renewed a moment ago and refused all the same, another renewal would change nothing.
+        // If a token that was renewed a moment ago is refused, another renewal would change nothing.
         guard renewed != token else { throw refusal(first, order, session.name) }
         do throws(ProviderFailure) {
             return try await send(order, session, by: stream, token: renewed, conditions)
@@ -265,14 +265,14 @@ package final class APIClient: Sendable {
             session, at: order.profile.name, cause: AgentError.tokenRefusal, from: failure.error)
     }
 
-    /// Returns when the network is there, as far as this session's provider needs one.
+    /// Returns when there is a network, or at once if this session's provider needs none.
     private func waitForNetwork(_ record: SessionRecord) async throws(AgentError) {
         guard context.providers.needsNetwork(record) else { return }
         for await _ in context.board.changes() where context.board.network.state != .offline { return }
         throw AgentError(.offline, "There was no network in the time allowed.", cause: "offline")
     }
 
-    // MARK: What is known beforehand
+    // MARK: The profile
 
     private func place(of record: SessionRecord) throws(AgentError) -> (ProviderProfile, ProviderEnvironment) {
         guard let profile = context.providers.profiles[record.provider] else { throw .unknownProvider(record.provider) }

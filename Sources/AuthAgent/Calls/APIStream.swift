@@ -2,9 +2,9 @@ package import AuthModel
 package import AuthWire
 internal import Synchronization
 
-/// What of one call is streamed: its body, its answer, or both.
+/// The streamed part of one call: its body, its response, or both.
 ///
-/// Its life is that of the call's task. The call gets one response: the head, if the body is streamed.
+/// It lives as long as the call's task. The call gets one response: only the head, if the body of the response is streamed.
 package final class APIStream: HTTPResponseSink {
     /// Answers the call.
     package typealias Respond = @Sendable (Result<APIResponse, AgentError>) -> Void
@@ -24,7 +24,7 @@ package final class APIStream: HTTPResponseSink {
     /// How long a client may leave the other side waiting: a stopped program, a slow disk, a pipe to a pager.
     static let clientIdle = Duration.seconds(300)
 
-    /// - Throws: `-32602` where what is asked for does not fit together.
+    /// - Throws: `-32602` if the params contradict each other.
     package init(
         name: String, body: BodyStream?, answer: ResponseMode, clock: any SystemClock, respond: @escaping Respond
     ) throws(AgentError) {
@@ -54,7 +54,7 @@ package final class APIStream: HTTPResponseSink {
         return try await download.read()
     }
 
-    /// Ends it from outside: the client has gone, or wants no more.
+    /// Ends it: the client has disconnected, or has closed the stream.
     package func close(_ error: AgentError) {
         respondOnce(.failure(error))
         upload?.finish(.failed(error))
@@ -75,7 +75,7 @@ package final class APIStream: HTTPResponseSink {
 
     private var hasResponded: Bool { state.withLock { $0.hasResponded } }
 
-    /// - Parameter after: what stands after the part of the body that is streamed.
+    /// - Parameter after: the bytes after the streamed part of the body.
     func attach(to request: inout HTTPRequest, after: [UInt8]?, acceptsHTML: Bool) {
         if let after, let upload, let before = request.body {
             request.body = nil
@@ -84,13 +84,13 @@ package final class APIStream: HTTPResponseSink {
         state.withLock { $0.acceptsHTML = acceptsHTML }
         guard download != nil else { return }
         request.sink = self
-        // What is handed on byte by byte is not unpacked on the way.
+        // A body that is passed on as bytes must not be compressed.
         if request.headers.allSatisfy({ $0.name.lowercased() != "accept-encoding" }) {
             request.headers.append(HTTPField("Accept-Encoding", "identity"))
         }
     }
 
-    /// The call is answered with this; a body that came whole goes out in pieces too.
+    /// Responds to the call. A body that was received as a whole is sent in pieces, too.
     func finish(_ result: Result<APIResponse, AgentError>, _ reply: HTTPResponse?) async {
         upload?.finish(.done)
         switch result {

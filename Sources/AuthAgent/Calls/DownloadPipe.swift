@@ -3,12 +3,12 @@ internal import AuthModel
 package import AuthWire
 internal import Synchronization
 
-/// An answer's body on its way from a transport to a client.
+/// The body of a response, on its way from the transport to a client.
 ///
 /// Invariants: at most ``maxHeld`` bytes and one piece more are held; each waiting side is resumed once; what was held
 /// when the provider failed is still given out before the failure is.
 package final class DownloadPipe: Sendable {
-    /// Two answers to `api.read`: while one is on its way, the next is filled.
+    /// Two responses to `api.read`: while one is sent, the next one is filled.
     private static let maxHeld = 2 * Limits.pieceBytes
 
     private struct State {
@@ -88,7 +88,7 @@ package final class DownloadPipe: Sendable {
 
     // MARK: The transport's side
 
-    /// What came before it was known that the answer is a long one.
+    /// The bytes that arrived before it was known that the response is long.
     /// - Returns: whether it is wanted.
     func hold(_ piece: [UInt8]) -> Bool {
         let (isWanted, reader) = state.withLock { state -> (Bool, Waiter?) in
@@ -110,7 +110,7 @@ package final class DownloadPipe: Sendable {
         try await room(atMost: Self.maxHeld)
     }
 
-    /// Returns when the client has had everything, the end included, or wants no more.
+    /// Returns when the client has read everything, including the end, or has closed the stream.
     func drained() async {
         try? await room(atMost: -1)
     }
@@ -132,7 +132,7 @@ package final class DownloadPipe: Sendable {
         if !isRoom { try await room(atMost: most) }
     }
 
-    /// Nothing comes after what is held; `nil`: it is whole.
+    /// No more bytes follow; `nil`: the body is complete.
     func end(_ error: AgentError? = nil) {
         let reader = state.withLock { state -> Waiter? in
             if state.end == nil { state.end = error.map(End.failed) ?? .whole }
@@ -142,7 +142,7 @@ package final class DownloadPipe: Sendable {
         reader?.send(())
     }
 
-    /// Nobody wants more: what is held goes.
+    /// The reader has gone: the bytes that are held are dropped.
     func abandon() {
         let waiters = state.withLock { state -> [Waiter?] in
             state.isOver = true
@@ -155,7 +155,7 @@ package final class DownloadPipe: Sendable {
 }
 
 extension AgentError {
-    /// For a name that nothing is streamed by, or no more.
+    /// There is no stream of that name, or it has ended.
     package static var noStream: AgentError {
         AgentError(.notFound, "Nothing is streamed by that name on this connection.", cause: "no_stream")
     }

@@ -2,7 +2,7 @@ internal import AuthModel
 internal import AuthWire
 internal import Synchronization
 
-/// A streamed body with what stands around it: the other parts of a form, or nothing.
+/// A streamed body with the bytes before and after it: the other parts of a form, or nothing.
 struct FramedBody: HTTPBodySource {
     let before: Secret
     let pipe: UploadPipe

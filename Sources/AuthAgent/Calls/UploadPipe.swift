@@ -17,7 +17,7 @@ package final class UploadPipe: Sendable {
         var isWhole = false
         var writer: Waiter?
         var reader: Waiter?
-        /// No more is wanted.
+        /// Why no more pieces are accepted; `nil` while they are.
         var end: End?
         /// Since when the transport waits for the client.
         var idleSince: BootInstant?
@@ -37,15 +37,15 @@ package final class UploadPipe: Sendable {
         self.clock = clock
     }
 
-    /// Whether the body can be had from its start.
+    /// Whether the body can be sent again from its start.
     var mayRepeat: Bool { state.withLock { !announced.once || $0.expected == 0 } }
 
     var idleSince: BootInstant? { state.withLock { $0.idleSince } }
 
     // MARK: The client's side
 
-    /// Returns when the piece is taken, or is not: then `next` says which one is wanted. The last piece of all is
-    /// answered when the provider has answered, as until then the body may be wanted again.
+    /// Returns when the piece was accepted or refused; `next` is the offset of the piece that is expected then. The last
+    /// piece is acknowledged after the provider's response, because until then the body may have to be sent again.
     package func write(_ piece: APIWrite) async throws(AgentError) -> StreamTaken {
         while true {
             let reading = state.withLock { $0.reading }
@@ -73,7 +73,7 @@ package final class UploadPipe: Sendable {
             }
             guard state.writer == nil else { return (.failure(.oneWriteAtATime), nil) }
             let end = piece.offset + piece.bytes.count
-            // Taken, and not yet known to be enough.
+            // Accepted. It is unknown yet whether the body must be sent again.
             if state.isWhole, end == state.expected, piece.isLast, state.reading == reading {
                 return (.success(nil), nil)
             }
@@ -109,7 +109,7 @@ package final class UploadPipe: Sendable {
         let (number, waiters) = state.withLock { state -> (Int, [Waiter?]) in
             let waiters = [state.writer, state.reader]
             let end = state.end
-            // What a client wrote before anybody read is the beginning.
+            // A piece that the client wrote before the first reading is the beginning.
             let isFirst = state.reading == 0
             state = State(
                 reading: state.reading + 1, expected: isFirst ? state.expected : 0, held: isFirst ? state.held : nil,
@@ -133,7 +133,7 @@ package final class UploadPipe: Sendable {
                 guard state.end == nil, state.reading == reading else { return (.failure(.cancelled), nil) }
                 if let held = state.held {
                     state.held = nil
-                    // A last piece's writer waits for the answer.
+                    // The writer of the last piece waits for the response.
                     guard !state.isWhole else { return (.success(.bytes(held)), nil) }
                     defer { state.writer = nil }
                     return (.success(.bytes(held)), state.writer)
@@ -166,7 +166,7 @@ package final class UploadPipe: Sendable {
         case later
     }
 
-    /// Nothing is wanted any more; the first word stands.
+    /// Ends the pipe. The first reason counts.
     func finish(_ end: End) {
         let waiters = state.withLock { state -> [Waiter?] in
             guard state.end == nil else { return [] }
