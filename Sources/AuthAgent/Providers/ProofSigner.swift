@@ -2,14 +2,14 @@ package import AuthModel
 package import AuthWire
 internal import Synchronization
 
-/// Signs what requests have to prove, and remembers what servers want to read in proofs (RFC 9449 §8).
+/// Signs the proofs of requests, and remembers the nonces that servers require in them (RFC 9449 §8).
 ///
 /// Invariant: no two proofs are the same.
 package final class ProofSigner: Sendable {
-    /// How far a place's clock is ahead of ours.
+    /// How far the clock of an origin is ahead of ours.
     package typealias Skew = @Sendable (Origin) async -> Duration
 
-    /// An authorization server and an API may be at one origin, and each has words of its own.
+    /// An authorization server and an API may share an origin, and have different nonces.
     private struct ProofScope: Hashable {
         let origin: Origin
         let isResource: Bool
@@ -36,13 +36,13 @@ package final class ProofSigner: Sendable {
         self.skew = skew
     }
 
-    /// The time as the place has it, as far as its clock is known.
+    /// The time on the server's clock, as far as that is known.
     package func time(at url: String) async -> WallTime {
         let ahead = if let origin = Origin(of: url) { await skew(origin) } else { Duration.zero }
         return clock.now().wall + ahead
     }
 
-    /// The request with a proof of its own, where it demands one.
+    /// The request with a new proof, if it requires one.
     package func proven(_ request: HTTPRequest) async throws(AgentError) -> HTTPRequest {
         guard let demand = request.proof else { return request }
         var request = request
@@ -52,7 +52,7 @@ package final class ProofSigner: Sendable {
         return request
     }
 
-    /// - Parameter nonce: in place of the last one that came from there.
+    /// - Parameter nonce: replaces the last one of that server.
     package func proof(
         _ demand: ProofRequest, method: String, url: String, nonce: String? = nil
     ) async throws(AgentError) -> Secret {

@@ -1,21 +1,22 @@
 import AuthModel
 import AuthWire
 
-/// What authorization servers say of themselves, as last heard, each with its age.
+/// The last metadata and keys of each authorization server, and how long they are fresh.
 package actor ServerMetadataCache {
     package struct Entry: Sendable {
         let document: JSON
         let freshUntil: BootInstant
     }
 
-    /// Where a server does not say how long its word is good (RFC 9111 §4.2.2 leaves it to us).
+    /// For a response without a lifetime (RFC 9111 §4.2.2 leaves it to us).
     private static let usualAge = Duration.seconds(3600)
-    /// A word of less is asked for again all the time, one of more outlives a move of endpoints.
+    /// With a shorter lifetime metadata would be requested all the time; with a longer one, moved endpoints would stay
+    /// unnoticed.
     private static let ages = Duration.seconds(300)...Duration.seconds(86_400)
-    /// One a provider is usual: more than this is no directory.
+    /// The limit of entries. Usually there is one for each provider.
     private static let most = 256
 
-    /// What a document is. A server's own name may be the address of another one's keys: each kind has its own entries.
+    /// The kind of a document. Each kind has its own entries, because an issuer may be the address of another server's keys.
     package enum Kind: Sendable {
         case metadata
         case keys

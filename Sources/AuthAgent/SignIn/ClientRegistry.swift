@@ -5,11 +5,11 @@ import Synchronization
 
 /// The clients that providers have registered for authd, if no user did so by hand (RFC 7591): one at each provider.
 ///
-/// Invariant: a provider is asked for one registration at a time. What it gave is stored before it is used.
+/// Invariant: each provider gets one registration request at a time. A registered client is stored before it is used.
 package final class ClientRegistry: Sendable {
     private struct Entry {
         let lock = AsyncLock()
-        /// The ID of a client that is not used again, whether the store has let go of it or not.
+        /// The ID of a client that is not used again, even if the store still has it.
         var refused: String?
     }
 
@@ -28,8 +28,8 @@ package final class ClientRegistry: Sendable {
     /// The client that the provider knows: the stored one, or a new one.
     /// - Parameters:
     ///   - refused: one that cannot be used any more.
-    ///   - redirectURI: listens at the address that the browser comes back to and returns it, if it may have any port: many servers compare
-    ///     the port too.
+    ///   - redirectURI: listens at the address that the browser comes back to, and returns it. Called if the address may have
+    ///     any port: many servers compare the port, too.
     func client(
         at profile: ProviderProfile, besides refused: RegisteredClient?,
         redirectURI: (OAuthProfile) async throws(AgentError) -> String
@@ -62,7 +62,7 @@ package final class ClientRegistry: Sendable {
         return client
     }
 
-    /// From now on the next sign-in registers again. ``forget(_:at:)`` is to follow.
+    /// The next sign-in registers a new client. The caller must call ``forget(_:at:)`` afterwards.
     func refuse(_ client: RegisteredClient, at provider: String) {
         entries.withLock { $0[provider, default: Entry()].refused = client.id }
     }
@@ -78,7 +78,7 @@ package final class ClientRegistry: Sendable {
 
     /// Removes the client of a provider, and has the provider delete it (RFC 7592 §2.3) unless a session uses it.
     package func forget(_ params: ProviderParams) async throws(AgentError) -> ProviderForgotten {
-        // The name is part of the key's: only known ones.
+        // The name becomes part of the key's name, so only known providers are accepted.
         guard let profile = context.providers.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         guard let client = try await stored(at: profile.name) else {
             return ProviderForgotten(

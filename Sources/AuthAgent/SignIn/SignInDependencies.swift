@@ -4,9 +4,9 @@ package import AuthModel
 package struct SignInDependencies: Sendable {
     package let cryptography: any Cryptography
     package let redirects: any RedirectListening
-    /// Has what providers registered us as.
+    /// Stores the clients that providers have registered.
     package let keys: any KeyStore
-    /// Takes what is done in another way than it was meant, for the log. Without secrets.
+    /// Logs that a sign-in proceeds in another way than intended. The text has no secrets.
     package let note: @Sendable (String) -> Void
 
     package init(

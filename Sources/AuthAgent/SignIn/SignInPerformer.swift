@@ -97,7 +97,7 @@ final class SignInPerformer: ActionPerformer {
                 // A failure does not end the sign-in: the user can be asked for later.
                 var user: SignedInUser?
                 if let record { user = try? await providers.fetchUser(record, sentAt: now) }
-                // As they are for this sign-in: what a server publishes about itself is still fresh.
+                // The origins of this sign-in: the server's metadata is still fresh.
                 let origins = try? await providers.origins(of: form.profile, in: form.environment, at: now)
                 return .examined(user: user, origins: origins, former: context.board.status(session))
             }
@@ -137,7 +137,7 @@ final class SignInPerformer: ActionPerformer {
 
     // MARK: The authorization server
 
-    /// What is bound already was registered with its port.
+    /// An address that is bound already is used again: it was registered with its port.
     private func boundRedirect(_ oauth: OAuthProfile, at profile: ProviderProfile) async throws(AgentError)
         -> BoundRedirect?
     {
@@ -176,7 +176,7 @@ final class SignInPerformer: ActionPerformer {
         return BrowserAuthorization(attempt: attempt, listens: listens, fingerprint: redirect?.fingerprint)
     }
 
-    /// Until one visit was this sign-in's; its browser is shown how that ended.
+    /// Until a visit belongs to this sign-in. Its browser is shown the result.
     private func receiveVisits(
         for runner: Runner<SignInMachine>, at profile: ProviderProfile
     ) async -> SignInEvent? {
@@ -220,7 +220,7 @@ final class SignInPerformer: ActionPerformer {
             return try await providers.identified(
                 grant, at: authority, nonce: nonce, cryptography: dependencies.cryptography, now: now)
         } catch {
-            // The code that was exchanged for the tokens is spent: a repetition brings nothing.
+            // A code can be exchanged only once: repeating the request would fail.
             throw .refused(error.error)
         }
     }

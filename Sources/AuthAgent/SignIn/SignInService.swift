@@ -3,19 +3,19 @@ package import AuthModel
 package import AuthWire
 import Synchronization
 
-/// The sign-ins in progress, and what is done about passwords in the same way. The agent never prompts: it says what it
-/// needs, and the client that asked does the asking.
+/// The sign-ins in progress, and the requests about passwords, which proceed in the same way. The agent never prompts: it
+/// returns the fields that it needs, and the client asks the user for them.
 ///
 /// Invariant: one of a session at a time, and ``most`` in all.
 package final class SignInService: Sendable {
     private typealias SignIn = (session: SessionName, runner: Runner<SignInMachine>)
 
-    /// Sign-ins that wait for their users; more than a desktop ever has, few enough to cost nothing.
+    /// Sign-ins that may wait for their users at once: more than a desktop needs, and few enough to be cheap.
     package static let most = 64
-    /// An address is not longer than this if a provider has made it: a code, a state and a few words more.
+    /// No provider makes a longer address: it has a code, a state and a few other members.
     private static let longestAddress = 16 << 10
 
-    /// What providers have registered authd as.
+    /// The clients that providers have registered for authd.
     package let clients: ClientRegistry
     private let context: AgentContext
     private let registry: SessionRegistry
@@ -55,7 +55,7 @@ package final class SignInService: Sendable {
         return try await ask(signIn.runner) { .answered($0, params.fields, former: former) }
     }
 
-    /// The step this sign-in is at. If it is worked on, the next one is waited for.
+    /// The present step of this sign-in. While a request is in progress, the next step is waited for.
     package func wait(_ params: LoginParams) async throws(AgentError) -> Step {
         try await ask(signIn(params.login).runner) { .stepRequested($0) }
     }
@@ -70,8 +70,8 @@ package final class SignInService: Sendable {
 
     /// Passes an address to the sign-in that it ends. It is accepted once.
     ///
-    /// Any page in any browser can have the desktop call authd with an address that the page has made: without the state of a
-    /// sign-in that waits, nothing comes of it.
+    /// Any page in any browser can have the desktop call authd with an address that the page has made. Without the state of a
+    /// waiting sign-in it is refused.
     package func redirect(_ params: LoginRedirect) async throws(AgentError) {
         guard params.address.utf8.count <= Self.longestAddress else {
             throw AgentError(
@@ -106,7 +106,7 @@ package final class SignInService: Sendable {
         }
         let former = context.board.status(name)
         let step = try await ask(runner) { .begun($0, former: former) }
-        // The reply came together with the end of the caller, which does not learn of it.
+        // The caller was cancelled as the reply arrived, and does not receive it.
         if Task.isCancelled { _ = try? await ask(runner) { .abandoned($0) } }
         return step
     }
@@ -184,7 +184,7 @@ package final class SignInService: Sendable {
             mayReplaceAccount: params.replaceAccount, now: context.clock.now())
     }
 
-    /// Not to be guessed by another program that would answer in the client's place.
+    /// Random, so that another program cannot guess it and answer in the client's place.
     private static func newID() -> String { "l" + String(UInt64.random(in: .min ... .max), radix: 36) }
 }
 
