@@ -39,7 +39,8 @@ enum TokenLifetimeDecoder {
     static func number(_ value: JSON) -> Double? {
         if let number = value.doubleValue { return number.isFinite ? number : nil }
         guard let text = value.stringValue, !text.isEmpty, text.utf8.count <= 32,
-            text.utf8.allSatisfy({ $0.isDigit || "-.".utf8.contains($0) }), let number = Double(text)
+            text.utf8.allSatisfy({ $0.isDigit || "-+.eE".utf8.contains($0) }), let number = Double(text),
+            number.isFinite
         else { return nil }
         return number
     }

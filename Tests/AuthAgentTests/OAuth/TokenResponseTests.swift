@@ -85,6 +85,9 @@ struct TokenResponseTests {
         arguments: [
             ("refresh_expires_in", "1800", 1800.0), ("refresh_token_expires_in", "\"15811200\"", 15_811_200),
             ("refresh_expires_in", "0", nil), ("refresh_expires_in", "\"soon\"", nil),
+            ("refresh_expires_in", "\"1e3\"", 1000), ("refresh_token_expires_in", "\"+5\"", 5),
+            ("refresh_token_expires_in", "\"3600\"", 3600), ("refresh_token_expires_in", "\"1e999\"", nil),
+            ("refresh_expires_in", "\"nan\"", nil), ("refresh_expires_in", "\"\"", nil),
         ] as [(String, String, Double?)])
     func refreshEnd(name: String, value: String, seconds: Double?) throws {
         let grant = try read(200, #"{"access_token":"a","refresh_token":"r","\#(name)":\#(value)}"#).get()

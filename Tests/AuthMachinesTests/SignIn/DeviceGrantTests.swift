@@ -41,6 +41,22 @@ struct DeviceGrantTests {
     }
 
     @Test(
+        "a lifetime and an interval may be numbers in strings, as in '1e3'; other text counts as missing",
+        arguments: [
+            ("3600", 3600, 60), ("1e3", 1000, 60), ("1E1", 10, 10), ("+5", 5, 5), ("-5", 1, 1), ("1e999", 600, 5),
+            ("nan", 600, 5), ("inf", 600, 5), ("0x10", 600, 5), ("", 600, 5),
+        ])
+    func numbersInStrings(text: String, lifetime: Int, interval: Int) throws {
+        let device = try device(
+            """
+            {"device_code":"d","user_code":"U","verification_uri":"https://example.com/d",
+             "expires_in":"\(text)","interval":"\(text)"}
+            """)
+        #expect(device.lifetime == .seconds(lifetime))
+        #expect(device.interval == .seconds(interval))
+    }
+
+    @Test(
         "a response that a user could not use, or a terminal would act on, is refused",
         arguments: [
             #"{"user_code":"U","verification_uri":"https://example.com"}"#,
