@@ -15,7 +15,7 @@ extension Dispatcher {
         on(AgentLock.self) { _ throws(AgentError) in
             throw AgentError(
                 .unsupported,
-                "\(AgentLock.name) is not supported by this version (\(Release.version)); rpc.discover lists all "
+                "\(AgentLock.name) is not supported by this version (\(Release.version)); rpc.discover lists all methods."
             )
         }
         on(EventsSubscribe.self) { .subscribe($0.params) }
@@ -99,14 +99,14 @@ extension Dispatcher {
         }
         on(APIWrite.self) { call in
             .onStream(call.stream) { stream in
-                .later(within: ConnectionLimits().longestAnswer) { () async throws(AgentError) in
+                .later(within: Self.unlimited) { () async throws(AgentError) in
                     .value(try await stream.write(call).json)
                 }
             }
         }
         on(APIRead.self) { call in
             .onStream(call.params.stream) { stream in
-                .later(within: ConnectionLimits().longestAnswer) { () async throws(AgentError) in
+                .later(within: Self.unlimited) { () async throws(AgentError) in
                     .value(try await stream.read().json)
                 }
             }
@@ -121,6 +121,9 @@ extension Dispatcher {
         later(OutboxFlush.self) { call async throws(AgentError) in try await outbox.flush(call.params) }
         later(OutboxDrop.self) { call async throws(AgentError) in try await outbox.drop(call.params) }
     }
+
+    /// The connection shortens it to its longest answer.
+    private static let unlimited = Duration.seconds(Int64.max)
 
     /// A call of a provider's API, with a stream or without one. A queued call has none.
     private mutating func addCall<Call: ProviderCall>(
