@@ -100,6 +100,15 @@ struct ProfileFoldersTests {
         #expect(PrivateGroup.isPrimary(1000, ofOtherThan: 1000, in: folder.path + "/long"))
     }
 
+    @Test("a group counts as shared if the users cannot be read, and not if the file is missing")
+    func unreadableUsers() throws {
+        let folder = try Folder()
+        try folder.put("file", "me:x:1000:1000::/:/bin/sh\n")
+        #expect(PrivateGroup.isPrimary(1000, ofOtherThan: 1000, in: folder.path))
+        #expect(PrivateGroup.isPrimary(1000, ofOtherThan: 1000, in: folder.path + "/file/passwd"))
+        #expect(!PrivateGroup.isPrimary(1000, ofOtherThan: 1000, in: folder.path + "/missing"))
+    }
+
     @Test("a broken file is reported and does not affect others")
     func broken() throws {
         let user = try Folder()

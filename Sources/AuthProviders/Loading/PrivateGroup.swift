@@ -14,12 +14,12 @@ enum PrivateGroup {
         return title == name && members.allSatisfy { $0 == name } && !isPrimary(group, ofOtherThan: user)
     }
 
-    /// fgetpwent_r(3): a user whose primary group it is does not have to be among its members. True if the file cannot be read
-    /// to its end.
+    /// fgetpwent_r(3): a user whose primary group it is does not have to be among its members. True if the file
+    /// cannot be read to its end; without a file there are no such users.
     static func isPrimary(
         _ group: gid_t, ofOtherThan user: uid_t, in path: String = "/etc/passwd"
     ) -> Bool {
-        guard let file = unsafe fopen(path, "re") else { return false }
+        guard let file = unsafe fopen(path, "re") else { return errno != ENOENT }
         defer { unsafe fclose(file) }
         var found = unsafe passwd()
         var buffer = [CChar](repeating: 0, count: maxBytes)
