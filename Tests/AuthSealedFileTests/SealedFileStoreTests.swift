@@ -1,10 +1,12 @@
 import AuthConcurrency
 import AuthModel
-import AuthSealedFile
 import AuthWire
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import AuthSealedFile
 
 /// Tests of files, in addition to those of every store (SessionStoreContract).
 @Suite("Sessions in sealed files", .timeLimit(.minutes(1)))
@@ -185,6 +187,30 @@ struct SealedFileStoreTests {
         #expect(reported == [.ready, .notAnswering, .ready])
         #expect(unlink(pipe) == 0)
         #expect(try await store.loadAll().records == [sample()])
+    }
+
+    @Test("work that ends at the limit leaves the disk usable")
+    func endsAtLimit() async throws {
+        let isOver = StateBroadcast(false)
+        let silences = Mutex(0)
+        let limit = Duration.seconds(1)
+        let disk = DiskThread(
+            limit: limit,
+            wait: { _ in guard await isOver.wait(until: { $0 }) else { throw CancellationError() } },
+            reportSilence: { silences.withLock { $0 += 1 } })
+        let isReported = DispatchSemaphore(value: 0)
+        await #expect(throws: StoreError.notAnswering(after: limit)) {
+            try await disk.run { () throws(StoreError) in
+                disk.answered()
+                // The limit passes between the answer and the result.
+                isOver.set(true)
+                isReported.wait()
+            }
+        }
+        isOver.set(false)
+        isReported.signal()
+        #expect(try await disk.run { () throws(StoreError) in 7 } == 7)
+        #expect(silences.withLock { $0 } == 0)
     }
 
     @Test("a thousand sign-ins and sign-outs leave no file and no entry")
