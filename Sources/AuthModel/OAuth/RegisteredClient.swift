@@ -79,18 +79,19 @@ extension RegisteredClient: WireObject {
         try visitor.required("issuer", &issuer, .string)
         try visitor.required("id", &id, .string)
         try visitor.required("authentication", &authentication, .word)
-        try visitor.optional("secret", &secret, .secret)
-        try visitor.optional("secret_ends_at", &secretEndsAt, .date)
+        // Invalid ones, or words that only a newer authd knows, do not make the session unreadable.
+        try visitor.optional("secret", &secret, .secret.ignoringInvalid)
+        try visitor.optional("secret_ends_at", &secretEndsAt, .date.ignoringInvalid)
         var (url, token) = (place?.url, place?.token)
-        try visitor.optional("place", &url, .string)
-        try visitor.optional("place_token", &token, .secret)
+        try visitor.optional("place", &url, .string.ignoringInvalid)
+        try visitor.optional("place_token", &token, .secret.ignoringInvalid)
         place = url.flatMap { url in token.map { Management(url: url, token: $0) } }
         var (redirect, scopes) = (request?.redirectURI, request?.scopes)
         var (requested, binds) = (request?.authentication, request?.bindsTokens)
-        try visitor.optional("redirect", &redirect, .string)
-        try visitor.optional("scopes", &scopes, .strings)
-        try visitor.optional("requested_authentication", &requested, .word)
-        try visitor.optional("binds_tokens", &binds, .bool)
+        try visitor.optional("redirect", &redirect, .string.ignoringInvalid)
+        try visitor.optional("scopes", &scopes, .strings.ignoringInvalid)
+        try visitor.optional("requested_authentication", &requested, .word.ignoringInvalid)
+        try visitor.optional("binds_tokens", &binds, .bool.ignoringInvalid)
         request =
             if let redirect, let scopes, let requested, let binds {
                 Request(redirectURI: redirect, scopes: scopes, authentication: requested, bindsTokens: binds)

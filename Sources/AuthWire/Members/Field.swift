@@ -8,6 +8,8 @@ public struct Field<Value: Sendable>: Sendable {
     let write: @Sendable (Value) -> JSON
     /// Whether `null` is a value, not the same as absent.
     let acceptsNull: Bool
+    /// Whether an invalid value is the same as absent.
+    private(set) var ignoresInvalid = false
     private let makeExpectation: @Sendable () -> String
 
     var expectation: String { makeExpectation() }
@@ -30,6 +32,13 @@ public struct Field<Value: Sendable>: Sendable {
         self.write = write
         self.acceptsNull = acceptsNull
         makeExpectation = expectation
+    }
+
+    /// The same field, for a member whose invalid value is the same as absent.
+    package var ignoringInvalid: Field {
+        var field = self
+        field.ignoresInvalid = true
+        return field
     }
 }
 
@@ -90,7 +99,8 @@ extension Field where Value == Duration {
 extension Field where Value == JSON {
     static let any = Field(.any, "a value", read: { $0 }, write: { $0 })
 
-    package static let anyOrNull = Field(nesting: .any, "a value", acceptsNull: true, read: { json, _ in json }, write: { $0 })
+    package static let anyOrNull = Field(
+        nesting: .any, "a value", acceptsNull: true, read: { json, _ in json }, write: { $0 })
 }
 
 extension Field where Value == [JSON] {

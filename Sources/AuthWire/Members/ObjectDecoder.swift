@@ -1,6 +1,6 @@
 /// Reads the members of one object. An error names the key and what was expected, never the value.
 ///
-/// `null` is the same as an absent key, unless the field accepts it.
+/// `null` is the same as an absent key, unless the field accepts it. In a store, it is damage: the agent never writes it.
 struct ObjectDecoder: MemberVisitor {
     /// Where the object comes from. It decides the error.
     enum Source {
@@ -44,9 +44,11 @@ struct ObjectDecoder: MemberVisitor {
     private mutating func read<Value>(_ key: String, _ field: Field<Value>) throws(AgentError) -> Value? {
         guard let json = object[key] else { return nil }
         knownKeys += 1
-        guard !json.isNull || field.acceptsNull else { return nil }
-        guard let value = try field.read(json, source) else { throw problem(key, field, found: json.kindName) }
-        return value
+        let isNull = json.isNull && !field.acceptsNull
+        if isNull, source != .store { return nil }
+        if !isNull, let value = try field.read(json, source) { return value }
+        guard field.ignoresInvalid else { throw problem(key, field, found: json.kindName) }
+        return nil
     }
 
     private func problem<Value>(_ key: String, _ field: Field<Value>, found: String) -> AgentError {

@@ -112,7 +112,7 @@ struct SessionRecordCodingTests {
 
     @Test(
         "with a damaged member of its client or user is refused, and nothing of it is shown",
-        arguments: ["issuer", "id", "authentication", "secret", "secret_ends_at", "place_token", "email"])
+        arguments: ["issuer", "id", "authentication", "email"])
     func damagedInside(name: String) throws {
         let read = try reading { object in
             let holder = name == "email" ? "user" : "client"
@@ -122,6 +122,33 @@ struct SessionRecordCodingTests {
         }
         guard case .failure(let damage) = read else { return #expect(Bool(false), "it was read") }
         #expect(damage.reason.contains("'\(name)'") && !damage.reason.contains("tell-nobody"))
+    }
+
+    @Test(
+        "with null for a member is refused: nothing that it says may be lost",
+        arguments: ["proof_key", "expires_at", "origins", "refresh_token", "client", "token_is_suspect", "sign_in"])
+    func null(name: String) throws {
+        let read = try reading { $0[name] = .null }
+        guard case .failure(let damage) = read else { return #expect(Bool(false), "it was read") }
+        #expect(damage.reason.contains("'\(name)'"))
+    }
+
+    @Test(
+        "is readable with a damaged optional member of its client, or a word that only a newer authd knows",
+        arguments: [
+            ("secret", ["x"]), ("secret_ends_at", "soon"), ("place", 7), ("place_token", ["x"]), ("redirect", 7),
+            ("scopes", "a"), ("requested_authentication", "from_the_future"), ("binds_tokens", "yes"), ("secret", nil),
+        ] as [(String, JSON)])
+    func damagedOptional(name: String, value: JSON) throws {
+        let read = try reading { object in
+            var client = object["client"]?.objectValue ?? [:]
+            client[name] = value
+            object["client"] = .object(client)
+        }.get()
+        #expect(read.tokens == (try record().tokens))
+        #expect(read.client?.id == "c" && read.client?.request == nil)
+        #expect((read.client?.secret == nil) == (name == "secret"))
+        #expect((read.client?.place == nil) == name.hasPrefix("place"))
     }
 
     @Test("that was cut off anywhere is refused, and nothing of it is shown")
