@@ -23,7 +23,7 @@ struct ObjectDecoder: MemberVisitor {
     }
 
     mutating func required<Value>(_ key: String, _ value: inout Value, _ field: Field<Value>) throws(AgentError) {
-        guard let found = try read(key, field) else { throw problem(key, field, found: "nothing") }
+        guard let found = try read(key, field) else { throw problem(key, field, found: nil) }
         value = found
     }
 
@@ -51,11 +51,14 @@ struct ObjectDecoder: MemberVisitor {
         return nil
     }
 
-    private func problem<Value>(_ key: String, _ field: Field<Value>, found: String) -> AgentError {
-        switch source {
-        case .params: .invalidParams("params.\(key): expected \(field.expectation), found \(found).")
-        case .result: .internalError("The agent's result: \(key): expected \(field.expectation), found \(found).")
-        case .store: .internalError("'\(key)' should be \(field.expectation), not \(found)")
+    /// - Parameter found: `nil` if the member is missing.
+    private func problem<Value>(_ key: String, _ field: Field<Value>, found: String?) -> AgentError {
+        let kind = found ?? "nothing"
+        return switch source {
+        case .params: .invalidParams("params.\(key): expected \(field.expectation), found \(kind).")
+        case .result: .internalError("The agent's result: \(key): expected \(field.expectation), found \(kind).")
+        case .store where found == nil: .internalError("'\(key)' is missing")
+        case .store: .internalError("'\(key)' should be \(field.expectation), not \(kind)")
         }
     }
 }
