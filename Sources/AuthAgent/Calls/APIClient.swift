@@ -81,9 +81,15 @@ package final class APIClient: Sendable {
         }
         do throws(AgentError) {
             let received = try await exchange(order, session, asking: found?.validators ?? [])
-            return try keep(received, found, order, session)
+            guard found != nil, received.reply.status == 304, received.key != key else {
+                return try keep(received, found, order, session)
+            }
+            // Another account has signed in since: it must not get the former one's response.
+            return try keep(try await exchange(order, session), nil, order, session)
         } catch {
-            guard let found, found.mayBeStale, Self.outOfReach.contains(error.kind ?? .internal_) else { throw error }
+            guard let found, found.mayBeStale, Self.outOfReach.contains(error.kind ?? .internal_),
+                await session.record.signIn == record.signIn
+            else { throw error }
             return try response(found, order)
         }
     }

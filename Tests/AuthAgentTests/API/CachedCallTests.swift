@@ -100,6 +100,49 @@ struct CachedCallTests {
         #expect(numbers.tags == ["\"same\""])
     }
 
+    @Test("a 304 to the next account does not give it the former account's response")
+    func otherAccount() async throws {
+        @Sendable func start(_ email: String) -> LoginStart {
+            LoginStart(provider: "example", fields: ["email": email, "password": "secret"], replaceAccount: true)
+        }
+        let asked = Mutex<[String]>([])
+        let signIns = Mutex<SignInService?>(nil)
+        let bob = start("bob")
+        let transport = ScriptedTransport { request throws(TransportError) in
+            if request.url.hasSuffix("/login") {
+                let email = request.json?["email"]?.stringValue ?? ""
+                let answer = #"{"token":"of-\#(email)","expires_in":100000,"user":{"id":"\#(email)"}}"#
+                return ExampleProvider.json(200, answer)
+            }
+            func header(_ name: String) -> String { request.headers.first { $0.name == name }?.value.reveal() ?? "" }
+            let (account, tag) = (header("Authorization").dropFirst("Bearer of-".count), header("If-None-Match"))
+            asked.withLock { $0.append("\(account) \(tag)") }
+            let headers = [(name: "ETag", value: "\"same\""), (name: "Cache-Control", value: "max-age=10")]
+            guard !tag.isEmpty else {
+                return HTTPResponse(
+                    status: 200, headers: [("Content-Type", "application/json")] + headers,
+                    body: Array("\"\(account)\"".utf8))
+            }
+            guard account == "ada" else { return HTTPResponse(status: 304, headers: headers, body: []) }
+            // The next account signs in while the token of this one is refused.
+            _ = try? await signIns.withLock { $0 }?.start(bob)
+            return ExampleProvider.json(401, "{}")
+        }
+        let example = try ExampleProvider(transport: transport)
+        try await example.running { _, service in
+            signIns.withLock { $0 = service }
+            _ = try await service.start(start("ada"))
+            let first = try await Self.get(example.apiClient)
+            #expect(first.body == "ada")
+            example.clock.advance(.seconds(11))
+            let second = try await Self.get(example.apiClient)
+            #expect(second.body == "bob" && !second.fromCache)
+            let third = try await Self.get(example.apiClient)
+            #expect(third.body == "bob" && third.fromCache)
+        }
+        #expect(asked.withLock { $0 } == ["ada ", "ada \"same\"", "bob \"same\"", "bob "])
+    }
+
     @Test("while the provider is out of reach what is kept stands in, with its age, unless that was forbidden")
     func away() async throws {
         let numbers = Numbers()
