@@ -151,6 +151,12 @@ struct SessionRecordCodingTests {
         #expect((read.client?.place == nil) == name.hasPrefix("place"))
     }
 
+    @Test("without a required member is refused with that member's name")
+    func missing() throws {
+        let read = try reading { $0["provider"] = nil }
+        #expect(read == .failure(DamagedRecord(reason: "'provider' is missing")))
+    }
+
     @Test("that was cut off anywhere is refused, and nothing of it is shown")
     func truncated() throws {
         let bytes = try record().encoded().revealBytes()
