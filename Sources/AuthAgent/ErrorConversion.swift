@@ -43,17 +43,18 @@ extension SealRefusal: ClientVisibleError {
     var agentError: AgentError {
         switch self {
         case .needsPassphrase(isNew: false):
-            AgentError(.validation, "A passphrase has sealed this: it is to be given.", cause: "passphrase")
+            AgentError(.validation, "It is sealed with a passphrase: enter it.", cause: "passphrase")
         case .needsPassphrase(isNew: true):
             AgentError(
-                .validation, "A passphrase will seal this, and none was chosen yet: it is to be given.",
+                .validation, "It will be sealed with a passphrase: choose one and enter it.",
                 cause: "new_passphrase")
         case .wrongPassphrase:
             AgentError(.refused, "That is not the passphrase that has sealed this.", cause: "passphrase")
         case .tooShort:
             AgentError(
                 .validation,
-                "A passphrase has \(SealRefusal.shortestPassphrase) bytes or more: whoever has the disk has all the time.",
+                "A passphrase has \(SealRefusal.shortestPassphrase) bytes or more: a short one can be guessed from a copy of "
+                    + "the disk.",
                 cause: "new_passphrase")
         case .damaged(let reason): AgentError(.validation, "It cannot be opened: \(reason).", cause: "damaged")
         case .busy:

@@ -42,7 +42,7 @@ extension ProviderClient {
         _ token: IDToken, _ profile: ProviderProfile, _ cryptography: any Cryptography, _ now: Moment
     ) async throws(ProviderFailure) {
         guard let place = try await server(of: profile, at: now).endpoints.keys else {
-            throw .distrusted(profile, "it tells no keys")
+            throw .distrusted(profile, "it publishes no keys")
         }
         if let known = await servers.entry(of: place, .keys, at: now.boot), known.isFresh,
             await Self.isSigned(token, known.document, cryptography)

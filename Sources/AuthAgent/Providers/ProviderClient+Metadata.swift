@@ -84,7 +84,7 @@ extension ProviderClient {
             HTTPRequest(method: "GET", url: place, headers: [HTTPField("Accept", "application/json")]))
         let errors = ErrorDecoder(profile: profile, purpose: .call, sentAt: nil)
         guard let json = try errors.json(of: reply), case .object = json else {
-            throw errors.badReply("it is no metadata", cause: "no_metadata", status: reply.status)
+            throw errors.badReply("it is not metadata", cause: "no_metadata", status: reply.status)
         }
         return Published(json: json, age: CacheControl(reply).maxAge)
     }

@@ -256,7 +256,7 @@ extension AgentError {
     }
 
     static func notOAuth(_ provider: String) -> AgentError {
-        AgentError(.unsupported, "\(provider) has one token for everything: it is no provider of OAuth.")
+        AgentError(.unsupported, "\(provider) has one token for everything: it is not an OAuth provider.")
     }
 
     fileprivate static func noUserRequest(_ provider: String, _ what: String) -> AgentError {
