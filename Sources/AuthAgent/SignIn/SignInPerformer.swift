@@ -81,7 +81,10 @@ final class SignInPerformer: ActionPerformer {
             }
         case .requestToken(let request):
             runner.start { [self] () async -> SignInEvent? in
-                .tokenReceived(await Result(of: try await token(with: request, for: machine)))
+                let sentAt = now
+                let grant: Result<Grant, ProviderFailure> = await Result(
+                    of: try await token(with: request, for: machine, sentAt: sentAt))
+                return .tokenReceived(grant, sentAt: sentAt)
             }
         case .signIn:
             runner.start { [self] () async -> SignInEvent? in
@@ -197,10 +200,10 @@ final class SignInPerformer: ActionPerformer {
     }
 
     private func token(
-        with request: SignInTokenRequest, for machine: SignInMachine
+        with request: SignInTokenRequest, for machine: SignInMachine, sentAt: Moment
     ) async throws(ProviderFailure) -> Grant {
         let authority = machine.authority
-        let grant = try await providers.token(of: authority, as: machine.client, purpose: .signIn, sentAt: now) {
+        let grant = try await providers.token(of: authority, as: machine.client, purpose: .signIn, sentAt: sentAt) {
             requests throws(AgentError) in
             switch request {
             case .clientCredentials: try requests.clientCredentials()

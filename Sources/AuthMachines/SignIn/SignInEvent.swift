@@ -29,7 +29,7 @@ package enum SignInEvent: Sendable {
     case serverFound(Result<OAuthServer, AgentError>, proofKey: Secret?)
     case authorizationReady(Result<BrowserAuthorization, AgentError>)
     case deviceReady(Result<DeviceAuthorization, AgentError>, sentAt: Moment)
-    case tokenReceived(Result<Grant, ProviderFailure>)
+    case tokenReceived(Result<Grant, ProviderFailure>, sentAt: Moment)
     case signedIn(Result<Grant, AgentError>, sentAt: Moment, former: SessionStatus?)
     /// - Parameters:
     ///   - user: as the provider describes the user; `nil`: it was not asked, or did not say.

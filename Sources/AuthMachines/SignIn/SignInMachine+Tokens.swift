@@ -76,7 +76,7 @@ extension SignInMachine {
     }
 
     mutating func tokenReceived(
-        _ result: Result<Grant, ProviderFailure>, _ turn: inout SignInTurn
+        _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ turn: inout SignInTurn
     ) throws(AgentError) {
         var grant: Grant
         if case .atDevice(let device, var poll, _) = stage {
@@ -100,7 +100,7 @@ extension SignInMachine {
             return proceed(&turn)
         }
         // Their life began when they were requested, however long that took.
-        held = (grant, Moment(boot: turn.now.deadline(for: grant.issuedAt), wall: grant.issuedAt))
+        held = (grant, sentAt)
         examine(fetchesUser: form.method.flow != .service, &turn)
     }
 

@@ -213,7 +213,7 @@ package struct SignInMachine: Machine {
             let device = try result.get()
             stage = .atDevice(device, DevicePoll(device, from: sentAt.boot), isAsking: false)
             replyAway(&turn)
-        case .tokenReceived(let result): try tokenReceived(result, &turn)
+        case .tokenReceived(let result, let sentAt): try tokenReceived(result, sentAt, &turn)
         case .signedIn(let result, let sentAt, let former):
             self.former = former
             let grant = try result.get()
@@ -382,7 +382,7 @@ package struct SignInMachine: Machine {
     /// A result that comes after the end of an action that was begun before it.
     private func dropLate(_ event: SignInEvent, _ turn: inout SignInTurn) {
         switch event {
-        case .tokenReceived(.success(let grant)) where form.proof == nil: revoke(grant, &turn)
+        case .tokenReceived(.success(let grant), _) where form.proof == nil: revoke(grant, &turn)
         case .signedIn(.success(let grant), _, _): revoke(grant, &turn)
         case .registered, .authorizationReady: turn.act(.stopListening)
         default: break

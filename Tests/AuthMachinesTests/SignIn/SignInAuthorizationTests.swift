@@ -22,13 +22,33 @@ struct SignInAuthorizationTests {
         #expect(bench.actionNames == ["stopListening", "requestToken"])
         let second = bench.ask { .cameBack($0, uri: nil, query: query) }
         #expect(try bench.failure(for: second) == .unknownAddress)
-        bench.send(.tokenReceived(.success(bench.grant("t"))))
+        bench.send(.tokenReceived(.success(bench.grant("t")), sentAt: bench.now))
         #expect(bench.actionNames == ["examine"])
         bench.examined((raw: ["sub": "a"], summary: UserSummary(id: "a")))
         #expect(bench.installed.map { $0.user?.id } == ["a"])
         #expect(!bench.hasReply(visitor))
         bench.send(.installed(.success(try SignInBench.status(user: "a"))))
         #expect(try bench.step(for: visitor).kind == .done)
+    }
+
+    @Test("a token's life begins when it was requested, although the clock was set before it came")
+    func clockSetMeanwhile() throws {
+        var bench = try SignInBench.oauth("browser")
+        let (_, attempt) = try bench.beginBrowser()
+        let query = try attempt.query()
+        bench.ask { .cameBack($0, uri: nil, query: query) }
+        // The clock was an hour ahead when the token was requested.
+        let sentAt = Moment(boot: bench.now.boot, wall: bench.now.wall + .seconds(3600))
+        var grant = bench.grant("t")
+        grant.issuedAt = sentAt.wall
+        bench.advance(.seconds(2))
+        bench.send(.tokenReceived(.success(grant), sentAt: sentAt))
+        bench.examined((raw: ["sub": "a"], summary: UserSummary(id: "a")))
+        guard case .install(_, let began, _)? = bench.actions.last else {
+            Issue.record("not installed: \(bench.actionNames)")
+            return
+        }
+        #expect(began.boot == sentAt.boot)
     }
 
     @Test("the page of a refusal shows the refusal")
@@ -64,7 +84,7 @@ struct SignInAuthorizationTests {
         #expect(try bench.failure(for: visitor) == .unknownAddress)
         exchanging.ask { .cameBack($0, uri: nil, query: query) }
         exchanging.ask { .cancelRequested($0) }
-        exchanging.send(.tokenReceived(.success(exchanging.grant("late"))))
+        exchanging.send(.tokenReceived(.success(exchanging.grant("late")), sentAt: exchanging.now))
         #expect(exchanging.revoked == ["late"])
     }
 
@@ -113,7 +133,7 @@ struct SignInAuthorizationTests {
         let query = try attempt.query()
         bench.answer(["address": " http://127.0.0.1/callback?\(query)\n"])
         #expect(bench.actionNames == ["stopListening", "requestToken"])
-        bench.send(.tokenReceived(.success(bench.grant("t"))))
+        bench.send(.tokenReceived(.success(bench.grant("t")), sentAt: bench.now))
         #expect(bench.actionNames == ["examine"])
     }
 
@@ -150,10 +170,10 @@ struct SignInAuthorizationTests {
             try bench.sleepUntilWake()
             #expect(bench.requested.count == 1 && bench.wakeAt == nil)
             let pending = AgentError(.validation, "wait", cause: "authorization_pending")
-            bench.send(.tokenReceived(.failure(.refused(pending))))
+            bench.send(.tokenReceived(.failure(.refused(pending)), sentAt: bench.now))
         }
         try bench.sleepUntilWake()
-        bench.send(.tokenReceived(.success(bench.grant("t"))))
+        bench.send(.tokenReceived(.success(bench.grant("t")), sentAt: bench.now))
         #expect(bench.actionNames == ["examine"])
     }
 
@@ -177,7 +197,7 @@ struct SignInAuthorizationTests {
         bench.send(.deviceReady(.success(try SignInBench.device()), sentAt: bench.now))
         try bench.sleepUntilWake()
         bench.ask { .cancelRequested($0) }
-        bench.send(.tokenReceived(.success(bench.grant("late"))))
+        bench.send(.tokenReceived(.success(bench.grant("late")), sentAt: bench.now))
         #expect(bench.revoked == ["late"])
     }
 
@@ -233,7 +253,7 @@ struct SignInAuthorizationTests {
         let (_, attempt) = try bench.beginBrowser(registeredAs: client)
         let query = try attempt.query()
         bench.ask { .cameBack($0, uri: nil, query: query) }
-        bench.send(.tokenReceived(.failure(.refused(Self.unknownClient()))))
+        bench.send(.tokenReceived(.failure(.refused(Self.unknownClient())), sentAt: bench.now))
         #expect(bench.forgotten == [client])
         #expect(bench.actionNames.last == "end")
     }
@@ -276,7 +296,7 @@ struct SignInAuthorizationTests {
             return
         }
         #expect(sent.reveal() == "given")
-        bench.send(.tokenReceived(.success(bench.grant("t"))))
+        bench.send(.tokenReceived(.success(bench.grant("t")), sentAt: bench.now))
         bench.examined()
         #expect(bench.installed.map { $0.tokens.refreshToken?.reveal() } == ["given"])
     }

@@ -24,7 +24,7 @@ extension SignInSimulationRun {
     /// The result of a request, before the machine handles it.
     func received(_ event: SignInEvent) {
         switch event {
-        case .tokenReceived(.success(let grant)), .signedIn(.success(let grant), _, _):
+        case .tokenReceived(.success(let grant), _), .signedIn(.success(let grant), _, _):
             guard let token = grant.accessToken?.reveal() else { return }
             grants[token]?.isDelivered = true
         default: break

@@ -23,7 +23,7 @@ extension SignInSimulationRun {
             signIns[call.signIn]?.device = .pending
             return .deviceReady(
                 unless(knowing: signIn) { () throws(AgentError) in try SimulatedSignIns.device() }, sentAt: call.sentAt)
-        case .requestToken(let request): return .tokenReceived(token(request, for: signIn))
+        case .requestToken(let request): return .tokenReceived(token(request, for: signIn), sentAt: call.sentAt)
         case .examine(let record):
             let user = record.flatMap { grants[$0.tokens.accessToken.reveal()]?.account }
             guard behaviour != .down, let user else { return .examined(user: nil, origins: nil, former: nil) }
