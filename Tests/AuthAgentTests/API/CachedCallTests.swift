@@ -107,7 +107,7 @@ struct CachedCallTests {
         }
         let asked = Mutex<[String]>([])
         let signIns = Mutex<SignInService?>(nil)
-        let bob = start("bob")
+        let bob = start("bob@a.example")
         let transport = ScriptedTransport { request throws(TransportError) in
             if request.url.hasSuffix("/login") {
                 let email = request.json?["email"]?.stringValue ?? ""
@@ -115,7 +115,9 @@ struct CachedCallTests {
                 return ExampleProvider.json(200, answer)
             }
             func header(_ name: String) -> String { request.headers.first { $0.name == name }?.value.reveal() ?? "" }
-            let (account, tag) = (header("Authorization").dropFirst("Bearer of-".count), header("If-None-Match"))
+            let (account, tag) = (
+                header("Authorization").dropFirst("Bearer of-".count).prefix(3), header("If-None-Match")
+            )
             asked.withLock { $0.append("\(account) \(tag)") }
             let headers = [(name: "ETag", value: "\"same\""), (name: "Cache-Control", value: "max-age=10")]
             guard !tag.isEmpty else {
@@ -131,7 +133,7 @@ struct CachedCallTests {
         let example = try ExampleProvider(transport: transport)
         try await example.running { _, service in
             signIns.withLock { $0 = service }
-            _ = try await service.start(start("ada"))
+            _ = try await service.start(start("ada@a.example"))
             let first = try await Self.get(example.apiClient)
             #expect(first.body == "ada")
             example.clock.advance(.seconds(11))
