@@ -1,0 +1,69 @@
+import AgentTestSupport
+import AuthModel
+import AuthWire
+import Testing
+
+@testable import AuthAgent
+
+@Suite("The guarded transport", .timeLimit(.minutes(1)))
+struct GuardedTransportTests {
+    private static let url = "https://provider.example/token"
+
+    /// What happens while a renewal waits for the first probe.
+    enum Change: Sendable { case portal, offline, online }
+
+    @Test(
+        "a renewal that waits for the network is sent if the provider is reached, and never into a portal or offline",
+        arguments: [
+            (Change.portal, TransportError.portal), (.offline, .offline(reason: "no link leads out of it")),
+            (.online, nil),
+        ]
+            as [(Change, TransportError?)])
+    func waiting(change: Change, error: TransportError?) async throws {
+        let hold = Hold()
+        let probes = ScriptedTransport { _ throws(TransportError) in
+            guard await hold.pass() else { throw .cancelled }
+            if change == .portal { throw .redirected(toOrigin: "https://portal.example") }
+            return ExampleProvider.json(200, "{}")
+        }
+        let calls = ScriptedTransport { _ throws(TransportError) in ExampleProvider.json(200, "{}") }
+        let (readings, network) = AsyncStream.makeStream(of: NetworkReading.self)
+        network.yield(NetworkReading(reach: .internet))
+        let tasks = AgentTasks(clock: ManualClock())
+        let monitor = NetworkMonitor(
+            watch: FedNetwork(stream: readings), sleep: NeverSleeps(), transport: probes, tasks: tasks)
+        let run = Task {
+            async let work: Void = tasks.run()
+            await monitor.run(
+                NetworkMonitor.Reactions(
+                    publish: { _, _ in }, publishSkews: { _ in }, notifySessions: {}, prepareForSleep: {}, clockSet: {})
+            )
+            await work
+        }
+        let guarded = GuardedTransport(calls, network: monitor)
+        let renewal = Task { () async -> TransportError? in
+            do throws(TransportError) {
+                _ = try await guarded.send(HTTPRequest(method: "POST", url: Self.url, headers: [], body: nil))
+                return nil
+            } catch {
+                return error
+            }
+        }
+        // The renewal waits for the probe.
+        await hold.isReached()
+        #expect(calls.asked.isEmpty)
+        if change == .offline { network.yield(NetworkReading(reach: .offline)) } else { hold.release() }
+        #expect(await renewal.value == error)
+        #expect(calls.asked == (error == nil ? ["POST \(Self.url)"] : []))
+        hold.release()
+        run.cancel()
+        await run.value
+    }
+}
+
+/// Readings that the test yields.
+private struct FedNetwork: NetworkWatch {
+    let stream: AsyncStream<NetworkReading>
+
+    func readings() -> AsyncStream<NetworkReading> { stream }
+}
