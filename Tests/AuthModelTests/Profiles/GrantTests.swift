@@ -43,6 +43,7 @@ struct GrantTests {
             (#""expiresAt":"2026-01-30T15:17:41-08:00[America/Los_Angeles]""#, 1_769_815_061),
             (#""expiresIn":"soon","expiresAt":1800000010"#, 1_800_000_010),
             (#""expiresIn":10,"expiresAt":1800000099"#, 1_800_000_010), (#""expiresIn":1e300"#, 253_402_300_799),
+            (#""expiresIn":"1e5""#, 1_800_100_000),
         ])
     func ends(_ member: String, _ seconds: Double) throws {
         #expect(try signIn(#"{"token":"t",\#(member)}"#).get().expiresAt?.unixSeconds == seconds)
@@ -52,7 +53,8 @@ struct GrantTests {
         "an unreadable expiry counts as missing, and the response is used",
         arguments: [
             #""expiresIn":null"#, #""expiresIn":true"#, #""expiresAt":"tomorrow""#, #""expiresAt":{}"#,
-            #""expiresAt":-1"#, #""expiresAt":1e400"#, #""expiresIn":"1e5""#, #""expiresIn":"""#,
+            #""expiresAt":-1"#, #""expiresAt":1e400"#, #""expiresIn":"1 e5""#, #""expiresIn":"1e400""#,
+            #""expiresIn":"""#,
         ])
     func unreadableEnds(_ member: String) throws {
         guard let grant = try? signIn(#"{"token":"t",\#(member)}"#).get() else {
