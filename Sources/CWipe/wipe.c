@@ -1,4 +1,4 @@
-// Every block of the heap is overwritten when it is given back, whoever had it: strings, JSON, buffers of the HTTP and TLS
+// Overwrites every block of the heap when it is freed, whichever library used it: strings, JSON, buffers of the HTTP and TLS
 // libraries, of GLib and of libc. A program's own free and realloc take the place of glibc's for all of the process
 // (The GNU C Library, "Replacing malloc"); glibc's are still there, under the names it keeps for that.
 //

@@ -36,7 +36,7 @@ enum FullProgram {
         return report(path, ENOENT)
     }
 
-    /// Whether nobody but root, this user and the owner of this program can have put it there.
+    /// Whether it belongs to root, this user or the owner of this program, and others cannot write to it.
     private static func isTrusted(_ number: Int32) -> Bool {
         var (found, own) = (stat(), stat())
         guard unsafe fstat(number, &found) == 0, unsafe stat("/proc/self/exe", &own) == 0 else { return false }

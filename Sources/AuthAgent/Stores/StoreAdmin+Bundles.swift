@@ -10,8 +10,8 @@ extension StoreAdmin {
         if let passphrase = params.passphrase, passphrase.count < SessionExport.shortestPassphrase {
             throw AgentError(
                 .validation,
-                "The passphrase of an export has \(SessionExport.shortestPassphrase) characters or more: whoever gets the file "
-                    + "can try passphrases for years.", cause: "new_passphrase")
+                "The passphrase of an export has \(SessionExport.shortestPassphrase) characters or more: anyone who "
+                    + "gets the file can try passphrases for years.", cause: "new_passphrase")
         }
         let records = try await records(params.session)
         let list = JSON.array(records.compactMap { try? JSON(parsing: $0.encoded().revealBytes()) })

@@ -62,7 +62,8 @@ extension Dispatcher {
         known(SessionStatusGet.self) { call throws(AgentError) in try sessions.status(call.params.session) }
         later(SessionUse.self) { call async throws(AgentError) in try await sessions.use(call) }
         later(SessionRefresh.self) { call async throws(AgentError) in try await sessions.refresh(call.params) }
-        later(SessionValidate.self) { call async throws(AgentError) in try await sessions.validate(call.params)
+        later(SessionValidate.self) { call async throws(AgentError) in
+            try await sessions.validate(call.params)
         }
         later(SessionLogout.self) { call async throws(AgentError) in try await sessions.logout(call) }
         later(SessionWait.self, within: { $0.timeout }) { call async throws(AgentError) in
