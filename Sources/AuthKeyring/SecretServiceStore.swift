@@ -115,6 +115,10 @@ package actor SecretServiceStore: SessionStore {
         let values = try await attempt { store, keyring, deadline throws(StoreError) in
             try await store.values(SessionItem.attributes(finding: session), keyring, deadline)
         }
+        return try newest(values, of: session)
+    }
+
+    private func newest(_ values: [String: Secret], of session: SessionName) throws(StoreError) -> SessionRecord? {
         var newest: SessionRecord?
         var damage: String?
         for (path, value) in values {
@@ -137,30 +141,59 @@ package actor SecretServiceStore: SessionStore {
     }
 
     package func save(_ record: SessionRecord) async throws(StoreError) {
-        let label = SessionItem.label(of: record, providerTitle: providerTitle(record.provider))
-        let value = record.encoded()
-        let began = KeyringWrite.now
         try await inTurn { store, keyring, deadline throws(StoreError) in
-            if let late = store.writtenLate, late == (record.session, record.version) {
-                store.writtenLate = nil
-                return
-            }
-            let collection = try await store.openCollection(deadline)
             let before = try await store.find(SessionItem.attributes(finding: record.session), keyring, deadline)
-            let call = keyring.creating(
-                in: collection, label: label, attributes: SessionItem.attributes(of: record), value: value)
-            let path = try await store.write(call, deadline, lockedPath: collection) { path in
-                store.sessions[path] = record.session
-                store.writtenLate = (record.session, record.version)
-                store.noteWrite(of: record.session, since: began)
-            }
-            store.noteWrite(of: record.session, since: began)
-            guard let path else { return }
-            store.sessions[path] = record.session
-            try await store.prove(keyring, path, holds: value, deadline)
-            // The session belonged to another provider before: its item has other attributes and was not replaced.
-            for old in before where old != path { try await store.remove(old, keyring, deadline) }
+            try await store.write(record, replacing: before, keyring, deadline)
         }
+    }
+
+    /// No other write of this agent comes between the comparison and the write. One of another program can.
+    package func update(
+        _ record: SessionRecord, replacesOther: Bool
+    ) async throws(StoreError) -> SessionRecord? {
+        try await inTurn { store, keyring, deadline throws(StoreError) in
+            let attributes = SessionItem.attributes(finding: record.session)
+            var before: [String]
+            do throws(StoreError) {
+                let values = try await store.values(attributes, keyring, deadline)
+                before = Array(values.keys)
+                let stored = try store.newest(values, of: record.session)
+                if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
+            } catch {
+                // One item may be unreadable: a write replaces it, and shows whether it is more.
+                guard case .failed = error else { throw error }
+                before = try await store.find(attributes, keyring, deadline)
+            }
+            try await store.write(record, replacing: before, keyring, deadline)
+            return nil
+        }
+    }
+
+    /// - Parameter before: the items of the session, of which one has the new value afterwards.
+    private func write(
+        _ record: SessionRecord, replacing before: [String], _ keyring: SecretServiceProxy, _ deadline: Deadline
+    ) async throws(StoreError) {
+        if let late = writtenLate, late == (record.session, record.version) {
+            writtenLate = nil
+            return
+        }
+        let began = KeyringWrite.now
+        let value = record.encoded()
+        let collection = try await openCollection(deadline)
+        let label = SessionItem.label(of: record, providerTitle: providerTitle(record.provider))
+        let call = keyring.creating(
+            in: collection, label: label, attributes: SessionItem.attributes(of: record), value: value)
+        let path = try await write(call, deadline, lockedPath: collection) { path in
+            self.sessions[path] = record.session
+            self.writtenLate = (record.session, record.version)
+            self.noteWrite(of: record.session, since: began)
+        }
+        noteWrite(of: record.session, since: began)
+        guard let path else { return }
+        sessions[path] = record.session
+        try await prove(keyring, path, holds: value, deadline)
+        // The session belonged to another provider before: its item has other attributes and was not replaced.
+        for old in before where old != path { try await remove(old, keyring, deadline) }
     }
 
     package func delete(_ session: SessionName) async throws(StoreError) {
@@ -192,7 +225,7 @@ extension SecretServiceStore {
     }
 
     /// Runs `work` when it is this caller's turn to write.
-    func inTurn(_ work: Work<Void>) async throws(StoreError) {
+    func inTurn<Value>(_ work: Work<Value>) async throws(StoreError) -> Value {
         try refuseWhenSilent()
         do {
             try await thread.call(turns.turn(), limit: nil)
@@ -201,7 +234,7 @@ extension SecretServiceStore {
         }
         defer { turns.done() }
         do {
-            try await attempt(work)
+            return try await attempt(work)
         } catch {
             if case .notAnswering(let after) = error { turns.refuseWaiting(.timedOut(after: after)) }
             throw error
