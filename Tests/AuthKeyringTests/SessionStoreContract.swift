@@ -75,6 +75,27 @@ struct SessionStoreContract {
         }
     }
 
+    @Test("updates a record only with newer tokens of the same sign-in", arguments: Kind.allCases)
+    func updates(in kind: Kind) async throws {
+        try await kind.with { store in
+            var former = try record(token: "access-1")
+            former.generation = 1
+            var newer = try record(token: "access-2")
+            newer.generation = 2
+            var other = try record(token: "access-3")
+            other.signIn = .random()
+            #expect(try await store.update(newer, replacesOther: false) == nil)
+            #expect(try await store.update(former, replacesOther: false) == newer)
+            #expect(try await store.update(other, replacesOther: false) == newer)
+            #expect(try await store.loadAll().records == [newer])
+            newer.generation = 3
+            #expect(try await store.update(newer, replacesOther: false) == nil)
+            #expect(try await store.loadAll().records == [newer])
+            #expect(try await store.update(other, replacesOther: true) == nil)
+            #expect(try await store.loadAll().records == [other])
+        }
+    }
+
     @Test("has one record of a session that moved to another provider", arguments: Kind.allCases)
     func changesProvider(in kind: Kind) async throws {
         try await kind.with { store in
