@@ -38,14 +38,6 @@ final class SignInPerformer: ActionPerformer {
         case .stopListening: redirect.withLock { $0.take() }?.listener.close()
         case .end: ended()
         case .listen: runner.start { [self, runner] in await receiveVisits(for: runner, at: form.profile) }
-        case .sendChallenge(let challenge):
-            begin(runner, SignInEvent.challengeSent) { [self] () async throws(AgentError) in
-                try await converting(
-                    ProviderFailure.self,
-                    try await providers.send(
-                        challenge, of: form.method, at: form.profile, environment: form.environment,
-                        fields: form.fields, sentAt: now))
-            }
         case .register(let refused):
             begin(runner, SignInEvent.registered) { [self] () async throws(AgentError) in
                 try await clients.client(at: machine.plainAuthority, besides: refused) {
@@ -86,14 +78,14 @@ final class SignInPerformer: ActionPerformer {
                     of: try await token(with: request, for: machine, sentAt: sentAt))
                 return .tokenReceived(grant, sentAt: sentAt)
             }
-        case .signIn:
+        case .request(let part):
             runner.start { [self] () async -> SignInEvent? in
                 let sentAt = now
-                let grant: Result<Grant, ProviderFailure> = await Result(
-                    of: try await providers.signIn(
-                        form.method, at: form.profile, environment: form.environment, fields: form.fields,
-                        sentAt: sentAt))
-                return .signedIn(grant.mapError(\.error), sentAt: sentAt, former: context.board.status(session))
+                let response: Result<SignInResponse, ProviderFailure> = await Result(
+                    of: try await providers.send(
+                        part, of: form.method, at: form.profile, environment: form.environment,
+                        fields: form.fields, sentAt: sentAt))
+                return .responded(part, response, sentAt: sentAt, former: context.board.status(session))
             }
         case .examine(let record):
             runner.start { [self] in

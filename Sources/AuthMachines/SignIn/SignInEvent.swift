@@ -23,14 +23,14 @@ package enum SignInEvent: Sendable {
     case cameBack(CallerID, uri: String?, query: String)
 
     // Results of the machine's own actions.
-    case challengeSent(Result<String?, AgentError>)
+    /// The session's provider has answered one request of the sign-in.
+    case responded(SignInPart, Result<SignInResponse, ProviderFailure>, sentAt: Moment, former: SessionStatus?)
     case registered(Result<RegisteredClient, AgentError>)
     /// - Parameter proofKey: a new one, if the action asked for it.
     case serverFound(Result<OAuthServer, AgentError>, proofKey: Secret?)
     case authorizationReady(Result<BrowserAuthorization, AgentError>)
     case deviceReady(Result<DeviceAuthorization, AgentError>, sentAt: Moment)
     case tokenReceived(Result<Grant, ProviderFailure>, sentAt: Moment)
-    case signedIn(Result<Grant, AgentError>, sentAt: Moment, former: SessionStatus?)
     /// - Parameters:
     ///   - user: as the provider describes the user; `nil`: it was not asked, or did not say.
     ///   - origins: where the tokens may be sent; `nil`: that could not be found out.
@@ -44,7 +44,6 @@ package enum SignInAction: Sendable {
     /// Others see that the session is being signed in to.
     case showPlaceholder(SessionStatus)
     case removePlaceholder
-    case sendChallenge(Challenge)
 
     // The authorization server.
     /// - Parameter refused: the client that cannot be used any more, if there was one.
@@ -61,7 +60,7 @@ package enum SignInAction: Sendable {
     case requestToken(SignInTokenRequest)
 
     // The session's provider.
-    case signIn
+    case request(SignInPart)
     /// Finds out what is not known of a grant: where its tokens may be sent and, with the record, whose they are.
     case examine(user: SessionRecord?)
     case install(SessionRecord, sentAt: Moment, revokesFormer: Bool)

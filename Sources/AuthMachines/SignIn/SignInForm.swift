@@ -7,7 +7,7 @@ package struct SignInForm: Sendable {
     package enum Next: Sendable {
         case ask(SignInQuestion)
         /// The provider sends what the rest of the answers depends on.
-        case send(Challenge)
+        case sendChallenge
         case authorize(OAuthFlow)
         /// Nothing is missing.
         case finish
@@ -92,7 +92,7 @@ package struct SignInForm: Sendable {
                 return .ask(
                     question(missing, unmet, words) { ProviderProfile.uses(challenge.request, field: $0.name) })
             }
-            return .send(challenge)
+            return .sendChallenge
         }
         var missing = profile.missing(fields: fields, method: method)
         let isToProve = !isProven && missing.contains { $0.name == proof?.field }
@@ -122,8 +122,8 @@ package struct SignInForm: Sendable {
     }
 
     /// - Throws: `unsupported` if nothing was sent, `rate_limited` before the challenge's pause is over.
-    func challengeToResend(at now: BootInstant) throws(AgentError) -> Challenge {
-        guard let challenge = method.challenge, let sent else {
+    func checkResend(at now: BootInstant) throws(AgentError) {
+        guard let sent else {
             throw AgentError(.unsupported, "\(method.label) has sent nothing that could be sent again.")
         }
         guard now >= sent.againAt else {
@@ -131,7 +131,6 @@ package struct SignInForm: Sendable {
                 .rateLimited, "Another one can be sent in \(Int((sent.againAt - now).seconds.rounded(.up))) s.",
                 retryAfter: sent.againAt - now)
         }
-        return challenge
     }
 
     /// What is asked again after the provider has refused the answer to a challenge; `nil`: nothing, the sign-in ends.

@@ -14,18 +14,15 @@ extension SignInMachine {
         case .ask(let question):
             form.hasAsked = true
             ask(question, &turn)
-        case .send(let challenge): send(challenge, &turn)
+        case .sendChallenge: send(.challenge, &turn)
         case .authorize(let flow):
             stage = .authorizing(flow)
             guard plainAuthority.oauth?.registers == true, registration == nil else { return findServer(&turn) }
             turn.act(.register(refused: nil))
         case .finish:
-            stage = .requesting
-            switch purpose {
-            case .signIn, .password(.reset): turn.act(.signIn)
-            case .password(.requestReset): turn.act(.requestReset)
-            case .password(.set), .password(.change): turn.act(.changePassword)
-            }
+            if purpose.signsIn { return send(form.method.first == nil ? .own : .first, &turn) }
+            stage = .acting
+            turn.act(purpose == .password(.requestReset) ? .requestReset : .changePassword)
         }
     }
 
@@ -49,8 +46,22 @@ extension SignInMachine {
         reply(step(for: question, at: turn.now), &turn)
     }
 
-    mutating func send(_ challenge: Challenge, _ turn: inout SignInTurn) {
-        stage = .sendingChallenge
-        turn.act(.sendChallenge(challenge))
+    mutating func send(_ part: SignInPart, _ turn: inout SignInTurn) {
+        stage = .requesting(part)
+        turn.act(.request(part))
+    }
+
+    /// The session's provider has answered.
+    mutating func responded(
+        _ response: SignInResponse, to part: SignInPart, sentAt: Moment, _ turn: inout SignInTurn
+    ) {
+        if let grant = response.grant {
+            held = (grant, sentAt)
+            // Without a user nothing would show that the account is another one.
+            return examine(fetchesUser: grant.user == nil && former?.user != nil, &turn)
+        }
+        guard part == .challenge else { return send(.own, &turn) }
+        form.challengeSent(at: turn.now)
+        proceed(message: response.message, &turn)
     }
 }

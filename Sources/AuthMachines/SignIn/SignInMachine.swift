@@ -19,7 +19,10 @@ package struct SignInMachine: Machine {
     enum Stage {
         /// Waits for an answer.
         case asking(SignInQuestion)
-        case sendingChallenge
+        /// The session's provider is asked.
+        case requesting(SignInPart)
+        /// The same about a password, without a sign-in.
+        case acting
         /// The authorization server is asked for what this flow needs.
         case authorizing(OAuthFlow)
         /// The user is in a browser that comes back by itself.
@@ -27,8 +30,6 @@ package struct SignInMachine: Machine {
         /// The user is at another device.
         case atDevice(DeviceAuthorization, DevicePoll, isAsking: Bool)
         case exchangingCode
-        /// Everything was given, and the session's provider is asked.
-        case requesting
         /// The provider is asked about the tokens that it gave.
         case examining
         /// It is too late to cancel: the session learns of the tokens.
@@ -55,7 +56,7 @@ package struct SignInMachine: Machine {
     /// The session may be given to another account: the user said so, beforehand or when asked.
     var mayReplaceAccount: Bool
 
-    var stage = Stage.requesting
+    var stage = Stage.acting
     var lastTouched: BootInstant
     /// As the session was when it was last looked at.
     var former: SessionStatus?
@@ -200,10 +201,6 @@ package struct SignInMachine: Machine {
     /// The result of an action.
     private mutating func receive(_ event: SignInEvent, _ turn: inout SignInTurn) throws(AgentError) {
         switch event {
-        case .challengeSent(let result):
-            let message = try result.get()
-            form.challengeSent(at: turn.now)
-            proceed(message: message, &turn)
         case .registered(let result):
             registration = try result.get()
             findServer(&turn)
@@ -214,12 +211,9 @@ package struct SignInMachine: Machine {
             stage = .atDevice(device, DevicePoll(device, from: sentAt.boot), isAsking: false)
             replyAway(&turn)
         case .tokenReceived(let result, let sentAt): try tokenReceived(result, sentAt, &turn)
-        case .signedIn(let result, let sentAt, let former):
+        case .responded(let part, let result, let sentAt, let former):
             self.former = former
-            let grant = try result.get()
-            held = (grant, sentAt)
-            // Without a user nothing would show that the account is another one.
-            examine(fetchesUser: grant.user == nil && former?.user != nil, &turn)
+            responded(try result.mapError(\.error).get(), to: part, sentAt: sentAt, &turn)
         case .examined(let user, let origins, let former):
             self.former = former
             try examined(user, origins, &turn)
@@ -241,7 +235,7 @@ package struct SignInMachine: Machine {
             turn.act(.stopListening)
             turn.act(.register(refused: registration))
             return
-        case .requesting:
+        case .requesting(.first), .requesting(.own), .acting:
             // The user may correct the answer.
             if let question = form.correction(after: error) { return ask(question, &turn) }
         case .inBrowser, .atDevice, .exchangingCode:
@@ -297,7 +291,8 @@ package struct SignInMachine: Machine {
         guard accountChange == nil else {
             throw AgentError(.unsupported, "The question whether to replace the account is to be answered first.")
         }
-        send(try form.challengeToResend(at: turn.now.boot), &turn)
+        try form.checkResend(at: turn.now.boot)
+        send(.challenge, &turn)
     }
 
     private mutating func stepRequested(_ caller: CallerID, _ turn: inout SignInTurn) {
@@ -383,7 +378,8 @@ package struct SignInMachine: Machine {
     private func dropLate(_ event: SignInEvent, _ turn: inout SignInTurn) {
         switch event {
         case .tokenReceived(.success(let grant), _) where form.proof == nil: revoke(grant, &turn)
-        case .signedIn(.success(let grant), _, _): revoke(grant, &turn)
+        case .responded(_, .success(let response), _, _):
+            if let grant = response.grant { revoke(grant, &turn) }
         case .registered, .authorizationReady: turn.act(.stopListening)
         default: break
         }

@@ -108,7 +108,16 @@ struct SignInBench {
     }
 
     mutating func signedIn(_ grant: Grant) {
-        send(.signedIn(.success(grant), sentAt: now, former: former))
+        responded(.own, SignInResponse(grant: grant))
+    }
+
+    mutating func responded(_ part: SignInPart, _ response: SignInResponse) {
+        send(.responded(part, .success(response), sentAt: now, former: former))
+    }
+
+    /// The sign-in's own request fails.
+    mutating func refused(_ error: AgentError, _ part: SignInPart = .own) {
+        send(.responded(part, .failure(.refused(error)), sentAt: now, former: former))
     }
 
     mutating func examined(_ user: SignedInUser? = nil) {

@@ -13,7 +13,7 @@ struct SignInMachineTests {
         #expect(bench.actionNames == ["showPlaceholder"])
         #expect(try bench.step(for: first).fields?.map(\.name) == ["email", "password", "device"])
         let second = bench.answer(["email": "a@b.example", "password": "p"])
-        #expect(bench.actionNames == ["signIn"])
+        #expect(bench.actionNames == ["request"])
         bench.signedIn(bench.grant("t", user: "a"))
         #expect(bench.actionNames == ["examine"])
         bench.examined()
@@ -30,7 +30,7 @@ struct SignInMachineTests {
     func refused() throws {
         var bench = try SignInBench.password()
         let caller = bench.begin()
-        bench.send(.signedIn(.failure(AgentError(.refused, "no")), sentAt: bench.now, former: nil))
+        bench.refused(AgentError(.refused, "no"))
         #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
         #expect(try bench.step(for: caller).error?.kind == .refused)
     }
@@ -186,7 +186,7 @@ struct SignInMachineTests {
         var bench = try SignInBench.password(["email": "ada@b.example", "password": "p"])
         bench.former = try SignInBench.status(user: "ada")
         let first = bench.begin()
-        #expect(bench.actionNames == ["showPlaceholder", "signIn"])
+        #expect(bench.actionNames == ["showPlaceholder", "request"])
         bench.signedIn(bench.grant("t", user: "bob"))
         bench.examined()
         #expect(bench.installed.isEmpty)
@@ -262,8 +262,8 @@ struct SignInMachineTests {
     func resend() throws {
         var bench = try SignInBench.code()
         let first = bench.begin()
-        #expect(bench.actionNames == ["showPlaceholder", "sendChallenge"])
-        bench.send(.challengeSent(.success("On its way")))
+        #expect(bench.actionNames == ["showPlaceholder", "request"])
+        bench.responded(.challenge, SignInResponse(message: "On its way"))
         let step = try bench.step(for: first)
         #expect(step.fields?.map(\.name) == ["code"] && step.message == "On its way")
         #expect(step.sentTo == "a@b.example")
@@ -271,9 +271,9 @@ struct SignInMachineTests {
         #expect(try bench.failure(for: early)?.kind == .rateLimited)
         bench.advance(.seconds(30))
         let again = bench.ask { .resendRequested($0) }
-        #expect(bench.actionNames == ["sendChallenge"])
+        #expect(bench.actionNames == ["request"])
         #expect(!bench.hasReply(again))
-        bench.send(.challengeSent(.success(nil)))
+        bench.responded(.challenge, SignInResponse())
         #expect(try bench.step(for: again).fields?.map(\.name) == ["code"])
     }
 
@@ -281,10 +281,10 @@ struct SignInMachineTests {
     func corrections() throws {
         var bench = try SignInBench.code()
         bench.begin()
-        bench.send(.challengeSent(.success(nil)))
+        bench.responded(.challenge, SignInResponse())
         for count in 1...6 {
             let caller = bench.answer(["code": "999999"])
-            bench.send(.signedIn(.failure(AgentError(.validation, "wrong")), sentAt: bench.now, former: nil))
+            bench.refused(AgentError(.validation, "wrong"))
             #expect(try bench.step(for: caller).kind == (count == 6 ? .failed : .fields))
         }
     }

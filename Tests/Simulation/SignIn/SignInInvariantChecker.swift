@@ -24,11 +24,15 @@ extension SignInSimulationRun {
     /// The result of a request, before the machine handles it.
     func received(_ event: SignInEvent) {
         switch event {
-        case .tokenReceived(.success(let grant), _), .signedIn(.success(let grant), _, _):
-            guard let token = grant.accessToken?.reveal() else { return }
-            grants[token]?.isDelivered = true
+        case .tokenReceived(.success(let grant), _): delivered(grant)
+        case .responded(_, .success(let response), _, _): delivered(response.grant)
         default: break
         }
+    }
+
+    private func delivered(_ grant: Grant?) {
+        guard let token = grant?.accessToken?.reveal() else { return }
+        grants[token]?.isDelivered = true
     }
 
     func checkAction(_ action: SignInAction, of number: Int) {
@@ -55,8 +59,8 @@ extension SignInSimulationRun {
             grants[token]?.isRevoked = true
             coverage.revoked += 1
         case .showPlaceholder, .removePlaceholder, .stopListening: break
-        case .sendChallenge, .register, .forgetRegistration, .findServer, .prepareBrowser, .listen, .beginDevice,
-            .requestToken, .signIn, .examine, .requestReset, .changePassword:
+        case .register, .forgetRegistration, .findServer, .prepareBrowser, .listen, .beginDevice,
+            .requestToken, .request, .examine, .requestReset, .changePassword:
             if signIn.ends > 0 { report(.signInEnd, "sign-in \(number) has ended, and begins: \(action.words)") }
         }
     }

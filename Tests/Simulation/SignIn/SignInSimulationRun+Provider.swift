@@ -11,10 +11,10 @@ extension SignInSimulationRun {
 
     private func result(of call: SignInCall, for signIn: SimulatedSignIn) -> SignInEvent? {
         switch call.action {
-        case .sendChallenge: return .challengeSent(unless { nil })
-        case .signIn:
-            return .signedIn(
-                unless { () throws(AgentError) in try grant(for: signIn) }, sentAt: call.sentAt, former: nil)
+        case .request(let part):
+            let response = unless { () throws(AgentError) in try respond(to: part, of: signIn) }
+            return .responded(
+                part, response.mapError { .temporary($0, retryAfter: nil) }, sentAt: call.sentAt, former: nil)
         case .register:
             return .registered(unless { () throws(AgentError) in try SimulatedSignIns.client(nextNumber()) })
         case .findServer: return .serverFound(unless { SimulatedSignIns.server }, proofKey: nil)
@@ -59,6 +59,13 @@ extension SignInSimulationRun {
         }
         return unless(knowing: signIn) { () throws(AgentError) in try grant(for: signIn) }
             .mapError { .temporary($0, retryAfter: nil) }
+    }
+
+    private func respond(to part: SignInPart, of signIn: SimulatedSignIn) throws(AgentError) -> SignInResponse {
+        switch part {
+        case .challenge: SignInResponse()
+        case .first, .own: SignInResponse(grant: try grant(for: signIn))
+        }
     }
 
     /// A new grant, which must be installed or revoked from here on.

@@ -149,8 +149,8 @@ final class SignInSimulationRun: SimulationBase {
         guard let call = calls.removeValue(forKey: number), call.process == process, isRunning else { return }
         guard let result = call.result else { return }
         received(result)
-        if case .signedIn(let grant, let sentAt, _) = result {
-            return send(.signedIn(grant, sentAt: sentAt, former: status), to: call.signIn)
+        if case .responded(let part, let response, let sentAt, _) = result {
+            return send(.responded(part, response, sentAt: sentAt, former: status), to: call.signIn)
         }
         if case .examined(let user, let origins, _) = result {
             return send(.examined(user: user, origins: origins, former: status), to: call.signIn)

@@ -6,22 +6,19 @@ extension ProviderProfile {
     package func signInRequest(
         method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try request(method.request, method, environment, fields, missing: missing(fields: fields, method: method))
+        try request(.own, of: method, environment: environment, fields: fields)
     }
 
-    /// The request before the sign-in's own. Throws the same errors.
+    /// One request of a sign-in. Throws the same errors, for the fields that it needs.
     package func request(
-        _ first: FirstRequest, of method: SignInMethod, environment: String, fields: [String: Secret]
+        _ part: SignInPart, of method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try request(first.request, method, environment, fields, missing: missing(fields: fields, method: method))
-    }
-
-    /// Makes the provider send the challenge. Throws the same errors, for the fields that it needs.
-    package func challengeRequest(
-        _ challenge: Challenge, of method: SignInMethod, environment: String, fields: [String: Secret]
-    ) throws(AgentError) -> HTTPRequest {
-        let missing = missing(fields: fields, challenge: challenge, of: method)
-        return try request(challenge.request, method, environment, fields, missing: missing)
+        if part == .challenge, let challenge = method.challenge {
+            let missing = missing(fields: fields, challenge: challenge, of: method)
+            return try request(challenge.request, method, environment, fields, missing: missing)
+        }
+        let template = part == .first ? method.first?.request : method.request
+        return try request(template, method, environment, fields, missing: missing(fields: fields, method: method))
     }
 
     /// A request about the account, with its session's token. Throws the same errors.

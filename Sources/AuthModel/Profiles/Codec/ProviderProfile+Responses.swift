@@ -8,13 +8,19 @@ extension ProviderProfile {
         decode(reply, .signIn, sentAt, self.reply.overridden(by: method.reply))
     }
 
-    /// - Returns: the sign-in, if the response to the first request completes it; `nil` if the sign-in's own request follows.
-    package func readFirst(
-        _ reply: HTTPResponse, method: SignInMethod, sentAt: WallTime
-    ) -> Result<Grant?, ProviderFailure> {
-        if let first = method.first, first.existingStatuses.contains(reply.status) { return .success(nil) }
-        return decode(reply, .signIn, sentAt, self.reply.overridden(by: method.reply), needsToken: false)
-            .map { $0.accessToken == nil ? nil : $0 }
+    /// The response to one request of a sign-in.
+    package func read(
+        _ reply: HTTPResponse, to part: SignInPart, of method: SignInMethod, sentAt: WallTime
+    ) throws(ProviderFailure) -> SignInResponse {
+        switch part {
+        case .challenge: return SignInResponse(message: try readMessage(reply, sentAt: sentAt).get())
+        case .first:
+            if let first = method.first, first.existingStatuses.contains(reply.status) { return SignInResponse() }
+            let map = self.reply.overridden(by: method.reply)
+            let grant = try decode(reply, .signIn, sentAt, map, needsToken: false).get()
+            return SignInResponse(grant: grant.accessToken == nil ? nil : grant)
+        case .own: return SignInResponse(grant: try readSignIn(reply, method: method, sentAt: sentAt).get())
+        }
     }
 
     /// For a response with nothing but a message to the user.
