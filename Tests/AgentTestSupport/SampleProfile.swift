@@ -15,8 +15,8 @@ package enum Sample {
             defaultEnvironment: "production", signIn: [try password()],
             renewal: Renewal(kind: .refresh, request: try request("POST", "/refresh"), finalCodes: ["invalid_grant"]))
         profile.reply = ResponseMap(
-            accessToken: try JSONPointer("/token"), refreshToken: try JSONPointer("/refreshToken"),
-            expiresIn: try JSONPointer("/expiresIn"), expiresAt: try JSONPointer("/expiresAt"),
+            accessToken: try .pointer(JSONPointer("/token")), refreshToken: try .pointer(JSONPointer("/refreshToken")),
+            expiresIn: try .pointer(JSONPointer("/expiresIn")), expiresAt: try .pointer(JSONPointer("/expiresAt")),
             expiresFromJWT: true, user: try JSONPointer("/user"))
         profile.errors = ErrorMap(
             message: [try JSONPointer("/message"), try JSONPointer("/error")], code: try JSONPointer("/code"),

@@ -79,6 +79,14 @@ struct ProfileProblemTests {
             (15, "body = 7", "sign_in.password.request.body", "a table or list"),
             (17, #"access_token = "token""#, "reply.access_token", "RFC 6901"), (17, "", "reply.access_token", "token"),
             (17, #"access_token = "/~2""#, "reply.access_token", "RFC 6901"),
+            (17, "access_token = 7", "reply.access_token", "{ header = "),
+            (17, "access_token = {}", "reply.access_token", "{ cookie = "),
+            (17, #"access_token = { header = "A", cookie = "b" }"#, "reply.access_token", "{ cookie = "),
+            (17, #"access_token = { haeder = "A" }"#, "reply.access_token.haeder", "header (is that meant?)"),
+            (17, #"access_token = { header = "A B" }"#, "reply.access_token.header", "the name of a header"),
+            (17, #"access_token = { cookie = "sid=1" }"#, "reply.access_token.cookie", "the name of a cookie"),
+            (17, "access_token = { cookie = 1 }", "reply.access_token.cookie", "a text"),
+            (18, #"user = { header = "A" }"#, "reply.user", "a text"),
             (20, "id = 7", "user.id", "a text"), (20, "name = [[\"/a\", 7]]", "user.name[0][1]", "a JSON Pointer"),
             (22, #"message = ["/message", 7]"#, "errors.message[1]", "a text"),
             (23, #"envelope = { pointer = "/code" }"#, "errors.envelope", "success"),
@@ -101,6 +109,20 @@ struct ProfileProblemTests {
         #expect(problem.expected.contains(expected), "\(problem)")
         let isAbsent = replacement.isEmpty || key == "errors.envelope" || key == "renewal.request"
         if !isAbsent { #expect(abs(problem.line - line) <= 1 && problem.line >= line, "\(problem)") }
+    }
+
+    @Test("a token's place is a pointer, a header or a cookie")
+    func places() throws {
+        let text = Bench.text(
+            17,
+            #"""
+            access_token = { header = "X-Token" }
+            refresh_token = { cookie = "refresh" }
+            expires_at = "/end"
+            """#)
+        let reply = try ProfileReader.read(text, source: "mine.toml").get().reply
+        #expect(reply.accessToken == .header("X-Token") && reply.refreshToken == .cookie("refresh"))
+        #expect(reply.expiresAt == .pointer(try JSONPointer("/end")))
     }
 
     @Test("a table of codes needs the pointer to the code, and kinds that a provider can mean")

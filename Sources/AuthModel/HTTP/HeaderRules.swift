@@ -1,7 +1,7 @@
 import AuthWire
 
 /// Which header fields a caller may set.
-enum HeaderRules {
+package enum HeaderRules {
     /// Set by the agent (the token and its proof) or by the connection (RFC 9110 §7.6.1, §7.2, §8.6).
     private static let reservedHeaders: Set<String> = [
         "authorization", "connection", "content-length", "dpop", "expect", "host", "keep-alive", "proxy-authorization",
@@ -29,7 +29,8 @@ enum HeaderRules {
         }
     }
 
-    static func isName(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isTokenCharacter) }
+    /// Also of a cookie (RFC 6265 §4.1.1).
+    package static func isName(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isTokenCharacter) }
 
     /// RFC 9110 §5.5: no control characters except tab.
     static func isValue(_ text: String) -> Bool {

@@ -10,8 +10,8 @@ package struct TokenResponse: Sendable {
     package var isBound = false
 
     static let map = ResponseMap(
-        accessToken: known("/access_token"), tokenType: known("/token_type"), refreshToken: known("/refresh_token"),
-        expiresIn: known("/expires_in"))
+        accessToken: place("/access_token"), tokenType: place("/token_type"), refreshToken: place("/refresh_token"),
+        expiresIn: place("/expires_in"))
     package static let errors = ErrorMap(
         message: [known("/error_description"), known("/error")].compactMap(\.self), code: known("/error"))
     /// The only error that ends a session (RFC 6749 §5.2): every other one is about the client or the server.
@@ -85,5 +85,6 @@ package struct TokenResponse: Sendable {
             body: JSON.object(object).serialized())
     }
 
+    private static func place(_ text: String) -> ValuePlace? { known(text).map(ValuePlace.pointer) }
     private static func known(_ text: String) -> JSONPointer? { try? JSONPointer(text) }
 }

@@ -1,22 +1,22 @@
 package import AuthWire
 
-/// Where a response contains tokens and user (JSON Pointers, RFC 6901).
+/// Where a response contains tokens and user.
 package struct ResponseMap: Sendable, Equatable {
-    package var accessToken: JSONPointer?
-    package var tokenType: JSONPointer?
-    package var refreshToken: JSONPointer?
+    package var accessToken: ValuePlace?
+    package var tokenType: ValuePlace?
+    package var refreshToken: ValuePlace?
     /// Lifetime in seconds from when the request was sent.
-    package var expiresIn: JSONPointer?
+    package var expiresIn: ValuePlace?
     /// Expiry: Unix seconds, or a date (RFC 3339; a zone ID in brackets is allowed, RFC 9557).
-    package var expiresAt: JSONPointer?
+    package var expiresAt: ValuePlace?
     /// If neither is present: the access token's own `exp` (RFC 7519 §4.1.4), read without checking its signature.
     package var expiresFromJWT: Bool
     package var user: JSONPointer?
     package var needsPassword: JSONPointer?
 
     package init(
-        accessToken: JSONPointer? = nil, tokenType: JSONPointer? = nil, refreshToken: JSONPointer? = nil,
-        expiresIn: JSONPointer? = nil, expiresAt: JSONPointer? = nil, expiresFromJWT: Bool = false,
+        accessToken: ValuePlace? = nil, tokenType: ValuePlace? = nil, refreshToken: ValuePlace? = nil,
+        expiresIn: ValuePlace? = nil, expiresAt: ValuePlace? = nil, expiresFromJWT: Bool = false,
         user: JSONPointer? = nil, needsPassword: JSONPointer? = nil
     ) {
         self.accessToken = accessToken

@@ -1,6 +1,6 @@
 import AuthWire
 
-/// Reads when an access token ends, in the three ways in which providers report it.
+/// Reads when an access token ends, in the ways in which providers report it.
 ///
 /// An unreadable date counts as missing: rejecting the response for it could lose a rotated refresh token.
 enum TokenLifetimeDecoder {
@@ -10,15 +10,21 @@ enum TokenLifetimeDecoder {
     /// A number above this (the year 5138 in seconds) is in milliseconds, as in JavaScript.
     private static let millisecondsFrom = 1e11
 
-    /// The lifetime first, because it does not depend on the provider's clock; then the date; then the token itself.
-    ///
-    /// - Parameter skew: how far the provider's clock is ahead; its dates use that clock.
+    /// The lifetime first, because it does not depend on the provider's clock; then the date; then the token itself; then
+    /// the cookie that contains it.
+    /// Dates use the provider's clock.
     static func end(
-        in reply: JSON, map: ResponseMap, token: Secret?, sentAt: WallTime, skew: Duration = .zero
+        in reply: HTTPResponse, _ body: ResponseBody, map: ResponseMap, token: Secret?, sentAt: WallTime
     ) -> WallTime? {
-        if let value = map.expiresIn?.find(in: reply), let end = end(after: value, from: sentAt) { return end }
-        if let value = map.expiresAt?.find(in: reply), let end = date(value) { return end + (.zero - skew) }
-        return map.expiresFromJWT ? token.flatMap(JWTClaims.expiry).map { $0 + (.zero - skew) } : nil
+        let skew = reply.skew
+        if let value = map.expiresIn?.find(in: reply, body), let end = end(after: value, from: sentAt) { return end }
+        if let value = map.expiresAt?.find(in: reply, body), let end = date(value) { return end + (.zero - skew) }
+        if map.expiresFromJWT, let end = token.flatMap(JWTClaims.expiry) { return end + (.zero - skew) }
+        guard case .cookie(let name) = map.accessToken, let cookie = SetCookie.last(named: name, in: reply) else {
+            return nil
+        }
+        if let seconds = cookie.maxAge { return end(after: .number(seconds), from: sentAt) }
+        return cookie.expires.map { $0 + (.zero - skew) }
     }
 
     /// Seconds as a number or string; a negative number means that it ended when it was requested.

@@ -17,14 +17,44 @@ extension ProfileReader {
         }
     }
 
+    /// `"/pointer"`, `{ header = "NAME" }` or `{ cookie = "NAME" }`.
+    static func place(_ section: TOMLSection, _ key: String) -> ValuePlace? {
+        switch section.table[key]?.type {
+        case nil: return nil
+        case .string: return pointer(section, key).map(ValuePlace.pointer)
+        case .table: return section.section(key).flatMap(place)
+        case let type?:
+            section.problems.add(section.path(key), expected: placeForm, found: type.description)
+            return nil
+        }
+    }
+
+    private static let placeForm = "a JSON Pointer, { header = \"NAME\" } or { cookie = \"NAME\" }"
+
+    private static func place(_ table: TOMLSection) -> ValuePlace? {
+        table.allow("header", "cookie")
+        let names = ["header", "cookie"].filter(table.has)
+        guard names.count == 1, let kind = names.first else {
+            table.problems.add(table.path, expected: placeForm, found: names.isEmpty ? "neither" : "both")
+            return nil
+        }
+        guard let name = table.string(kind) else { return nil }
+        guard HeaderRules.isName(name) else {
+            table.problems.add(
+                table.path(kind), expected: "the name of a \(kind): letters, digits and some punctuation", found: name)
+            return nil
+        }
+        return kind == "header" ? .header(name) : .cookie(name)
+    }
+
     static func replyMap(_ section: TOMLSection) -> ResponseMap {
         section.allow(
             "access_token", "token_type", "refresh_token", "expires_in", "expires_at", "expires_from_jwt", "user",
             "needs_password")
         return ResponseMap(
-            accessToken: pointer(section, "access_token"), tokenType: pointer(section, "token_type"),
-            refreshToken: pointer(section, "refresh_token"), expiresIn: pointer(section, "expires_in"),
-            expiresAt: pointer(section, "expires_at"), expiresFromJWT: section.bool("expires_from_jwt") ?? false,
+            accessToken: place(section, "access_token"), tokenType: place(section, "token_type"),
+            refreshToken: place(section, "refresh_token"), expiresIn: place(section, "expires_in"),
+            expiresAt: place(section, "expires_at"), expiresFromJWT: section.bool("expires_from_jwt") ?? false,
             user: pointer(section, "user"), needsPassword: pointer(section, "needs_password"))
     }
 

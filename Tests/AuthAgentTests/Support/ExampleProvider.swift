@@ -77,7 +77,7 @@ struct ExampleProvider {
             defaultEnvironment: "local", signIn: [method],
             renewal: Renewal(kind: .refresh, request: try request("/refresh", bearer: true)))
         profile.reply = ResponseMap(
-            accessToken: try JSONPointer("/token"), expiresIn: try JSONPointer("/expires_in"),
+            accessToken: try .pointer(JSONPointer("/token")), expiresIn: try .pointer(JSONPointer("/expires_in")),
             user: try JSONPointer("/user"))
         profile.errors = ErrorMap(message: [try JSONPointer("/message")])
         profile.user = UserMap(id: [try JSONPointer("/id")], email: try JSONPointer("/email"))

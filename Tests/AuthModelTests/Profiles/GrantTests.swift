@@ -74,7 +74,7 @@ struct GrantTests {
 
     @Test("the body can be the token itself")
     func bareToken() throws {
-        let profile = try Sample.profile { $0.reply = ResponseMap(accessToken: try JSONPointer("")) }
+        let profile = try Sample.profile { $0.reply = ResponseMap(accessToken: try .pointer(JSONPointer(""))) }
         for (body, type) in [("t-1", "text/plain"), (#""t-1""#, "application/json"), ("t-1", nil)] {
             let grant = try profile.readSignIn(
                 Sample.reply(200, body, type: type), method: Sample.password(), sentAt: Sample.sentAt
@@ -135,7 +135,7 @@ struct GrantTests {
     @Test("the pointers of a method or renewal precede the profile's")
     func overriding() throws {
         let profile = try Sample.profile {
-            $0.renewal.reply = ResponseMap(accessToken: try JSONPointer("/data/0/jwt"))
+            $0.renewal.reply = ResponseMap(accessToken: try .pointer(JSONPointer("/data/0/jwt")))
         }
         let grant = try profile.readRenewal(
             Sample.reply(200, #"{"data":[{"jwt":"t-2"}],"expiresIn":9}"#), record: Sample.record(),

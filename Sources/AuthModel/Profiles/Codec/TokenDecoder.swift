@@ -20,24 +20,24 @@ struct TokenDecoder {
         case .empty, .json, .text: break
         }
         if let failure = errors.envelopeFailure(reply, body) { throw failure }
-        var grant = try grant(body.json ?? .null, of: reply)
+        var grant = try grant(body, of: reply)
         grant.message = ErrorText(body, map: errors.profile.errors).message
         return grant
     }
 
-    private func grant(_ json: JSON, of reply: HTTPResponse) throws(ProviderFailure) -> Grant {
-        let status = reply.status
+    private func grant(_ body: ResponseBody, of reply: HTTPResponse) throws(ProviderFailure) -> Grant {
+        let (json, status) = (body.json ?? .null, reply.status)
         // It is unknown only if the response is read for its user.
         let sentAt = errors.sentAt ?? WallTime(unixSeconds: 0)
-        let token = try secret(map.accessToken, "access token", json, status)
+        let token = try secret(map.accessToken, "access token", reply, body)
         guard token != nil || !needsToken else {
-            let place = map.accessToken.map { " at '\($0.text)'" } ?? ""
+            let place = map.accessToken.map { " at \($0.text)" } ?? ""
             throw errors.badReply("it has no access token\(place)", cause: "no_token", status: status)
         }
         var grant = Grant(accessToken: token, issuedAt: sentAt)
-        grant.refreshToken = try secret(map.refreshToken, "refresh token", json, status)
-        grant.tokenType = map.tokenType?.find(in: json)?.stringValue.flatMap(ProviderText.clean)
-        grant.expiresAt = TokenLifetimeDecoder.end(in: json, map: map, token: token, sentAt: sentAt, skew: reply.skew)
+        grant.refreshToken = try secret(map.refreshToken, "refresh token", reply, body)
+        grant.tokenType = map.tokenType?.find(in: reply, body)?.stringValue.flatMap(ProviderText.clean)
+        grant.expiresAt = TokenLifetimeDecoder.end(in: reply, body, map: map, token: token, sentAt: sentAt)
         grant.needsPassword = map.needsPassword?.find(in: json)?.boolValue
         if let user = map.user?.find(in: json), case .object = user {
             grant.rawUser = user
@@ -48,12 +48,18 @@ struct TokenDecoder {
 
     /// Absent and `null` are the same; a token is a string that fits into a header (RFC 6749 §A.12).
     private func secret(
-        _ pointer: JSONPointer?, _ what: String, _ json: JSON, _ status: Int
+        _ place: ValuePlace?, _ what: String, _ reply: HTTPResponse, _ body: ResponseBody
     ) throws(ProviderFailure) -> Secret? {
-        guard let value = pointer?.find(in: json), !value.isNull else { return nil }
-        guard let text = value.stringValue, text.utf8.count <= Self.longestToken,
+        guard let value = place?.find(in: reply, body), !value.isNull else { return nil }
+        guard let text = value.stringValue.map({ place?.isHeader == true ? Self.withoutScheme($0) : $0 }),
+            text.utf8.count <= Self.longestToken,
             text.utf8.allSatisfy(\.isVisible)
-        else { throw errors.badReply("its \(what) is invalid", cause: "bad_token", status: status) }
+        else { throw errors.badReply("its \(what) is invalid", cause: "bad_token", status: reply.status) }
         return text.isEmpty ? nil : Secret(text)
+    }
+
+    /// Some servers return the token in the form in which they expect it: `Authorization: Bearer TOKEN`.
+    private static func withoutScheme(_ text: String) -> String {
+        text.lowercased().hasPrefix("bearer ") ? String(text.dropFirst(7)) : text
     }
 }
