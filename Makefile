@@ -43,7 +43,7 @@ PROFILES := $(wildcard Sources/AuthProviders/Bundled/*.toml)
 MAN1 := $(wildcard Docs/man/*.1)
 MAN5 := $(wildcard Docs/man/*.5)
 # What the README, other pages and messages name.
-PAGES := $(wildcard Docs/*.md Docs/*/*.md)
+PAGES := $(wildcard Docs/*.md Docs/*/*.md Docs/*.schema.json)
 
 BIN := $(DESTDIR)$(PREFIX)/bin
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/authd-session

@@ -15,12 +15,25 @@ package final class Peer: Sendable {
             self.packages = packages
         }
 
+        package func command(_ arguments: [String] = []) throws -> [String] {
+            let here = URL(filePath: #filePath).deletingLastPathComponent()
+            let root = here.deletingLastPathComponent().deletingLastPathComponent()
+            let python = root.appending(path: ".build/peers/\(packages)/bin/python").path
+            guard FileManager.default.isExecutableFile(atPath: python) else {
+                throw Failure("\(packages) is not installed: run Tests/install-peers")
+            }
+            // Unbuffered, and nothing is written beside the sources.
+            return [python, "-u", "-B", here.appending(path: "peers/\(file)").path] + arguments
+        }
+
         /// An authorization server and API of django-oauth-toolkit.
         package static let django = Program("django-server.py", with: "django-oauth-toolkit")
         /// An authorization server of Authlib, which compares redirect URIs exactly.
         package static let authlib = Program("authlib-server.py", with: "authlib")
         /// The authorization server and a protected resource of the MCP SDK.
         package static let mcp = Program("mcp-server.py", with: "mcp")
+        /// Not a server: compares profiles with their JSON Schema.
+        package static let profileSchema = Program("profile-schema.py", with: "jsonschema")
     }
 
     package let port: Int
@@ -38,15 +51,7 @@ package final class Peer: Sendable {
         _ program: Program, _ arguments: [String] = [], in desktop: Desktop,
         _ test: @Sendable (Peer) async throws -> Void
     ) async throws {
-        let here = URL(filePath: #filePath).deletingLastPathComponent()
-        let root = here.deletingLastPathComponent().deletingLastPathComponent()
-        let python = root.appending(path: ".build/peers/\(program.packages)/bin/python").path
-        guard FileManager.default.isExecutableFile(atPath: python) else {
-            throw Failure("\(program.packages) is not installed: run Tests/install-peers")
-        }
-        // Unbuffered, and nothing is written beside the sources.
-        let command = [python, "-u", "-B", here.appending(path: "peers/\(program.file)").path] + arguments
-        let child = try await Child(command, environment: desktop.environment, input: .held)
+        let child = try await Child(program.command(arguments), environment: desktop.environment, input: .held)
         guard await child.out.wait(for: "\n"),
             let port = child.out.text.firstMatch(of: /port ([0-9]+)/)?.1, let port = Int(port)
         else {
