@@ -62,7 +62,9 @@ struct ProfileSchemaTests {
         zzzzzzzzzzzz = 1
         [[endpoints.e.multipart]]
         zzzzzzzzzzzz = 1
-        [endpoints.e.pages]
+        [endpoints.f]
+        method = "GET"
+        [endpoints.f.pages]
         zzzzzzzzzzzz = 1
         """
 
