@@ -56,6 +56,40 @@ struct OAuthProfileTests {
         #expect(profile.signIn[0].fields[0].secret)
     }
 
+    @Test("a profile says how a token endpoint deviates from RFC 6749, and mistakes in it are reported")
+    func tokenEndpoint() throws {
+        let text =
+            Self.five + """
+                [oauth]
+                token_request = "json"
+                token_objects = ["/authed_user", ""]
+                bearer_types = ["user"]
+                final_codes = ["invalid_refresh_token"]
+                """
+        let rules = try #require(try ProfileReader.read(text, source: "mine.toml").get().oauth).tokenEndpoint
+        #expect(rules.acceptsJSON && rules.tokenObjects.map(\.text) == ["/authed_user", ""])
+        #expect(rules.bearerTypes == ["user"] && rules.finalCodes == ["invalid_refresh_token"])
+        #expect(try ProfileReader.read(Self.five, source: "mine.toml").get().oauth?.tokenEndpoint == .init())
+        #expect(
+            problems(
+                Self.five + """
+                    [oauth]
+                    dpop = true
+                    token_request = "xml"
+                    token_objects = ["authed_user"]
+                    bearer_types = ["DPoP", "a b"]
+                    final_codes = 7
+                    """) == [
+                    "mine.toml:8: oauth.token_request: expected one of form, json, found xml",
+                    "mine.toml:9: oauth.token_objects[0]: expected a JSON Pointer such as /session/token (RFC 6901), "
+                        + "found authed_user",
+                    "mine.toml:10: oauth.bearer_types: expected nothing: dpop binds the tokens to a key, found one",
+                    "mine.toml:10: oauth.bearer_types[0]: expected a type of tokens that are sent as Bearer, found DPoP",
+                    "mine.toml:10: oauth.bearer_types[1]: expected a type of tokens that are sent as Bearer, found a b",
+                    "mine.toml:11: oauth.final_codes: expected a text or a list of texts, found integer",
+                ])
+    }
+
     @Test("a profile may bind tokens to a key, authenticate with a key, and require pushed requests")
     func keys() throws {
         let text =

@@ -23,7 +23,8 @@ extension ProviderClient {
         try await ask(profile, client, at: sentAt) { requests throws(AgentError) in
             try requests.deviceAuthorization()
         } read: { errors, reply throws(ProviderFailure) in
-            let json = try errors.json(of: reply)
+            let response = TokenResponse(profile: profile, purpose: .signIn, sentAt: sentAt.wall)
+            let json = try errors.json(of: response.normalized(reply))
             do throws(MetadataError) {
                 return try DeviceAuthorization(json ?? .null)
             } catch {

@@ -1,3 +1,5 @@
+package import AuthWire
+
 /// The part of a profile for a provider that uses OAuth 2.0.
 package struct OAuthProfile: Sendable, Equatable {
     /// Compared exactly (OpenID Connect Discovery 1.0 §4.3, RFC 8414 §3.3); `nil` for a provider without discovery.
@@ -29,12 +31,28 @@ package struct OAuthProfile: Sendable, Equatable {
     package var keyID: String?
     /// Every authorization request is pushed first (RFC 9126), whatever the server requires.
     package var requiresPushedRequests = false
+    /// What deviates from RFC 6749 at the token endpoint.
+    package var tokenEndpoint = TokenEndpointRules()
 
     package init(issuer: String?, clientID: String, scopes: [String] = []) {
         self.issuer = issuer
         self.clientID = clientID
         self.scopes = scopes
     }
+}
+
+/// How a token endpoint deviates from RFC 6749, as the provider documents it.
+package struct TokenEndpointRules: Sendable, Equatable {
+    /// Requests are JSON instead of forms.
+    package var acceptsJSON = false
+    /// The objects of a response that may have the members of RFC 6749 §5.1: the first one with an access token is used.
+    package var tokenObjects: [JSONPointer] = []
+    /// Other names of the token type `Bearer`.
+    package var bearerTypes: [String] = []
+    /// Error codes that end a session, in addition to `invalid_grant`.
+    package var finalCodes: [String] = []
+
+    package init() {}
 }
 
 /// How a token for another audience is requested.

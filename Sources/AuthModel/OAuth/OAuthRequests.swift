@@ -146,11 +146,12 @@ package struct OAuthRequests {
 
     private func post(_ url: String?, _ what: String, _ fields: [FormField]) throws(AgentError) -> HTTPRequest {
         guard let url else { throw notOffered(what) }
+        let isJSON = oauth.tokenEndpoint.acceptsJSON
         var fields = fields
         var request = HTTPRequest(
             method: "POST", url: url,
             headers: [
-                HTTPField("Content-Type", "application/x-www-form-urlencoded"),
+                HTTPField("Content-Type", isJSON ? "application/json" : "application/x-www-form-urlencoded"),
                 HTTPField("Accept", "application/json"),
             ])
         // A redirect would send the form to another server.
@@ -171,8 +172,14 @@ package struct OAuthRequests {
         case (.post, let secret?):
             fields += [FormField("client_id", oauth.clientID), FormField("client_secret", secret.reveal())]
         }
-        request.body = Secret(Form.encode(fields))
+        request.body = Secret(isJSON ? Self.json(fields) : Form.encode(fields))
         return request
+    }
+
+    private static func json(_ fields: [FormField]) -> String {
+        var object = JSONObject()
+        for field in fields { object[field.name] = .string(field.value) }
+        return JSON.object(object).text()
     }
 
     /// RFC 7523 §2.2.

@@ -28,12 +28,13 @@ package struct TokenResponse: Sendable {
     ///   the error's `cause`.
     package func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
         let errors = ErrorDecoder(profile: profileForErrors, purpose: purpose, sentAt: sentAt)
-        let plain = plain(reply)
+        let plain = normalized(reply)
         return Result { () throws(ProviderFailure) in
             var grant = try TokenDecoder(errors: errors, map: Self.map).read(plain)
             // An unknown type cannot be used (RFC 6749 §7.1), nor can an unbound token if it had to be bound (RFC 9449 §5).
             let (expected, type) = (isBound ? "DPoP" : "Bearer", grant.tokenType ?? "Bearer")
-            guard type.lowercased() == expected.lowercased() else {
+            let others = isBound ? [] : rules.bearerTypes
+            guard ([expected] + others).contains(where: { $0.lowercased() == type.lowercased() }) else {
                 let reason = "its token type is \(type)" + (isBound ? ", but DPoP was requested" : "")
                 throw errors.badReply(reason, cause: "token_type", status: reply.status)
             }
@@ -60,12 +61,15 @@ package struct TokenResponse: Sendable {
     private var profileForErrors: ProviderProfile {
         var profile = profile
         profile.errors = Self.errors
-        profile.renewal = Renewal(kind: .refresh, finalStatuses: [], finalCodes: [Self.finalCode])
+        profile.renewal = Renewal(
+            kind: .refresh, finalStatuses: [], finalCodes: Set(rules.finalCodes + [Self.finalCode]))
         return profile
     }
 
-    /// The response in the form of RFC 6749.
-    private func plain(_ reply: HTTPResponse) -> HTTPResponse {
+    private var rules: TokenEndpointRules { profile.oauth?.tokenEndpoint ?? TokenEndpointRules() }
+
+    /// The response in the form of RFC 6749: JSON, and an error with an error's status.
+    package func normalized(_ reply: HTTPResponse) -> HTTPResponse {
         var object: JSONObject
         switch ResponseBody(reply) {
         case .json(.object(let members)): object = members
@@ -78,6 +82,8 @@ package struct TokenResponse: Sendable {
             for field in fields { object[field.name] = .string(field.value) }
         case .empty, .json, .page, .undecodable: return reply
         }
+        let tokens = rules.tokenObjects.lazy.compactMap { $0.find(in: .object(object))?.objectValue }
+        object = tokens.first { $0["access_token"]?.stringValue != nil } ?? object
         let isError = object["error"]?.stringValue != nil && object["access_token"] == nil
         let status = isError && reply.status == 200 ? 400 : reply.status
         return HTTPResponse(

@@ -47,9 +47,10 @@ extension ProfileReader {
         let section = root.section("oauth")
         section?.allow(
             [
-                "assertion_audience", "audience_by", "client_auth", "client_key_id", "dpop", "parameters", "redirect",
-                "redirect_certificate", "redirect_key", "require_pushed_authorization_requests", "resource",
-                "targeted_tokens",
+                "assertion_audience", "audience_by", "bearer_types", "client_auth", "client_key_id", "dpop",
+                "final_codes", "parameters", "redirect", "redirect_certificate", "redirect_key",
+                "require_pushed_authorization_requests", "resource", "targeted_tokens", "token_objects",
+                "token_request",
             ] + OAuthEndpoints.names.map(\.name))
         var endpoints = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
@@ -86,7 +87,28 @@ extension ProfileReader {
         profile.assertionAudience = assertionAudience.flatMap(AssertionAudience.init) ?? .issuer
         profile.keyID = section?.string("client_key_id")
         profile.requiresPushedRequests = section?.bool("require_pushed_authorization_requests") ?? false
+        profile.tokenEndpoint = section.map(tokenEndpoint) ?? TokenEndpointRules()
         return profile
+    }
+
+    private static func tokenEndpoint(_ section: TOMLSection) -> TokenEndpointRules {
+        var rules = TokenEndpointRules()
+        rules.acceptsJSON = section.word("token_request", of: ["form", "json"]) == "json"
+        rules.tokenObjects = pointers(section, "token_objects")
+        rules.bearerTypes = section.strings("bearer_types") ?? []
+        if section.has("bearer_types"), section.bool("dpop") == true {
+            section.problems.add(
+                section.path("bearer_types"), expected: "nothing: dpop binds the tokens to a key", found: "one")
+        }
+        for (index, type) in rules.bearerTypes.enumerated() where type.lowercased() == "dpop" || !OAuthScope.isOne(type)
+        {
+            section.problems.add(
+                TOMLPath.element(section.path("bearer_types"), index),
+                expected: "a type of tokens that are sent as Bearer",
+                found: type)
+        }
+        rules.finalCodes = section.strings("final_codes") ?? []
+        return rules
     }
 
     private static func redirect(_ section: TOMLSection) -> RedirectTarget? {

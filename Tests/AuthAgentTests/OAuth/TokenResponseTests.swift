@@ -40,6 +40,43 @@ struct TokenResponseTests {
         #expect((100...1000).contains(many.count) && Set(many) == ["scope-of-20-characters"])
     }
 
+    /// As Slack documents them: the user's tokens are in an object, errors have status 200.
+    @Test("tokens are read from the first object of the profile that has some, with the type of its provider")
+    func tokenObjects() throws {
+        var profile = try ExampleProvider.profile()
+        var oauth = OAuthProfile(issuer: nil, clientID: "a")
+        oauth.tokenEndpoint.tokenObjects = [try JSONPointer("/authed_user"), try JSONPointer("")]
+        oauth.tokenEndpoint.bearerTypes = ["user"]
+        oauth.tokenEndpoint.finalCodes = ["invalid_refresh_token"]
+        profile.oauth = oauth
+        func read(_ body: String, _ purpose: ErrorDecoder.Purpose = .signIn) -> Result<Grant, ProviderFailure> {
+            let reply = HTTPResponse(status: 200, headers: [("Content-Type", Self.json)], body: Array(body.utf8))
+            return TokenResponse(profile: profile, purpose: purpose, sentAt: Self.now).read(reply)
+        }
+        let both = try read(
+            """
+            {"ok":true,"access_token":"of the bot","refresh_token":"of the bot","token_type":"bot","authed_user":
+             {"id":"U1","access_token":"mine","token_type":"user","expires_in":43200,"scope":"chat:write,users:read"}}
+            """
+        ).get()
+        #expect(both.accessToken?.reveal() == "mine" && both.refreshToken == nil && both.tokenType == "Bearer")
+        #expect(both.expiresAt == Self.now + .seconds(43200) && both.scopes == ["chat:write", "users:read"])
+        let renewed = try read(
+            #"{"ok":true,"access_token":"next","refresh_token":"r","token_type":"user","authed_user":{"id":"U1"}}"#,
+            .renewal
+        ).get()
+        #expect(renewed.accessToken?.reveal() == "next" && renewed.refreshToken?.reveal() == "r")
+        for (code, isFinal) in [("invalid_refresh_token", true), ("invalid_grant", true), ("internal_error", false)] {
+            guard case .failure(let failure) = read(#"{"ok":false,"error":"\#(code)"}"#, .renewal) else {
+                return #expect(Bool(false), "\(code)")
+            }
+            if case .final = failure { #expect(isFinal, "\(code)") } else { #expect(!isFinal, "\(code)") }
+        }
+        guard case .failure = read(#"{"ok":true,"authed_user":{"access_token":"a","token_type":"mac"}}"#) else {
+            return #expect(Bool(false), "a token of an unknown type was read")
+        }
+    }
+
     @Test("a kind of token that we do not know is none for us (RFC 6749 §7.1)")
     func unknownType() throws {
         let answer = try read(200, #"{"access_token":"a","token_type":"mac"}"#)
