@@ -85,6 +85,7 @@ let package = Package(
                 "AuthClient", "AuthFiles", "AuthWire", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            resources: [.embedInCode("Starters")],
             swiftSettings: strict,
             linkerSettings: positionIndependent + [
                 .unsafeFlags(["-static-executable"]),

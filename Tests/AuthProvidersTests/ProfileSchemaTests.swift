@@ -158,7 +158,7 @@ struct ProfileSchemaTests {
     func documents() async throws {
         var documents = try Self.documented()
         let valid = documents.keys.sorted()
-        #expect(valid.count > 14)
+        #expect(valid.count > 30)
         for (index, (line, text)) in Self.mistakes.enumerated() {
             documents["\(index) \(text)"] = Bench.text(line, text)
         }
@@ -180,7 +180,7 @@ struct ProfileSchemaTests {
     /// The profiles of the pages and those in the program, each without problems.
     private static func documented() throws -> [String: String] {
         var documents: [String: String] = ["a valid profile": Bench.text()]
-        for folder in ["Docs", "Docs/providers", "Sources/AuthProviders/Bundled"] {
+        for folder in ["Docs", "Docs/providers", "Sources/AuthProviders/Bundled", "Sources/authc/Starters"] {
             for name in try FileManager.default.contentsOfDirectory(atPath: root.path + "/" + folder) {
                 let path = folder + "/" + name
                 switch URL(fileURLWithPath: path).pathExtension {
@@ -188,7 +188,8 @@ struct ProfileSchemaTests {
                 case "md":
                     for (index, part) in try file(path).components(separatedBy: "```toml\n").dropFirst().enumerated() {
                         let text = part.components(separatedBy: "\n```")[0]
-                        guard text.hasPrefix("name = "), Bench.problems(text).isEmpty else { continue }
+                        let first = text.split(separator: "\n").first { !$0.hasPrefix("#") } ?? ""
+                        guard first.hasPrefix("name = "), Bench.problems(text).isEmpty else { continue }
                         documents["\(path) \(index)"] = text
                     }
                 default: continue

@@ -4,7 +4,7 @@ import AuthWire
 struct Provider: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The backends to sign in to.",
-        subcommands: [ListThem.self, Show.self, Check.self, ProviderNew.self, Forget.self])
+        subcommands: [ListThem.self, Show.self, Check.self, ProviderAdd.self, ProviderNew.self, Forget.self])
 
     struct ListThem: AgentCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List all providers.")

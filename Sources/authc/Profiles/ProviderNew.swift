@@ -107,7 +107,8 @@ struct ProviderNew: AgentCommand {
         return draft
     }
 
-    private static func quoted(_ path: String) -> String {
+    /// A word of a shell.
+    static func quoted(_ path: String) -> String {
         let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,=:@%".contains($0)) }
         return isPlain ? path : "'" + path.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }

@@ -1,0 +1,246 @@
+import ArgumentParser
+import AuthClient
+import AuthWire
+import Glibc
+
+struct ProviderAdd: AgentCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Write a profile for a known provider, or for any OAuth issuer.",
+        discussion: """
+            Register a client at the provider first: `authc provider add NAME` says what to register and where. The profile \
+            is written to ~/.config/authd/providers/NAME.toml. `authc provider add --list` lists the known providers.
+            """)
+
+    @OptionGroup var common: GeneralOptions
+
+    @Argument(
+        help: "A known provider, or the https address of an OAuth issuer.",
+        completion: .list(Starter.all.map(\.name)))
+    var provider: String?
+
+    @Flag(help: "List the known providers.")
+    var list = false
+
+    @Option(help: ArgumentHelp("The client ID that the provider assigned.", valueName: "id"))
+    var clientId: String?
+
+    @Option(help: ArgumentHelp("Your host or domain at the provider.", valueName: "host"))
+    var host: String?
+
+    @Option(help: ArgumentHelp("Your tenant's ID (Microsoft).", valueName: "uuid"))
+    var tenant: String?
+
+    @Option(help: ArgumentHelp("Your realm (Keycloak).", valueName: "realm"))
+    var realm: String?
+
+    @Option(help: ArgumentHelp("The identifier of the API (Auth0).", valueName: "url"))
+    var audience: String?
+
+    @Option(help: ArgumentHelp("A scope to request, instead of the usual ones. May be repeated.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("The port of the redirect URI, if it has one.", valueName: "number"))
+    var port: Int?
+
+    @Option(help: ArgumentHelp("The profile's name, if it is not the provider's.", valueName: "name"))
+    var name: String?
+
+    @Option(name: [.short, .long], help: ArgumentHelp("Write to this file; - is stdout.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Replace an existing file.")
+    var force = false
+
+    func validate() throws {
+        guard list != (provider != nil) else {
+            throw ValidationError("Name a provider or an issuer, or use --list.")
+        }
+        guard port.map((1...65535).contains) ?? true else {
+            throw ValidationError("--port: use a number from 1 to 65535.")
+        }
+    }
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        guard let provider else { return try Self.showList(options) }
+        let profile = try profile(of: provider, options)
+        if output == "-" {
+            try Output.raw(profile.text)
+            return .done
+        }
+        let path = if let output { output } else { try ProfileFile.usualPath(of: profile.name) }
+        // What the agent accepts. Without an agent the file is written unchecked.
+        var isChecked = false
+        do throws(Failure) {
+            let check = try options.connect().call(ProviderCheckRun(text: profile.text, file: path)).value
+            guard check.problems.isEmpty else {
+                throw Failure(
+                    status: .badSettings, kind: "settings",
+                    message: "the profile would have problems; nothing was written",
+                    hint: check.problems.map(\.description).joined(separator: "; "))
+            }
+            isChecked = true
+        } catch {
+            guard error.status == .noAgent else { throw error }
+        }
+        try ProfileFile.write(profile.text, to: path, replacing: force)
+        if options.json {
+            return try Output.jsonResult(["provider": .string(profile.name), "path": .string(path)])
+        }
+        report(profile, at: path, isChecked: isChecked)
+        return .done
+    }
+
+    private func report(_ profile: (name: String, text: String), at path: String, isChecked: Bool) {
+        Output.note(Visible.line("\(path): written."))
+        if !lacksClient { Self.advise(profile.text) }
+        let place = output == nil ? "" : "put the file in ~/.config/authd/providers, "
+        Output.note("Then \(place)load the profile and sign in:")
+        if !isChecked { Output.note(Visible.line("  authc provider check \(ProviderNew.quoted(path))")) }
+        Output.note("  authc reload")
+        Output.note("  authc login \(profile.name)")
+    }
+
+    /// The user has to register a client first.
+    private var lacksClient: Bool { clientId?.isEmpty != false }
+
+    private static func advise(_ profile: String) {
+        for line in Starter.advice(in: profile) { Output.note("  " + Visible.line(line)) }
+    }
+
+    private static func showList(_ options: Options) throws(Failure) -> ExitStatus {
+        if options.json {
+            return try Output.jsonResult(
+                .array(Starter.all.map { ["name": .string($0.name), "title": .string($0.title)] }))
+        }
+        let screen = Screen.current
+        let lines = Starter.all.map { starter in
+            let options = ([Starter.clientID] + starter.values).map { $0.isOptional ? "[\($0.option)]" : $0.option }
+            let other = starter.otherName.map { " (also \($0))" } ?? ""
+            return ProviderCommands.hanging(
+                starter.name, "\(starter.title)\(other); \(options.joined(separator: " "))", label: 12, screen)
+        }
+        try Output.result(lines.joined(separator: "\n"))
+        return .done
+    }
+
+    // MARK: The profile
+
+    private func profile(of provider: String, _ options: Options) throws(Failure) -> (name: String, text: String) {
+        guard !provider.contains("://") else { return try profile(ofIssuer: provider, options) }
+        guard let starter = Starter.named(provider) else {
+            let names = Starter.all.flatMap { [$0.name] + [$0.otherName].compactMap(\.self) }
+            let near = Suggestion.nearest(to: provider, among: names)
+            throw .usage(
+                "there is no starter for '\(provider)'",
+                hint: near.map { "did you mean `authc provider add \($0)`?" }
+                    ?? "`authc provider add --list` lists them; for another OAuth provider name its issuer, an https address"
+            )
+        }
+        let name = try checkedName(name ?? starter.name)
+        if lacksClient, !options.json {
+            Self.advise(starter.profile(named: name, [], scopes: scope, port: port))
+        }
+        var values: [(String, String)] = []
+        for value in [Starter.clientID] + starter.values {
+            values.append((value.sample, try answer(value, options)))
+        }
+        try refuseOthers(than: starter.values.map(\.kind), provider)
+        return (name, starter.profile(named: name, values, scopes: scope, port: port))
+    }
+
+    private func profile(ofIssuer issuer: String, _ options: Options) throws(Failure) -> (name: String, text: String) {
+        try refuseOthers(than: [], issuer)
+        let host = issuer.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != "/" }
+        guard issuer.hasPrefix("https://") || issuer.hasPrefix("http://"), !host.isEmpty,
+            issuer.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !issuer.contains("?"), !issuer.contains("#")
+        else { throw .usage("'\(issuer)' is not an issuer, such as https://id.example.org") }
+        let usual = String(
+            host.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || ".-".contains($0)) ? $0 : "-" })
+        let name = try checkedName(name ?? String(usual.prefix(64)))
+        let clientID = try answer(Starter.clientID, options, isRaw: true)
+        return (
+            name,
+            Starter.profile(issuer: issuer, named: name, title: name, clientID: clientID, scopes: scope)
+        )
+    }
+
+    private func checkedName(_ name: String) throws(Failure) -> String {
+        guard (try? SessionName(name)) != nil else {
+            throw .usage("'\(name)' is not a valid name: use \(SessionName.rule)", hint: "name it: --name NAME")
+        }
+        return name
+    }
+
+    private func given(_ kind: Starter.Value.Kind) -> String? {
+        switch kind {
+        case .clientID: clientId
+        case .host: host
+        case .tenant: tenant
+        case .realm: realm
+        case .audience: audience
+        }
+    }
+
+    private func refuseOthers(than kinds: [Starter.Value.Kind], _ provider: String) throws(Failure) {
+        for value in Starter.all.flatMap(\.values) where given(value.kind) != nil && !kinds.contains(value.kind) {
+            throw .usage("\(provider) has no \(value.option)")
+        }
+    }
+
+    /// - Parameter isRaw: without the escapes that a TOML string needs.
+    private func answer(_ value: Starter.Value, _ options: Options, isRaw: Bool = false) throws(Failure) -> String {
+        var text = given(value.kind)
+        while text == nil || text == "" {
+            if text == nil, value.isOptional { return value.sample }
+            guard options.canPrompt else {
+                throw .usage("\(value.question) is missing, and there is no terminal", hint: "use \(value.option)")
+            }
+            guard let line = try TerminalInput.ask(value.question + ": ", isSecret: false) else {
+                throw .cancelled("no profile was written")
+            }
+            text = String(line.drop { $0 == " " })
+        }
+        let checked = try value.checked(text ?? "")
+        return isRaw ? checked : String(ProfileDraft.quoted(checked).dropFirst().dropLast())
+    }
+}
+
+extension Starter.Value {
+    /// The value without what users copy with it.
+    fileprivate func checked(_ text: String) throws(Failure) -> String {
+        var text = text
+        let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        switch kind {
+        case .clientID:
+            guard isVisible else {
+                throw .usage(
+                    "\(option): '\(text)' is not a client ID: it has a space or another character that no ID has")
+            }
+        case .host:
+            if text.hasPrefix("https://") { text = String(text.dropFirst("https://".count)) }
+            while text.last == "/" { text.removeLast() }
+            let letters = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-:".contains($0)) }
+            guard letters, text.first?.isLetter == true || text.first?.isNumber == true else {
+                throw .usage("\(option): '\(text)' is not a host, such as id.example.org")
+            }
+        case .tenant:
+            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.map(\.count) == [8, 4, 4, 4, 12], parts.joined().allSatisfy({ $0.isASCII && $0.isHexDigit })
+            else {
+                throw .usage(
+                    "\(option): '\(text)' is not a tenant's ID, a UUID",
+                    hint: "'common' and 'organizations' are not issuers; the ID is on the overview of your directory")
+            }
+        case .realm:
+            guard isVisible, !text.contains(where: "/?#%\\".contains) else {
+                throw .usage("\(option): '\(text)' is not the name of a realm")
+            }
+        case .audience:
+            guard isVisible, text.hasPrefix("https://") || text.hasPrefix("http://") else {
+                throw .usage("\(option): '\(text)' is not an identifier such as https://api.example.org")
+            }
+        }
+        return text
+    }
+}
