@@ -58,6 +58,8 @@ final class OAuthState: Sendable {
     let secrets = SecretLog()
     let counts = ObservedValue(OAuthStandIn.Counts())
     let holdsRegistrations = ObservedValue(false)
+    /// Whether the last authorization request met the provider's conditions for a refresh token.
+    let issuesRefreshTokens = ObservedValue(true)
     private let clock = ServerClock()
     private let state: Mutex<State>
 
@@ -118,6 +120,12 @@ final class OAuthState: Sendable {
     func endSessions() {
         state.withLock { state in
             for number in state.families.keys { state.families[number]?.isOver = true }
+        }
+    }
+
+    func expireTokens() {
+        state.withLock { state in
+            for token in state.accessTokens.keys { state.accessTokens[token]?.endsAt = now }
         }
     }
 

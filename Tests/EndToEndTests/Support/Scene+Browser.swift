@@ -9,13 +9,18 @@ extension Scene {
         let login = try await Child(
             [Programs.authc, "login", OAuthScene.provider, "--method", "browser"] + arguments,
             environment: desktop.environment.merging(variables) { $1 })
+        return (login, try await shownAddress(of: login))
+    }
+
+    /// The address that a sign-in prints for the browser.
+    func shownAddress(of login: Child) async throws -> String {
         guard await login.err.wait(for: "browser: http") else { throw Failure(await login.err.all()) }
         // Where other lines come before it, theirs are not its end.
         let before = login.err.text.split(separator: "browser: http")[0].count { $0 == "\n" }
         guard await login.err.wait(for: "\n", times: before + 1),
             let url = login.err.text.firstMatch(of: /browser: (\S+)/)?.1
         else { throw Failure("no address was told: \(await login.err.all())") }
-        return (login, String(url))
+        return String(url)
     }
 
     /// Approves the request as a browser does, and returns the pages.
