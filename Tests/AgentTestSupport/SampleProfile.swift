@@ -43,12 +43,13 @@ package enum Sample {
             rules: ["email": [.email]],
             request: RequestTemplate(
                 method: "POST", path: try Template(parsing: "/login"),
-                body: .object([
-                    ("email", .text(try Template(parsing: "{email}"))),
-                    ("password", .text(try Template(parsing: "{password}"))),
-                    ("device", .text(try Template(parsing: "{device}"))),
-                    ("remember", .literal(true)),
-                ])))
+                body: .json(
+                    .object([
+                        ("email", .text(try Template(parsing: "{email}"))),
+                        ("password", .text(try Template(parsing: "{password}"))),
+                        ("device", .text(try Template(parsing: "{device}"))),
+                        ("remember", .literal(true)),
+                    ]))))
     }
 
     package static func request(_ method: String, _ path: String) throws -> RequestTemplate {

@@ -2,6 +2,7 @@ import AuthModel
 import AuthProviders
 import AuthWire
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Endpoints of a profile")
@@ -50,7 +51,31 @@ struct EndpointReaderTests {
         #expect(endpoints[1].request.bearer && endpoints[1].clears == ["books"])
         #expect(endpoints[1].arguments.first { $0.name == "reader" }?.fallback?.text == "{user.id}")
         #expect(endpoints[1].info.args.map(\.optional) == [false, true, false, true])
-        #expect(endpoints[2].parts.count == 1 && endpoints[2].arguments[1].type == .file)
+        #expect(
+            endpoints[2].request.body
+                == .parts([
+                    PartTemplate(
+                        name: "picture", content: .file(argument: "picture"), fileName: Template(literal: "cover.jpg"),
+                        type: "image/jpeg")
+                ])
+                && endpoints[2].arguments[1].type == .file)
+    }
+
+    @Test("a form is read with its lists, numbers and booleans, in the order of the file")
+    func forms() throws {
+        let text = """
+            [endpoints.e]
+            method = "POST"
+            path = "/a"
+            form = { z = "{tags}", scope = ["a", "{one}"], n = 7, on = true, empty = "" }
+            args = { tags = "list?", one = "integer" }
+            """
+        let body = try #require(try read(text).get().endpoints[0].request.body)
+        guard case .form(let fields) = body else { throw Failure("not a form: \(body)") }
+        #expect(
+            fields.map { "\($0.name)=\($0.value.text)" } == [
+                "z={tags}", "scope=a", "scope={one}", "n=7", "on=true", "empty=",
+            ])
     }
 
     @Test(
@@ -77,8 +102,9 @@ struct EndpointReaderTests {
             ("path = \"/a\"\ncach_seconds = 1", "endpoints.e.cach_seconds: cache_seconds (is that meant?)"),
             (
                 "path = \"/a\"\nmultipart = [{ name = \"f\", text = \"x\" }]",
-                "endpoints.e.multipart: no parts: the request has a body or is a GET"
+                "endpoints.e.multipart: no body in a GET"
             ),
+            ("path = \"/a\"\nform = { x = \"a\" }", "endpoints.e.form: no body in a GET"),
         ])
     func mistakes(text: String, problem: String) {
         let found = problems("[endpoints.e]\nmethod = \"GET\"\n" + text)
@@ -103,5 +129,23 @@ struct EndpointReaderTests {
             "endpoints.e.clears[0]: an endpoint of this profile",
             "endpoints.e.multipart[0]: either a text or a file", "api.waits: ",
         ] { #expect(found.contains { $0.hasPrefix(problem) }, "\(found)") }
+    }
+
+    @Test(
+        "mistakes of forms are reported",
+        arguments: [
+            (
+                "form = { x = \"a\" }\nmultipart = [{ name = \"f\", text = \"x\" }]",
+                "endpoints.e.multipart: one body only"
+            ),
+            ("form = { x = \"a\" }\nbody = [1]", "endpoints.e.form: one body only"),
+            ("form = { x = \"{o}\" }\nargs = { o = \"object\" }", "endpoints.e.args.o: another type: a form has texts"),
+            ("form = { x = \"a{l}\" }\nargs = { l = \"list\" }", "endpoints.e.args.l: a list alone in a body"),
+            ("form = { x = \"{f}\" }\nargs = { f = \"file\" }", "endpoints.e.args.f: another type: a file"),
+            ("form = { x = 2026-01-30 }", "endpoints.e.form.x: a text, whole number"),
+        ])
+    func formMistakes(text: String, problem: String) {
+        let found = problems("[endpoints.e]\nmethod = \"POST\"\npath = \"/a\"\n" + text)
+        #expect(found.contains { $0.hasPrefix(problem) }, "\(found)")
     }
 }

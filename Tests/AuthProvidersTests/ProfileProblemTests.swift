@@ -77,6 +77,20 @@ struct ProfileProblemTests {
             (15, #"body = { e = "{email}", p = "{password}", d = nan }"#, "sign_in.password.request.body.d", "JSON"),
             (15, #"body = "email={email}&password={password}""#, "sign_in.password.request.body", "a table or list"),
             (15, "body = 7", "sign_in.password.request.body", "a table or list"),
+            (
+                15, #"form = { e = "{email}", p = "{pasword}" }"#, "sign_in.password.request.form.p", "{password}"
+            ),
+            (15, #"form = { e = "{email}", p = ["{pasword}"] }"#, "sign_in.password.request.form.p[0]", "{password}"),
+            (15, #"form = { e = "{email}", p = 1.5 }"#, "sign_in.password.request.form.p", "a form has no other"),
+            (
+                15, #"form = { e = "{email}", p = { q = "" } }"#, "sign_in.password.request.form.p",
+                "a form has no other"
+            ),
+            (15, #"form = "email={email}""#, "sign_in.password.request.form", "a table"),
+            (
+                15, "form = { e = \"{email}\" }\nbody = { p = \"{password}\" }", "sign_in.password.request.form",
+                "one body only: body is one already"
+            ),
             (17, #"access_token = "token""#, "reply.access_token", "RFC 6901"), (17, "", "reply.access_token", "token"),
             (17, #"access_token = "/~2""#, "reply.access_token", "RFC 6901"),
             (17, "access_token = 7", "reply.access_token", "{ header = "),

@@ -7,8 +7,6 @@ package struct Endpoint: Sendable, Equatable {
     package var request: RequestTemplate
     /// In the order of the profile.
     package var arguments: [EndpointArgument]
-    /// Parts of a multipart body, which replaces the request's own body.
-    package var parts: [PartTemplate] = []
     /// How long a response is fresh; zero: not cached; `nil`: as the profile says, then the response itself.
     package var cache: Duration?
     package var pages: PageRule?

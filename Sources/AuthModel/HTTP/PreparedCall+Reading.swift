@@ -23,7 +23,7 @@ extension PreparedCall {
             profile: profile, environment: environment, boundary: boundary,
             template: RequestTemplate(
                 method: params.method, path: Template(literal: ""), headers: headers,
-                body: params.body.map(BodyTemplate.literal)),
+                body: params.body.map { .json(.literal($0)) }),
             url: target.url, cache: params.cache, retry: params.retry,
             waits: params.waitsForConnectivity ?? profile.api.waitsForConnectivity, timeout: params.timeout)
         content = try Self.content(params, boundary: boundary)
@@ -38,7 +38,7 @@ extension PreparedCall {
         _ params: APICall, endpoint: Endpoint, profile: ProviderProfile, environment: ProviderEnvironment,
         boundary: String
     ) throws(AgentError) {
-        let takesBody = endpoint.request.body != nil
+        let takesBody = endpoint.request.body?.json != nil
         guard params.body == nil || takesBody else {
             throw AgentError(
                 .validation, "\(endpoint.name) of \(profile.title) accepts no body. Nothing was sent.", cause: "body")
@@ -47,7 +47,7 @@ extension PreparedCall {
         let given = try check.checked(params.args, hasBody: params.body != nil)
         var template = endpoint.request
         template.bearer = false
-        if let body = params.body { template.body = .literal(body) }
+        if let body = params.body { template.body = .json(.literal(body)) }
         self.init(
             profile: profile, environment: environment, boundary: boundary, template: template,
             bearer: endpoint.request.bearer,
@@ -79,9 +79,9 @@ extension PreparedCall {
 
     /// The multipart body of an endpoint; `nil` if it has none.
     func parts(_ values: TemplateValues) throws(AgentError) -> Content? {
-        guard let endpoint, !endpoint.parts.isEmpty else { return nil }
+        guard case .parts(let parts) = template.body else { return nil }
         var body: [MultipartBody.Part] = []
-        for part in endpoint.parts {
+        for part in parts {
             let content: MultipartBody.Content
             switch part.content {
             case .text(let template):

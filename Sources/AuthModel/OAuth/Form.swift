@@ -12,6 +12,8 @@ package struct FormField: Sendable, Equatable {
 }
 
 package enum Form {
+    package static let mediaType = "application/x-www-form-urlencoded"
+
     package static func encode(_ fields: [FormField]) -> String {
         fields.map { encode($0.name) + "=" + encode($0.value) }.joined(separator: "&")
     }

@@ -9,12 +9,11 @@ package struct RequestTemplate: Sendable, Equatable {
     package var headers: [TemplateField]
     /// `Authorization: Bearer` with the session's access token.
     package var bearer: Bool
-    /// JSON; its strings may contain placeholders, and a member whose placeholder has no value is left out.
-    package var body: BodyTemplate?
+    package var body: RequestBody?
 
     package init(
         method: String, path: Template, query: [TemplateField] = [], headers: [TemplateField] = [],
-        bearer: Bool = false, body: BodyTemplate? = nil
+        bearer: Bool = false, body: RequestBody? = nil
     ) {
         self.method = method
         self.path = path
@@ -34,6 +33,17 @@ package struct TemplateField: Sendable, Equatable {
         self.name = name
         self.value = value
     }
+}
+
+/// What a request sends, and in which format. What has no value is left out.
+package enum RequestBody: Sendable, Equatable {
+    case json(BodyTemplate)
+    /// `application/x-www-form-urlencoded`; a name may occur twice.
+    case form([TemplateField])
+    /// `multipart/form-data`; ``PreparedCall`` builds it, because a part may be a stream.
+    case parts([PartTemplate])
+
+    package var json: BodyTemplate? { if case .json(let body) = self { body } else { nil } }
 }
 
 /// A JSON value whose strings may contain placeholders.
@@ -67,6 +77,24 @@ extension RequestTemplate {
     package static func mayRepeat(method: String, headers: [String]) -> Bool {
         ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method)
             || headers.contains { $0.lowercased() == "idempotency-key" }
+    }
+}
+
+extension RequestBody {
+    package var placeholders: [String] {
+        switch self {
+        case .json(let body): body.placeholders
+        case .form(let fields): fields.flatMap(\.value.placeholders)
+        case .parts(let parts): parts.flatMap(\.placeholders)
+        }
+    }
+}
+
+extension PartTemplate {
+    /// Without the argument of a file.
+    package var placeholders: [String] {
+        let text: [String] = if case .text(let template) = content { template.placeholders } else { [] }
+        return text + (fileName?.placeholders ?? [])
     }
 }
 

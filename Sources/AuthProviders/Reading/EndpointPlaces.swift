@@ -17,7 +17,7 @@ struct EndpointPlaces {
         let isInHeaders = endpoint.request.headers.contains { $0.value.placeholders.contains(name) }
         let isAlone = endpoint.request.body?.hasAlone(name) ?? false
         let isInText = endpoint.request.body?.hasInText(name) ?? false
-        let isPart = endpoint.parts.contains { $0.names(name) }
+        let isPart = endpoint.request.body?.hasInPart(name) ?? false
         guard isInPath || isInQuery || isInHeaders || isAlone || isInText || isPart else {
             return problem(name, "an argument that the request sends, as {\(name)}")
         }
@@ -29,8 +29,11 @@ struct EndpointPlaces {
         }
         switch argument.type {
         case .list, .object:
+            let isInForm = if case .form = endpoint.request.body { true } else { false }
             if isInPath || isInQuery || isInHeaders || isInText || isPart {
                 problem(name, "a \(argument.type.rawValue) alone in a body, as \"{\(name)}\"")
+            } else if isInForm, argument.type == .object {
+                problem(name, "another type: a form has texts, and lists of them")
             }
         case .file:
             if isInPath || isInQuery || isInHeaders || isAlone || isInText {
@@ -50,9 +53,35 @@ struct EndpointPlaces {
 extension PartTemplate {
     fileprivate func names(_ argument: String) -> Bool {
         switch content {
-        case .file(let name): name == argument || fileName?.placeholders.contains(argument) ?? false
-        case .text(let template): template.placeholders.contains(argument)
+        case .file(let name): name == argument || placeholders.contains(argument)
+        case .text: placeholders.contains(argument)
         }
+    }
+}
+
+extension RequestBody {
+    /// As a whole value, which may have any type in JSON, and be a list in a form.
+    fileprivate func hasAlone(_ name: String) -> Bool {
+        switch self {
+        case .json(let body): body.hasAlone(name)
+        case .form(let fields): fields.contains { $0.value.solePlaceholder == name }
+        case .parts: false
+        }
+    }
+
+    /// As a part of a text.
+    fileprivate func hasInText(_ name: String) -> Bool {
+        switch self {
+        case .json(let body): body.hasInText(name)
+        case .form(let fields):
+            fields.contains { $0.value.solePlaceholder == nil && $0.value.placeholders.contains(name) }
+        case .parts: false
+        }
+    }
+
+    fileprivate func hasInPart(_ name: String) -> Bool {
+        guard case .parts(let parts) = self else { return false }
+        return parts.contains { $0.names(name) }
     }
 }
 

@@ -37,10 +37,10 @@ extension ProfileReader {
         let names = PlaceholderNames(names: arguments.map(\.name) + session.names)
         let request = request(section, names: names, bears: true, beside: besideRequest)
         let parts = parts(section, arguments: arguments, names: names)
-        guard let request else { return nil }
+        guard var request else { return nil }
+        if !parts.isEmpty { request.body = .parts(parts) }
         var endpoint = Endpoint(name: name, request: request, arguments: arguments)
         endpoint.about = section.string("about")
-        endpoint.parts = parts
         let isRead = request.method == "GET"
         endpoint.cache = onlyIf(isRead, "cache_seconds", section, "no such key: it is for a GET only") {
             section.integer("cache_seconds", in: cacheSeconds).map { .seconds($0) }
@@ -57,10 +57,6 @@ extension ProfileReader {
             onlyIf(!isRead, "clears", section, "no such key: a GET cannot have it") {
                 cleared(section, among: known)
             } ?? []
-        if isRead || request.body != nil, section.has("multipart") {
-            section.problems.add(
-                section.path("multipart"), expected: "no parts: the request has a body or is a GET", found: "some")
-        }
         EndpointPlaces(endpoint: endpoint, section: section).check()
         return endpoint
     }

@@ -32,7 +32,7 @@ extension ProfileReader {
         _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true, bears: Bool = false,
         beside more: [String] = []
     ) -> RequestTemplate? {
-        section.allow(["method", "path", "query", "headers", "bearer", "body"] + more)
+        section.allow(["method", "path", "query", "headers", "bearer", "body", "form"] + more)
         let method = section.word("method", of: methods, isRequired: true)
         let path = path(section, names)
         let bearer = section.bool("bearer") ?? bears
@@ -45,17 +45,62 @@ extension ProfileReader {
             section.problems.add(
                 TOMLPath.join(section.path("headers"), header.name), expected: "no such header with bearer = true")
         }
-        if method == "GET", section.has("body") {
-            section.problems.add(section.path("body"), expected: "no body in a GET (RFC 9110 §9.3.1)", found: "one")
-        }
-        let body = section.table["body"].flatMap {
-            Self.body($0, at: section.path("body"), names, section.problems)
-        }
-        checkBody(body, section)
+        let body = requestBody(section, method: method, names)
         guard let method, let path else { return nil }
         return RequestTemplate(
             method: method, path: path, query: fields(section, "query", names: names), headers: headers,
             bearer: bearer, body: body)
+    }
+
+    private static let bodyKeys = ["body", "form", "multipart"]
+
+    private static func requestBody(
+        _ section: TOMLSection, method: String?, _ names: PlaceholderNames
+    ) -> RequestBody? {
+        let given = bodyKeys.filter(section.has)
+        for key in given where method == "GET" {
+            section.problems.add(section.path(key), expected: "no body in a GET (RFC 9110 §9.3.1)", found: "one")
+        }
+        for key in given.dropFirst() {
+            section.problems.add(
+                section.path(key), expected: "one body only: \(given[0]) is one already", found: "another")
+        }
+        if section.has("form") { return .form(form(section, names)) }
+        let body = section.table["body"].flatMap {
+            Self.body($0, at: section.path("body"), names, section.problems)
+        }
+        checkBody(body, section)
+        return body.map(RequestBody.json)
+    }
+
+    /// A value, or a list of values that have the same name.
+    private static func form(_ section: TOMLSection, _ names: PlaceholderNames) -> [TemplateField] {
+        guard let table = section.section("form") else { return [] }
+        return table.keysInOrder.flatMap { name in
+            guard let found = table.table[name] else { return [TemplateField]() }
+            let elements = found.array.map { Array($0) }
+            return (elements ?? [found]).enumerated().compactMap { index, element in
+                let path = elements == nil ? table.path(name) : TOMLPath.element(table.path(name), index)
+                return formValue(element, at: path, names, section.problems).map {
+                    TemplateField(name: name, value: $0)
+                }
+            }
+        }
+    }
+
+    private static func formValue(
+        _ value: any TOMLValueConvertible, at path: String, _ names: PlaceholderNames, _ problems: ProblemList
+    ) -> Template? {
+        switch value.type {
+        case .string: return value.string.flatMap { template($0, at: path, names, problems) }
+        case .int: return value.int.map { Template(literal: String($0)) }
+        case .bool: return value.bool.map { Template(literal: String($0)) }
+        default:
+            problems.add(
+                path, expected: "a text, whole number, true, false, or a list of them: a form has no other values",
+                found: value.type.description)
+            return nil
+        }
     }
 
     /// A body is sent as JSON. A single string is usually a mistake: a form, or a table in quotes.
@@ -68,7 +113,8 @@ extension ProfileReader {
             }
         guard let found else { return }
         section.problems.add(
-            section.path("body"), expected: "a table or list, sent as JSON, or one placeholder for all of it",
+            section.path("body"),
+            expected: "a table or list, sent as JSON, or one placeholder for all of it (form = { … } sends a form)",
             found: found)
     }
 

@@ -19,13 +19,14 @@ struct EndpointCallTests {
                 method: "PUT", path: try Template(parsing: "/things/{id}"),
                 query: [TemplateField(name: "dry", value: try Template(parsing: "{dry}"))],
                 headers: [TemplateField(name: "X-User", value: try Template(parsing: "{user.id}"))], bearer: true,
-                body: .object([
-                    ("code", .text(try Template(parsing: "{code}"))),
-                    ("count", .text(try Template(parsing: "{count}"))),
-                    ("on", .text(try Template(parsing: "{on}"))), ("tags", .text(try Template(parsing: "{tags}"))),
-                    ("who", .text(try Template(parsing: "{who}"))), ("kind", .literal("fixed")),
-                    ("label", .text(try Template(parsing: "n{count}"))),
-                ])),
+                body: .json(
+                    .object([
+                        ("code", .text(try Template(parsing: "{code}"))),
+                        ("count", .text(try Template(parsing: "{count}"))),
+                        ("on", .text(try Template(parsing: "{on}"))), ("tags", .text(try Template(parsing: "{tags}"))),
+                        ("who", .text(try Template(parsing: "{who}"))), ("kind", .literal("fixed")),
+                        ("label", .text(try Template(parsing: "n{count}"))),
+                    ]))),
             arguments: [
                 EndpointArgument(name: "id"), EndpointArgument(name: "dry", type: .boolean, optional: true),
                 EndpointArgument(name: "code"), EndpointArgument(name: "count", type: .integer),
@@ -54,6 +55,37 @@ struct EndpointCallTests {
         #expect(request.headers.first { $0.name == "X-User" }?.value.reveal() == "u 7")
         // The token is put in when it is sent, by who has it.
         #expect(!request.headers.contains { $0.name == "Authorization" })
+    }
+
+    @Test("stand in a form as text, and a list gives its name once for each element")
+    func form() throws {
+        var endpoint = try endpoint()
+        endpoint.request.body = .form(
+            try ["code", "count", "on", "tags", "who"].map {
+                TemplateField(name: $0, value: try Template(parsing: "{\($0)}"))
+            } + [TemplateField(name: "label", value: try Template(parsing: "n{count}"))])
+        let profile = try ExampleProvider.profile()
+        func sent(_ args: JSONObject) throws -> HTTPRequest {
+            try PreparedCall(
+                APICall(endpoint: "update", args: args), endpoint: endpoint, profile: profile,
+                environment: profile.environments[0], boundary: "b"
+            ).build(try record()).request
+        }
+        let full = try sent([
+            "id": "1", "code": "0&0=7", "count": "3", "on": false, "tags": ["x&y", 2, true, ["z"]], "who": "me\n",
+        ])
+        #expect(
+            full.body?.reveal()
+                == "code=0%260%3D7&count=3&on=false&tags=x%26y&tags=2&tags=true&tags=%5B%22z%22%5D&who=me%0A&label=n3")
+        #expect(full.headers.first { $0.name == "Content-Type" }?.value.reveal() == Form.mediaType)
+        #expect(
+            try sent(["id": "1", "code": "", "count": 3, "tags": []]).body?.reveal() == "count=3&who=u%207&label=n3")
+        let whole = #expect(throws: AgentError.self) {
+            try PreparedCall(
+                APICall(endpoint: "update", args: ["id": "1"], body: ["own": 1]), endpoint: endpoint, profile: profile,
+                environment: profile.environments[0], boundary: "b")
+        }
+        #expect(whole?.cause == "body")
     }
 
     @Test("a prepared request is sent as it was built, unless the session's values or the call have changed")

@@ -62,7 +62,8 @@ struct RememberedSignInTests {
     @Test("is not kept if it would not be used, and the user is told so")
     func useless() async throws {
         let example = try ExampleProvider(transport: Self.transport()) {
-            $0.renewal.request?.body = .object([("token", .text(try Template(parsing: "{refresh_token}")))])
+            $0.renewal.request?.body = .json(
+                .object([("token", .text(try Template(parsing: "{refresh_token}")))]))
         }
         try await example.running { sessions, signIns in
             let step = try await signIns.start(Self.start(remember: true))
@@ -78,9 +79,10 @@ struct RememberedSignInTests {
         profile.signIn[0].fields.append(StepField(name: "code", label: "Code", kind: "code"))
         #expect(profile.repeatedMethod == nil)
         profile = try ExampleProvider.profile()
-        profile.renewal.request?.body = .object([
-            ("token", .text(try Template(parsing: "{refresh_token}")))
-        ])
+        profile.renewal.request?.body = .json(
+            .object([
+                ("token", .text(try Template(parsing: "{refresh_token}")))
+            ]))
         #expect(profile.repeatedMethod == nil)
     }
 }

@@ -58,6 +58,6 @@ struct CodeProvider {
     private static func request(_ path: String, _ fields: [String]) throws -> RequestTemplate {
         var members: [(name: String, value: BodyTemplate)] = []
         for field in fields { members.append((field, .text(try Template(parsing: "{\(field)}")))) }
-        return RequestTemplate(method: "POST", path: try Template(parsing: path), body: .object(members))
+        return RequestTemplate(method: "POST", path: try Template(parsing: path), body: .json(.object(members)))
     }
 }

@@ -57,13 +57,14 @@ struct ExampleProvider {
     var apiClient: APIClient { APIClient(context: sessions.context, registry: sessions.registry, kept: kept, seed: 1) }
 
     static func profile() throws -> ProviderProfile {
-        func request(_ path: String, bearer: Bool, body: BodyTemplate? = nil) throws -> RequestTemplate {
+        func request(_ path: String, bearer: Bool, body: RequestBody? = nil) throws -> RequestTemplate {
             RequestTemplate(method: "POST", path: try Template(parsing: path), bearer: bearer, body: body)
         }
-        let body = BodyTemplate.object([
-            ("email", .text(try Template(parsing: "{email}"))),
-            ("password", .text(try Template(parsing: "{password}"))),
-        ])
+        let body = RequestBody.json(
+            .object([
+                ("email", .text(try Template(parsing: "{email}"))),
+                ("password", .text(try Template(parsing: "{password}"))),
+            ]))
         let method = SignInMethod(
             name: "password", label: "Password",
             fields: [

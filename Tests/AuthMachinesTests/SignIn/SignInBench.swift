@@ -39,7 +39,7 @@ struct SignInBench {
                 field: "code",
                 request: RequestTemplate(
                     method: "POST", path: try Template(parsing: "/send"),
-                    body: .object([("email", .text(try Template(parsing: "{email}")))])),
+                    body: .json(.object([("email", .text(try Template(parsing: "{email}")))]))),
                 lifetime: .seconds(600))
             profile.signIn = [method]
         }

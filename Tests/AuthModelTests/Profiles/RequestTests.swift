@@ -19,6 +19,81 @@ struct RequestTests {
         #expect(request.header("Authorization") == nil)
     }
 
+    /// As it is sent, and as a server reads it.
+    private func form(_ fields: [TemplateField], _ answers: [String: String]) throws -> (
+        text: String, read: [FormField]?
+    ) {
+        var method = try Sample.password()
+        method.fields = answers.keys.map { StepField(name: $0, label: $0, optional: true) }
+        method.rules = [:]
+        method.request?.body = .form(fields)
+        let request = try Sample.profile().signInRequest(
+            method: method, environment: "local", fields: answers.mapValues { Secret($0) })
+        #expect(request.header("Content-Type") == "application/x-www-form-urlencoded")
+        let text = try #require(request.body).reveal()
+        return (text, Form.decode(text))
+    }
+
+    @Test(
+        "a value of a form stays one value, whatever it contains",
+        arguments: [
+            "a&admin=1", "a=b", "a\nb", "a\r\nb", "a+b c", "50%", "%26x=1", "\u{0}", "Zoë ❤", "\"'<>", ";x=1",
+        ])
+    func formValues(_ value: String) throws {
+        let fields = [
+            TemplateField(name: "user", value: try Template(parsing: "{a}")),
+            TemplateField(name: "grant_type", value: Template(literal: "pass&word")),
+            TemplateField(name: "x=1&y", value: try Template(parsing: "<{a}>")),
+        ]
+        let sent = try form(fields, ["a": value])
+        #expect(
+            sent.read == [
+                FormField("user", value), FormField("grant_type", "pass&word"), FormField("x=1&y", "<\(value)>"),
+            ])
+        #expect(!sent.text.contains(where: { "\r\n+; \"'<>\u{0}".contains($0) }))
+    }
+
+    @Test("a field of a form without a value is left out, and so is one with an empty answer")
+    func formHoles() throws {
+        let fields = [
+            TemplateField(name: "a", value: try Template(parsing: "{a}")),
+            TemplateField(name: "b", value: try Template(parsing: "x{b}")),
+            TemplateField(name: "c", value: Template(literal: "")),
+        ]
+        #expect(try form(fields, ["a": "", "b": ""]).text == "c=")
+        #expect(try form([], [:]).text.isEmpty)
+    }
+
+    @Test("a profile may set the Content-Type of a form itself")
+    func formType() throws {
+        var method = try Sample.password()
+        method.request?.body = .form([])
+        method.request?.headers = [
+            TemplateField(
+                name: "content-type", value: Template(literal: "application/x-www-form-urlencoded; charset=utf-8"))
+        ]
+        let request = try Sample.profile().signInRequest(method: method, environment: "local", fields: answers)
+        #expect(request.headers.filter { $0.name.lowercased() == "content-type" }.count == 1)
+        #expect(request.header("Content-Type")?.hasSuffix("charset=utf-8") == true)
+    }
+
+    @Test("a user's changes are added to a form, and replace its fields of the same name")
+    func formMembers() throws {
+        let profile = try Sample.profile {
+            $0.userUpdate = UserUpdateRequest(
+                request: RequestTemplate(
+                    method: "POST", path: try Template(parsing: "/me"), bearer: true,
+                    body: .form([
+                        TemplateField(name: "who", value: try Template(parsing: "{user.id}")),
+                        TemplateField(name: "name", value: Template(literal: "old")),
+                    ])), fields: ["name", "tags", "age", "bio"], user: [])
+        }
+        let request = try #require(
+            try profile.userUpdateRequest(
+                Sample.record(), changes: ["name": "A&B", "tags": ["x", "y z"], "age": 7, "bio": nil]))
+        #expect(request.body?.reveal() == "who=42&name=A%26B&tags=x&tags=y%20z&age=7&bio=")
+    }
+
     @Test("a code keeps its leading zero")
     func code() throws {
         var fields = answers
@@ -32,7 +107,7 @@ struct RequestTests {
     @Test("unknown fields never reach the provider")
     func unknownFields() throws {
         var method = try Sample.password()
-        method.request?.body = .object([("admin", .text(try Template(parsing: "{admin}")))])
+        method.request?.body = .json(.object([("admin", .text(try Template(parsing: "{admin}")))]))
         var fields = answers
         fields["admin"] = Secret("true")
         let request = try Sample.profile().signInRequest(method: method, environment: "local", fields: fields)
@@ -158,7 +233,8 @@ struct RequestTests {
     @Test("a renewal that needs a refresh token is not tried without one")
     func refreshToken() throws {
         let profile = try Sample.profile {
-            $0.renewal.request?.body = .object([("refreshToken", .text(try Template(parsing: "{refresh_token}")))])
+            $0.renewal.request?.body = .json(
+                .object([("refreshToken", .text(try Template(parsing: "{refresh_token}")))]))
         }
         #expect(try profile.renewalRequest(Sample.record()) == nil)
         let request = try #require(try profile.renewalRequest(Sample.record(refreshToken: "r-1")))

@@ -1,13 +1,13 @@
 import AuthWire
 
-/// Builds one request. A value never changes the structure around it: it is percent-encoded in a path or query, a JSON string
-/// in a body, and refused in a header if it contains a line break.
+/// Builds one request. A value never changes the structure around it: it is percent-encoded in a path, query or form, a JSON
+/// string in a body, and refused in a header if it contains a line break.
 struct RequestBuilder {
     let profile: ProviderProfile
     let environment: ProviderEnvironment
     let values: TemplateValues
 
-    /// - Parameter members: added to the template's body, if that is an object or missing.
+    /// - Parameter members: added to the template's body, if that is an object, a form or missing.
     func build(_ template: RequestTemplate, adding members: JSONObject = JSONObject()) throws(AgentError) -> HTTPRequest
     {
         guard let path = template.path.fill(values, escaping: PercentEncoding.encode) else {
@@ -29,20 +29,40 @@ struct RequestBuilder {
                     + "another path at \(profile.title). Nothing was sent.", cause: "path")
         }
         var request = HTTPRequest(method: template.method, url: environment.baseURL + path + query(template.query))
-        let body = template.body ?? (members.isEmpty ? nil : .object([]))
-        request.headers = try headers(template, hasBody: body != nil)
+        let body = template.body ?? (members.isEmpty ? nil : .json(.object([])))
+        let content = if let body { try content(body, adding: members) } else { nil as (bytes: Secret, type: String)? }
+        request.headers = try headers(template, bodyType: content?.type)
+        request.body = content?.bytes
         if template.bearer { request.prove(values[TemplateValues.Name.accessToken], with: values.proofKey) }
-        if let body {
-            guard var json = fill(body) else {
+        return request
+    }
+
+    private func content(
+        _ body: RequestBody, adding members: JSONObject
+    ) throws(AgentError) -> (bytes: Secret, type: String)? {
+        switch body {
+        case .json(let template):
+            guard var json = fill(template) else {
                 throw AgentError(.validation, "The request to \(profile.title) has no value for its body.")
             }
             if case .object(var object) = json, !members.isEmpty {
                 for (key, value) in members { object[key] = value }
                 json = .object(object)
             }
-            request.body = Secret(bytes: json.serialized())
+            return (Secret(bytes: json.serialized()), "application/json")
+        case .form(let template):
+            var fields = template.filter { members[$0.name] == nil }
+                .flatMap { field in texts(field.value).map { FormField(field.name, $0) } }
+            for (name, value) in members { fields += value.formTexts.map { FormField(name, $0) } }
+            return (Secret(Form.encode(fields)), Form.mediaType)
+        case .parts: return nil
         }
-        return request
+    }
+
+    /// The values of one field of a form: one for each element of a list.
+    private func texts(_ template: Template) -> [String] {
+        if let list = template.solePlaceholder.flatMap(values.json), list.arrayValue != nil { return list.formTexts }
+        return template.fill(values).map { [$0] } ?? []
     }
 
     private func query(_ fields: [TemplateField]) -> String {
@@ -55,7 +75,7 @@ struct RequestBuilder {
     }
 
     /// A request's header replaces the profile's header of that name, and both replace the agent's, `Authorization` included.
-    private func headers(_ template: RequestTemplate, hasBody: Bool) throws(AgentError) -> [HTTPField] {
+    private func headers(_ template: RequestTemplate, bodyType: String?) throws(AgentError) -> [HTTPField] {
         var fields: [HTTPField] = []
         var names: Set<String> = []
         var bearer: HTTPField?
@@ -74,8 +94,8 @@ struct RequestBuilder {
         }
         if let bearer, names.insert("authorization").inserted { fields.insert(bearer, at: 0) }
         if names.insert("accept").inserted { fields.append(HTTPField("Accept", "application/json")) }
-        if hasBody, names.insert("content-type").inserted {
-            fields.append(HTTPField("Content-Type", "application/json"))
+        if let bodyType, names.insert("content-type").inserted {
+            fields.append(HTTPField("Content-Type", bodyType))
         }
         return fields
     }
@@ -104,5 +124,12 @@ struct RequestBuilder {
     private func missingValues(_ template: Template) -> AgentError {
         let names = template.placeholders.filter { values[$0] == nil }.joined(separator: ", ")
         return AgentError(.validation, "The request to \(profile.title) has no value for: \(names).")
+    }
+}
+
+extension JSON {
+    /// As values of a form: an element of a list each; an empty text is what comes nearest to null.
+    fileprivate var formTexts: [String] {
+        (arrayValue.map { Array($0) } ?? [self]).map { $0.isNull ? "" : $0.stringValue ?? $0.text() }
     }
 }
