@@ -79,10 +79,11 @@ let package = Package(
         ),
 
         // All commands.
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .executableTarget(
             name: "authc",
             dependencies: [
-                "AuthClient", "AuthFiles", "AuthWire", "CLinux",
+                "AuthClient", "AuthFiles", "AuthWire", "CLinux", "CYAML",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             resources: [.embedInCode("Starters")],
@@ -103,7 +104,9 @@ let package = Package(
         .target(name: "AuthFiles", dependencies: ["AuthWire"], swiftSettings: strict),
 
         // Values and ports, no I/O.
-        .target(name: "AuthModel", dependencies: ["AuthWire"], swiftSettings: strict),
+        .target(
+            name: "AuthModel", dependencies: ["AuthWire", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
         // Deciding: events in, actions out.
         .target(name: "AuthMachines", dependencies: ["AuthModel", "AuthWire"], swiftSettings: strict),
         // Carrying out what was decided, by way of the ports.

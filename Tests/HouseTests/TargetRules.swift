@@ -25,11 +25,11 @@ struct TargetRules: Sendable {
         "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
         "QuickCommands": TargetRules(imports: ["CStart"]),
         "authc": TargetRules(
-            imports: standard.union(["AuthClient", "AuthFiles", "AuthWire", "ArgumentParser", "CLinux"])),
+            imports: standard.union(["AuthClient", "AuthFiles", "AuthWire", "ArgumentParser", "CLinux", "CYAML"])),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
         "AuthFiles": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: waiting),
         "AuthModel": TargetRules(
-            imports: standard.union(["AuthWire"]), forbiddenWords: doing, forbiddenOutsidePorts: waiting),
+            imports: standard.union(["AuthWire", "Crypto"]), forbiddenWords: doing, forbiddenOutsidePorts: waiting),
         "AuthMachines": TargetRules(
             imports: standard.union(["AuthModel", "AuthWire"]), forbiddenWords: doing, forbiddenOutsidePorts: waiting),
         "AuthAgent": TargetRules(
@@ -97,5 +97,5 @@ struct TargetRules: Sendable {
     }
 
     /// The C targets.
-    static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CStart", "CSystemd", "CWipe", "authc-start"]
+    static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CStart", "CSystemd", "CWipe", "CYAML", "authc-start"]
 }
