@@ -34,6 +34,8 @@ package final class Peer: Sendable {
         package static let mcp = Program("mcp-server.py", with: "mcp")
         /// Not a server: compares profiles with their JSON Schema.
         package static let profileSchema = Program("profile-schema.py", with: "jsonschema")
+        /// A backend of FastAPI, with forms and tokens in several places. Its argument is Ada's password.
+        package static let fastAPI = Program("fastapi-server.py", with: "fastapi")
     }
 
     package let port: Int
