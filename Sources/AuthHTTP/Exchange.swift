@@ -50,14 +50,16 @@ struct Exchange: Sendable {
     private func followRedirects() async throws -> HTTPResponse {
         var url = url
         var redirects = 0
+        var cookies: [(name: String, value: String)] = []
         while true {
             let response = try await client.execute(prepared(url), deadline: .distantFuture)
             let next = try RedirectPolicy.next(
                 after: (response.status.code, response.headers.first(name: "Location")),
                 method: request.method, at: url, origin: attempt.origin)
             guard let next, request.followsRedirects, redirects < attempt.limits.redirects else {
-                return try await reply(from: response)
+                return try await reply(from: response).adding(cookies)
             }
+            cookies += response.headers["Set-Cookie"].map { ("Set-Cookie", $0) }
             // The connection can be reused only after this body is read.
             _ = try await body(of: response)
             redirects += 1
@@ -143,5 +145,13 @@ struct Exchange: Sendable {
             bytes.append(contentsOf: part.readableBytesView)
         }
         return bytes
+    }
+}
+
+extension HTTPResponse {
+    /// With the cookies of the redirects that led to it. They are from the same origin.
+    fileprivate func adding(_ cookies: [(name: String, value: String)]) -> HTTPResponse {
+        guard !cookies.isEmpty else { return self }
+        return HTTPResponse(status: status, headers: cookies + headers, body: body)
     }
 }

@@ -22,6 +22,7 @@ struct ProfileProblemTests {
             (1, "name = 5", "name", "a text"), (1, "nmae = \"x\"\nname = \"x\"", "nmae", "name (is that meant?)"),
             (2, #"default_environment = "staging""#, "default_environment", "one of production"),
             (2, #"allow_insecure_http = "yes""#, "allow_insecure_http", "true or false"),
+            (2, #"cookies = "yes""#, "cookies", "true or false"),
             (4, #"production = "http://api.example.org""#, "environments.production", "https"),
             (4, #"production = "api.example.org""#, "environments.production", "an absolute URL"),
             (4, #"production = "https://api.example.org/?x=1""#, "environments.production", "without a query"),
@@ -137,6 +138,16 @@ struct ProfileProblemTests {
         let reply = try ProfileReader.read(text, source: "mine.toml").get().reply
         #expect(reply.accessToken == .header("X-Token") && reply.refreshToken == .cookie("refresh"))
         #expect(reply.expiresAt == .pointer(try JSONPointer("/end")))
+    }
+
+    @Test("a refresh token in a kept cookie renews a session after its token has ended")
+    func cookies() throws {
+        func profile(cookies: Bool) throws -> ProviderProfile {
+            let text = "cookies = \(cookies)\n" + Bench.text(18, "user = \"/user\"\nrefresh_token = { cookie = \"r\" }")
+            return try ProfileReader.read(text, source: "mine.toml").get()
+        }
+        #expect(try profile(cookies: true).keepsCookies && !profile(cookies: true).renewsByToken)
+        #expect(try !profile(cookies: false).keepsCookies && profile(cookies: false).renewsByToken)
     }
 
     @Test("a table of codes needs the pointer to the code, and kinds that a provider can mean")

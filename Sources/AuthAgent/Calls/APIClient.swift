@@ -209,6 +209,9 @@ package final class APIClient: Sendable {
                 of: try await context.transport.send(ready))
             switch outcome {
             case .success(let reply):
+                if order.profile.keepsCookies {
+                    await session.storeCookies(of: reply, from: ready.url, sentAt: sentAt.wall, for: record)
+                }
                 let wantsNonce = context.providers.signer.recordNonce(of: reply, to: ready)
                 if wantsNonce, !isChallenged {
                     guard stream?.mayRepeat ?? true else { throw .refused(.bodyIsSpentOnChallenge) }
@@ -251,6 +254,9 @@ package final class APIClient: Sendable {
         let request = try order.build(record, with: stream)
         var ready = request
         ready.headers += conditions
+        // Nothing else is secret in a call without a token, so that a change of the origin does not prevent it.
+        let mayHaveCookies = order.profile.keepsCookies && OriginGuard(record).allows(.accessToken, at: ready.url)
+        if mayHaveCookies { record.tokens.cookies.add(to: &ready, at: context.clock.now().wall) }
         if sendsToken || order.namesTokens { try OriginGuard(record).check(.accessToken, at: ready.url) }
         guard sendsToken else { return (request, ready) }
         let tokens = record.tokens

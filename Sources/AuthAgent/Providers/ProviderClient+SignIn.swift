@@ -6,11 +6,14 @@ extension ProviderClient {
     /// Sends one request of a sign-in.
     package func send(
         _ part: SignInPart, of method: SignInMethod, at profile: ProviderProfile, environment: String,
-        fields: [String: Secret], sentAt: Moment
+        fields: [String: Secret], cookies: CookieJar, sentAt: Moment
     ) async throws(ProviderFailure) -> SignInResponse {
-        let reply = try await send(
-            try profile.request(part, of: method, environment: environment, fields: fields))
-        return try profile.read(reply, to: part, of: method, sentAt: sentAt.wall)
+        let (reply, cookies) = try await send(with: cookies, at: profile, sentAt: sentAt) { () throws(AgentError) in
+            try profile.request(part, of: method, environment: environment, fields: fields)
+        }
+        var response = try profile.read(reply, to: part, of: method, sentAt: sentAt.wall)
+        response.cookies = cookies
+        return response
     }
 
     /// A request without a session that is not a sign-in, such as one for a reset.
@@ -31,7 +34,8 @@ extension ProviderClient {
     ) async throws(ProviderFailure) -> String? {
         let profile = try knownProfile(of: record)
         let reply = try await send(
-            try profile.accountRequest(method: method, record: record, fields: fields), for: record, at: profile)
+            try profile.accountRequest(method: method, record: record, fields: fields), for: record, at: profile,
+            sentAt: sentAt)
         return try profile.readMessage(reply, sentAt: sentAt.wall).get()
     }
 }

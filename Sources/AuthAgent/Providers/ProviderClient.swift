@@ -122,14 +122,27 @@ package final class ProviderClient: Sendable {
         do throws(ProviderFailure) {
             // A token that has ended renews nothing.
             if repeated == nil || record.tokens.expiresAt.map({ sentAt.wall < $0 }) ?? true {
-                let reply = try await send(try profile.renewalRequest(record), for: record, at: profile)
-                return try profile.readRenewal(reply, record: record, sentAt: sentAt.wall).get()
+                return try await renew(record, at: profile, sentAt, with: try profile.renewalRequest(record)) { reply in
+                    profile.readRenewal(reply, record: record, sentAt: sentAt.wall)
+                }
             }
         } catch {
             guard repeated != nil, case .final = error else { throw error }
         }
-        let reply = try await send(repeated, for: record, at: profile)
-        return try profile.readRepeatedSignIn(reply, record: record, sentAt: sentAt.wall).get()
+        return try await renew(record, at: profile, sentAt, with: repeated) { reply in
+            profile.readRepeatedSignIn(reply, record: record, sentAt: sentAt.wall)
+        }
+    }
+
+    private func renew(
+        _ record: SessionRecord, at profile: ProviderProfile, _ sentAt: Moment,
+        with request: @autoclosure () throws(AgentError) -> HTTPRequest?,
+        read: (HTTPResponse) -> Result<Grant, ProviderFailure>
+    ) async throws(ProviderFailure) -> Grant {
+        let (reply, cookies) = try await exchange(try request(), for: record, at: profile, sentAt: sentAt)
+        var grant = try read(reply).get()
+        if profile.keepsCookies { grant.cookies = cookies }
+        return grant
     }
 
     /// A token for a target of its own.
@@ -147,14 +160,15 @@ package final class ProviderClient: Sendable {
         guard let profile = profile(of: record) else { return nil }
         if profile.oauth != nil { return try await validateOAuth(record, at: profile, sentAt: sentAt) }
         guard profile.validation != nil else { return nil }
-        let reply = try await send(try profile.validationRequest(record), for: record, at: profile)
+        let reply = try await send(try profile.validationRequest(record), for: record, at: profile, sentAt: sentAt)
         return try profile.readValidation(reply, record: record, sentAt: sentAt.wall).get()
     }
 
     package func fetchUser(_ record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> SignedInUser {
         if let profile = profile(of: record) {
             if profile.userRequest != nil {
-                let reply = try await send(try profile.userRequest(record), for: record, at: profile)
+                let reply = try await send(
+                    try profile.userRequest(record), for: record, at: profile, sentAt: sentAt)
                 return try profile.readUser(reply).get()
             }
             if profile.oauth != nil, let user = try await userInfo(record, at: profile, sentAt: sentAt) { return user }
@@ -164,13 +178,13 @@ package final class ProviderClient: Sendable {
 
     /// - Returns: `nil` if the response does not contain all of the user.
     package func updateUser(
-        _ record: SessionRecord, _ changes: JSONObject
+        _ record: SessionRecord, _ changes: JSONObject, sentAt: Moment
     ) async throws(ProviderFailure) -> SignedInUser? {
         guard let profile = profile(of: record), profile.userUpdate != nil else {
             throw .refused(.noUserRequest(record.provider, "changes its user"))
         }
         let reply = try await send(
-            try profile.userUpdateRequest(record, changes: changes), for: record, at: profile)
+            try profile.userUpdateRequest(record, changes: changes), for: record, at: profile, sentAt: sentAt)
         return try profile.readUserUpdate(reply).get()
     }
 
@@ -179,7 +193,7 @@ package final class ProviderClient: Sendable {
         guard let profile = profile(of: record) else { return }
         if profile.oauth != nil { return try await revoke(record, at: profile, sentAt: sentAt) }
         guard profile.signOut != nil else { return }
-        let reply = try await send(try profile.signOutRequest(record), for: record, at: profile)
+        let reply = try await send(try profile.signOutRequest(record), for: record, at: profile, sentAt: sentAt)
         if let failure = profile.readAcknowledgement(reply, sentAt: sentAt.wall) { throw failure }
     }
 
@@ -192,18 +206,44 @@ package final class ProviderClient: Sendable {
 
     // MARK: Sending
 
-    /// Sends a request that contains a session's tokens or credentials.
+    /// Sends a request that contains a session's tokens, credentials or cookies.
     func send(
         _ request: @autoclosure () throws(AgentError) -> HTTPRequest?, for record: SessionRecord,
-        at profile: ProviderProfile
+        at profile: ProviderProfile, sentAt: Moment
     ) async throws(ProviderFailure) -> HTTPResponse {
-        func checked() throws(AgentError) -> HTTPRequest {
+        try await exchange(try request(), for: record, at: profile, sentAt: sentAt).reply
+    }
+
+    /// - Returns: the response, and the session's cookies after it.
+    private func exchange(
+        _ request: @autoclosure () throws(AgentError) -> HTTPRequest?, for record: SessionRecord,
+        at profile: ProviderProfile, sentAt: Moment
+    ) async throws(ProviderFailure) -> (reply: HTTPResponse, cookies: CookieJar) {
+        try await send(with: record.tokens.cookies, at: profile, sentAt: sentAt) { () throws(AgentError) in
             guard let request = try request() else { throw .cannotRenew(record.provider) }
             // Without OAuth everything goes to one origin. With OAuth, these requests contain the access token only.
             try OriginGuard(record).check(profile.oauth == nil ? .all : .accessToken, at: request.url)
             return request
         }
-        return try await send(try checked())
+    }
+
+    /// Sends a request with the cookies for its address, if the profile keeps any.
+    /// - Returns: the response, and the cookies after it.
+    func send(
+        with cookies: CookieJar, at profile: ProviderProfile, sentAt: Moment,
+        _ build: () throws(AgentError) -> HTTPRequest
+    ) async throws(ProviderFailure) -> (reply: HTTPResponse, cookies: CookieJar) {
+        var cookies = profile.keepsCookies ? cookies : CookieJar()
+        var url = ""
+        func request() throws(AgentError) -> HTTPRequest {
+            var request = try build()
+            cookies.add(to: &request, at: sentAt.wall)
+            url = request.url
+            return request
+        }
+        let reply = try await send(try request())
+        if profile.keepsCookies { cookies.store(reply, from: url, sentAt: sentAt.wall) }
+        return (reply, cookies)
     }
 
     /// - Parameter request: evaluated again if the provider wants the same request with another proof.

@@ -27,7 +27,14 @@ package final class Session: Sendable {
     }
 
     package var record: SessionRecord {
-        get async { await runner.read { $0.record } }
+        get async { performer.cookies.added(to: await runner.read { $0.record }) }
+    }
+
+    /// Stores the cookies of an API call that was made with this record.
+    func storeCookies(of reply: HTTPResponse, from url: String, sentAt: WallTime, for record: SessionRecord) async {
+        let current = await runner.read { $0.record }
+        guard current.signIn == record.signIn else { return }
+        performer.cookies.store(reply, from: url, sentAt: sentAt, of: current)
     }
 
     /// The origin of its provider in the present profile; `nil` if there is no profile any more.

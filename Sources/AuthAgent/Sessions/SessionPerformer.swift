@@ -11,6 +11,7 @@ struct SessionPerformer: ActionPerformer {
     let publish: @Sendable (SessionSnapshot) -> Void
     /// Nothing is left of the session of that name, if this runner still runs it.
     let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
+    let cookies = RecentCookies()
 
     func perform(_ action: SessionAction, on runner: isolated Runner<SessionMachine>) {
         switch action {
@@ -46,7 +47,7 @@ struct SessionPerformer: ActionPerformer {
                 if let target {
                     await Result(of: try await context.providers.obtain(target, record, sentAt: sentAt))
                 } else {
-                    await Result(of: try await context.providers.renew(record, sentAt: sentAt))
+                    await Result(of: try await context.providers.renew(cookies.added(to: record), sentAt: sentAt))
                 }
             // The agent's end has cut it off, not the provider.
             if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }

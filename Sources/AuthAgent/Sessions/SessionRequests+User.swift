@@ -19,7 +19,7 @@ extension SessionRequests {
     package func updateUser(_ params: UserUpdate) async throws(AgentError) -> UserResult {
         let session = try await registry.session(params.session)
         let (changed, record) = try await session.withToken { record throws(ProviderFailure) in
-            try await providers.updateUser(record, params.fields)
+            try await providers.updateUser(record, params.fields, sentAt: context.clock.now())
         }
         if let changed { return await received(changed, of: session, with: record) }
         do throws(AgentError) {

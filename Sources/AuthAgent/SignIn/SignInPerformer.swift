@@ -84,7 +84,7 @@ final class SignInPerformer: ActionPerformer {
                 let response: Result<SignInResponse, ProviderFailure> = await Result(
                     of: try await providers.send(
                         part, of: form.method, at: form.profile, environment: form.environment,
-                        fields: form.fields, sentAt: sentAt))
+                        fields: form.fields, cookies: machine.cookies, sentAt: sentAt))
                 return .responded(part, response, sentAt: sentAt, former: context.board.status(session))
             }
         case .examine(let record):

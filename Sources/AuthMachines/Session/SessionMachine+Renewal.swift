@@ -334,6 +334,7 @@ extension SessionRecord {
             tokens.issuedAt = grant.issuedAt
             tokens.expiresAt = grant.expiresAt
         }
+        tokens.cookies = grant.cookies ?? tokens.cookies
         apply(refreshToken: grant.refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
         if let user = grant.user {
             merge(user: user, raw: grant.rawUser)

@@ -10,7 +10,7 @@ extension SignInMachine {
         }
         // Otherwise the tokens are not from an authorization server.
         let hasClient = form.method.flow != nil
-        return SessionRecord(
+        var record = SessionRecord(
             session: session, provider: form.profile.name, environment: form.environment, method: form.method.name,
             tokens: TokenSet(
                 accessToken: token, tokenType: grant.tokenType ?? "Bearer", refreshToken: grant.refreshToken,
@@ -22,6 +22,8 @@ extension SignInMachine {
             remembered: remembers ? form.fields : nil,
             clientSecret: hasClient && registration == nil ? client.secret : nil,
             client: hasClient ? registration : nil)
+        record.tokens.cookies = cookies
+        return record
     }
 }
 

@@ -64,6 +64,8 @@ package struct SignInMachine: Machine {
     var accountChange: AccountChange?
     /// Tokens that belong to no session yet.
     var held: (grant: Grant, sentAt: Moment)?
+    /// From the responses so far, if the profile keeps them.
+    package private(set) var cookies = CookieJar()
     /// The user's way to an authorization server, until they are back.
     var attempt: AuthorizationAttempt?
     /// What the authorization server has registered us as.
@@ -213,7 +215,9 @@ package struct SignInMachine: Machine {
         case .tokenReceived(let result, let sentAt): try tokenReceived(result, sentAt, &turn)
         case .responded(let part, let result, let sentAt, let former):
             self.former = former
-            responded(try result.mapError(\.error).get(), to: part, sentAt: sentAt, &turn)
+            let response = try result.mapError(\.error).get()
+            cookies = response.cookies
+            responded(response, to: part, sentAt: sentAt, &turn)
         case .examined(let user, let origins, let former):
             self.former = former
             try examined(user, origins, &turn)

@@ -42,9 +42,6 @@ package struct SetCookie: Sendable, Equatable {
             ? String(value.dropFirst().dropLast()) : value
     }
 
-    /// When it ends; `nil`: with the session.
-    package func end(receivedAt now: WallTime) -> WallTime? { maxAge.map { now + .seconds($0) } ?? expires }
-
     /// Servers delete a cookie with one that has ended.
     /// - Parameter date: the server's own; without it, only a date that is in the past by any clock counts.
     private func isDeletion(at date: WallTime?) -> Bool {

@@ -17,6 +17,8 @@ package struct Grant: Sendable, Equatable {
     /// When the refresh token ends, if the response says so.
     package var refreshEndsAt: WallTime?
     package var needsPassword: Bool?
+    /// The session's cookies after this response; `nil`: they did not change.
+    package var cookies: CookieJar?
     /// The provider's message to the user.
     package var message: String?
 

@@ -10,6 +10,8 @@ package struct ProviderProfile: Sendable, Equatable {
     package var environments: [ProviderEnvironment]
     package var defaultEnvironment: String
     package var allowInsecureHTTP = false
+    /// Sessions keep the provider's cookies.
+    package var keepsCookies = false
     /// Sent with every request; may contain placeholders.
     package var headers: [TemplateField] = []
     /// The first one is the default.

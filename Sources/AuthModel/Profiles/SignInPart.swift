@@ -14,6 +14,8 @@ package struct SignInResponse: Sendable {
     package var grant: Grant?
     /// The provider's message to the user.
     package var message: String?
+    /// The cookies of the sign-in after this response.
+    package var cookies = CookieJar()
 
     package init(grant: Grant? = nil, message: String? = nil) {
         self.grant = grant

@@ -20,11 +20,15 @@ enum TokenLifetimeDecoder {
         if let value = map.expiresIn?.find(in: reply, body), let end = end(after: value, from: sentAt) { return end }
         if let value = map.expiresAt?.find(in: reply, body), let end = date(value) { return end + (.zero - skew) }
         if map.expiresFromJWT, let end = token.flatMap(JWTClaims.expiry) { return end + (.zero - skew) }
-        guard case .cookie(let name) = map.accessToken, let cookie = SetCookie.last(named: name, in: reply) else {
-            return nil
-        }
+        guard case .cookie(let name) = map.accessToken else { return nil }
+        return end(ofCookie: name, in: reply, sentAt: sentAt)
+    }
+
+    /// When a cookie that the response sets ends; `nil`: with the session.
+    static func end(ofCookie name: String, in reply: HTTPResponse, sentAt: WallTime) -> WallTime? {
+        guard let cookie = SetCookie.last(named: name, in: reply) else { return nil }
         if let seconds = cookie.maxAge { return end(after: .number(seconds), from: sentAt) }
-        return cookie.expires.map { $0 + (.zero - skew) }
+        return cookie.expires.map { $0 + (.zero - reply.skew) }
     }
 
     /// Seconds as a number or string; a negative number means that it ended when it was requested.

@@ -14,11 +14,14 @@ package struct DamagedRecord: Error, Sendable, Equatable, CustomStringConvertibl
 extension SessionRecord: WireObject {
     /// The version of the layout below. It grows only if an older authd would misread a newer value; a member that an older
     /// one may ignore does not change it.
-    private static let format = 2
+    private static let format = 3
 
     /// The oldest format that this record can be read in: an authd of the first would show bound tokens without a proof and
-    /// lose their key, and would not know the client at a provider that registered us.
-    private var leastFormat: Int { tokens.proofKey == nil && client == nil ? 1 : 2 }
+    /// lose their key, and would not know the client at a provider that registered us. One of the second would lose cookies.
+    private var leastFormat: Int {
+        guard tokens.cookies.isEmpty else { return 3 }
+        return tokens.proofKey == nil && client == nil ? 1 : 2
+    }
 
     /// The whole record as one JSON object.
     package func encoded() -> Secret { Secret(bytes: json.serialized()) }
@@ -66,6 +69,9 @@ extension SessionRecord: WireObject {
         try visitor.optional("expires_at", &tokens.expiresAt, .date)
         try pairs(&visitor)
         try visitor.optional("token_is_suspect", &tokens.isSuspect, .bool, default: false)
+        var cookies = tokens.cookies.isEmpty ? nil : tokens.cookies
+        try visitor.optional("cookies", &cookies, .cookies)
+        tokens.cookies = cookies ?? CookieJar()
         try visitor.optional("client_secret", &clientSecret, .secret)
         try visitor.optional("client", &client, .object)
         try visitor.optional("user", &user, .object)

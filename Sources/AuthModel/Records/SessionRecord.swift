@@ -91,6 +91,8 @@ package struct TokenSet: Sendable, Equatable {
     /// A token for one scope or audience was fetched with the refresh token since. Some providers then revoke the access
     /// token and narrow the new refresh token to that request.
     package var isSuspect: Bool
+    /// Empty unless the profile keeps cookies.
+    package var cookies = CookieJar()
 
     package init(
         accessToken: Secret, tokenType: String = "Bearer", refreshToken: Secret? = nil, issuedAt: WallTime,

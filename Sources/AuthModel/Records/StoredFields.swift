@@ -33,3 +33,7 @@ extension Field where Value == SignInID {
 extension Field where Value == TokenOrigins {
     static let origins = Field(.object, "origins", read: { TokenOrigins(stored: $0) }, write: { $0.json })
 }
+
+extension Field where Value == CookieJar {
+    static let cookies = Field(.array, "cookies", read: { CookieJar(stored: $0) }, write: { $0.json })
+}

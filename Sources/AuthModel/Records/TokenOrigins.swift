@@ -87,6 +87,11 @@ package struct OriginGuard: Sendable {
         origins = record.origins
     }
 
+    package func allows(_ uses: TokenOrigins.Uses, at url: String) -> Bool {
+        do { try check(uses, at: url) } catch { return false }
+        return true
+    }
+
     /// - Parameter issuer: the server that owns the endpoint, if it was discovered.
     /// - Throws: `sign_in_required` with the cause `origin_changed`: nothing may be sent there.
     package func check(_ uses: TokenOrigins.Uses, at url: String, issuer: String? = nil) throws(AgentError) {

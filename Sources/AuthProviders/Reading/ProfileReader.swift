@@ -18,8 +18,9 @@ package enum ProfileReader {
 
     private static func profile(_ root: TOMLSection, source: String) -> ProviderProfile? {
         root.allow(
-            "name", "title", "allow_insecure_http", "environments", "default_environment", "headers", "sign_in",
-            "password", "reply", "errors", "user", "renewal", "validation", "user_request", "user_update", "sign_out",
+            "name", "title", "allow_insecure_http", "cookies", "environments", "default_environment", "headers",
+            "sign_in", "password", "reply", "errors", "user", "renewal", "validation", "user_request", "user_update",
+            "sign_out",
             "api", "endpoints")
         let name = name(root)
         let insecure = root.bool("allow_insecure_http") ?? false
@@ -36,6 +37,7 @@ package enum ProfileReader {
             defaultEnvironment: defaultEnvironment(root, of: environments), signIn: methods,
             renewal: renewal ?? Renewal(kind: .none))
         profile.allowInsecureHTTP = insecure
+        profile.keepsCookies = root.bool("cookies") ?? false
         profile.password = passwordMethods(root, session: names)
         profile.reply = reply
         profile.user = user

@@ -192,7 +192,7 @@ struct OriginGuardTests {
         #expect(await Self.isRefused(try await moved.renew(record, sentAt: now)))
         #expect(await Self.isRefused(try await moved.validate(record, sentAt: now)))
         #expect(await Self.isRefused(try await moved.fetchUser(record, sentAt: now)))
-        #expect(await Self.isRefused(try await moved.updateUser(record, ["name": "Ada"])))
+        #expect(await Self.isRefused(try await moved.updateUser(record, ["name": "Ada"], sentAt: now)))
         #expect(await Self.isRefused(try await moved.signOut(record, sentAt: now)))
         var method = profile.signIn[0]
         method.request?.bearer = true

@@ -58,12 +58,12 @@ struct SessionRecordCodingTests {
 
     @Test("of a newer format is refused with both numbers")
     func newerFormat() throws {
-        let read = try reading { $0["format"] = 3 }
+        let read = try reading { $0["format"] = 4 }
         guard case .failure(let damage) = read else { return #expect(Bool(false), "it was read") }
-        #expect(damage.reason.contains("format 3"))
+        #expect(damage.reason.contains("format 4"))
     }
 
-    @Test("has the second format only with a key or registered client, which an older authd would lose")
+    @Test("has a newer format only with what an older authd would lose: a key, a registered client, cookies")
     func leastFormat() throws {
         var plain = try record()
         #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 2)
@@ -71,6 +71,10 @@ struct SessionRecordCodingTests {
         #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 2)
         plain.client = nil
         #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 1)
+        plain.tokens.cookies.store(
+            HTTPResponse(status: 200, headers: [("Set-Cookie", "a=b")], body: []), from: "https://a.example",
+            sentAt: plain.signedInAt)
+        #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 3)
     }
 
     @Test("of an authd with one number for both parts is new in both, and identified by its date")

@@ -29,6 +29,14 @@ struct StoredFormatTests {
         "generation":1,"corrections":0,"changes":1,"revision":2}
         """#
 
+    private static let recordWithCookies = #"""
+        {"format":3,"session":"work","provider":"p","environment":"e","method":"m","access_token":"",\#
+        "token_type":"Bearer","issued_at":0.0,"needs_password":false,"signed_in_at":0.0,"sign_in":"at0",\#
+        "generation":1,"corrections":0,"changes":1,"revision":2,\#
+        "cookies":[{"name":"sid","value":"s","domain":"a.example","path":"/","host_only":true,"secure":true,\#
+        "expires_at":60.0},{"name":"b","value":"","domain":"example","path":"/x"}]}
+        """#
+
     private func registeredClient() throws -> RegisteredClient {
         var oauth = OAuthProfile(issuer: nil, clientID: "", scopes: ["a", "b"])
         oauth.clientAuthentication = .post
@@ -77,6 +85,24 @@ struct StoredFormatTests {
             signedInAt: WallTime(unixSeconds: 0))
         #expect(record.encoded().reveal() == Self.leastRecord)
         #expect(try SessionRecord(decoding: Secret(Self.leastRecord)) == record)
+    }
+
+    @Test("of a session with cookies")
+    func recordWithCookies() throws {
+        var record = SessionRecord(
+            session: try SessionName("work"), provider: "p", environment: "e", method: "m",
+            tokens: TokenSet(accessToken: Secret(""), issuedAt: WallTime(unixSeconds: 0)), user: nil, rawUser: nil,
+            signedInAt: WallTime(unixSeconds: 0))
+        record.tokens.cookies = try #require(
+            CookieJar(
+                stored: [
+                    [
+                        "name": "sid", "value": "s", "domain": "a.example", "path": "/", "host_only": true,
+                        "secure": true, "expires_at": 60,
+                    ], ["name": "b", "value": "", "domain": "example", "path": "/x"],
+                ]))
+        #expect(record.encoded().reveal() == Self.recordWithCookies)
+        #expect(try SessionRecord(decoding: Secret(Self.recordWithCookies)) == record)
     }
 
     @Test("of sessions that are handed over")

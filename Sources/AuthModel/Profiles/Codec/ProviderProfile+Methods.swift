@@ -58,8 +58,15 @@ extension ProviderProfile {
 
     /// Whether the access token itself authorizes its renewal: nothing renews it after its end.
     package var renewsByToken: Bool {
-        guard oauth == nil, let request = renewal.request else { return false }
+        guard oauth == nil, !renewsByCookie, let request = renewal.request else { return false }
         return !request.placeholders.contains(TemplateValues.Name.refreshToken)
+    }
+
+    /// Whether the refresh token is one of the session's cookies, which every request has anyway.
+    var renewsByCookie: Bool {
+        let maps = [reply, renewal.reply].compactMap(\.self) + signIn.compactMap(\.reply)
+        return keepsCookies && renewal.kind == .refresh
+            && maps.contains { if case .cookie = $0.refreshToken { true } else { false } }
     }
 
     /// Whether a request uses a field or one of its claims.

@@ -66,7 +66,8 @@ extension ProviderProfile {
         case .none: return nil
         case .refresh, .validate:
             guard let template = renewal.request else { return nil }
-            let needsRefreshToken = template.placeholders.contains(TemplateValues.Name.refreshToken)
+            let needsRefreshToken =
+                renewsByCookie || template.placeholders.contains(TemplateValues.Name.refreshToken)
             guard !needsRefreshToken || record.tokens.refreshToken?.isEmpty == false else { return nil }
             return try request(template, record)
         case .signIn: return try repeatedSignInRequest(record)

@@ -36,6 +36,9 @@ struct TokenDecoder {
         }
         var grant = Grant(accessToken: token, issuedAt: sentAt)
         grant.refreshToken = try secret(map.refreshToken, "refresh token", reply, body)
+        if case .cookie(let name) = map.refreshToken {
+            grant.refreshEndsAt = TokenLifetimeDecoder.end(ofCookie: name, in: reply, sentAt: sentAt)
+        }
         grant.tokenType = map.tokenType?.find(in: reply, body)?.stringValue.flatMap(ProviderText.clean)
         grant.expiresAt = TokenLifetimeDecoder.end(in: reply, body, map: map, token: token, sentAt: sentAt)
         grant.needsPassword = map.needsPassword?.find(in: json)?.boolValue
