@@ -59,4 +59,8 @@ final class SimulatedSession {
         self.account = account
         self.process = process
     }
+
+    func callersWait(since moment: Duration) {
+        callers = callers.map { ($0.id, max($0.since, moment)) }
+    }
 }

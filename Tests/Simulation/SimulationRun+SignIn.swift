@@ -67,6 +67,8 @@ extension SimulationRun {
         if let seat = seats[session] {
             handle(session, .renewable(means))
             seat.begins(account: account)
+            // The former request is given up. If the new token has ended on its way, callers wait for another one.
+            if let end = tokens.expiresAt, end <= moment.wall { seat.callersWait(since: now) }
             seat.settled.insert(tokens.accessToken.reveal())
             handle(session, .replaced(record, sentAt: sentAt))
         } else {

@@ -15,7 +15,9 @@ struct CampaignTests {
 
     @Test(
         "seeds that once broke a rule break none",
-        arguments: [500_121_468, 500_166_297, 510_528_710, 520_224_752, 520_477_674, 520_849_770] as [UInt64])
+        arguments: [
+            500_121_468, 500_166_297, 510_528_710, 520_224_752, 520_477_674, 520_849_770, 524_679_863, 524_746_331,
+        ] as [UInt64])
     func formerFailures(seed: UInt64) async {
         let campaign = await Campaign.played(seeds: seed..<seed + 1, workers: 1)
         #expect(campaign.failures.isEmpty, "\(campaign.report)")

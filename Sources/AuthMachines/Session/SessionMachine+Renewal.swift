@@ -294,8 +294,9 @@ extension SessionMachine {
         if let former, canRenew || isFromTheFuture { life.start = min(life.start, former) }
         guard let length = life.length, let end else { return plan = nil }
         var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: life.start, end: end, using: &random)
-        // A response without a later expiry: not again at once, nor more often as the expiry approaches.
-        if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: length) }
+        // A response without a later expiry: not again at once, nor more often as the expiry approaches. A token that renews
+        // itself may have been found late in the store, and cannot wait that long.
+        if due <= now.boot { due = now.boot + beforeEnd(RenewalPolicy.pause(life: length), now) }
         plan = RenewalPlan(at: due, now: now)
     }
 }

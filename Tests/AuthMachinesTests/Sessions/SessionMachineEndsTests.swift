@@ -260,6 +260,22 @@ struct SessionMachineEndsTests {
         #expect(bench.failure(for: 1)?.kind == .signInRequired)
     }
 
+    @Test("a token that renews itself and is found in the store shortly before its end is renewed before that")
+    func foundLate() throws {
+        var bench = MachineBench(life: .seconds(300), means: .liveToken)
+        bench.advance(.seconds(301))
+        bench.send(.renewalRequested(CallerID(1)))
+        var stored = MachineBench.record(token: "token-2", life: .seconds(300), at: .seconds(20), revision: 2)
+        stored.tokens.refreshToken = nil
+        bench.advance(.seconds(3))
+        try bench.provider(fails: .invalidGrant)
+        bench.send(.storeReread(try #require(bench.requestsInFlight.last), .success(stored)))
+        #expect(bench.snapshot?.token == Secret("token-2"))
+        _ = try bench.sleepUntilWake()
+        #expect(bench.elapsed < .seconds(313))
+        #expect(bench.renewals.last?.tokens.accessToken == Secret("token-2"))
+    }
+
     @Test("an answer without a new token keeps the old one and its end")
     func nothingNew() throws {
         var bench = MachineBench()
