@@ -106,11 +106,13 @@ struct Starter {
         var text = text
         for (sample, value) in values { text = text.replacing(sample, with: value) }
         if let port { text = text.replacing(":8765/", with: ":\(port)/") }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            if line.hasPrefix("name = ") { return "name = \(ProfileDraft.quoted(name))" }
-            guard !scopes.isEmpty, line.hasPrefix("\(commaScopes ?? "scopes") = ") else { return String(line) }
-            return Self.scopes(scopes, commaScopes)
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        func replace(_ key: String, with line: String) {
+            // The first one: tables further down may have the same key.
+            if let index = lines.firstIndex(where: { $0.hasPrefix(key + " = ") }) { lines[index] = line }
         }
+        replace("name", with: "name = \(ProfileDraft.quoted(name))")
+        if !scopes.isEmpty { replace(commaScopes ?? "scopes", with: Self.scopes(scopes, commaScopes)) }
         return lines.joined(separator: "\n")
     }
 
