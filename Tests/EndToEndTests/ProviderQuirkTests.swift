@@ -55,6 +55,10 @@ struct ProviderQuirkTests {
                 #expect(token != former && server.counts.refreshes == number)
                 former = token
             }
+            for command in page.inlineCommands {
+                let done = try await scene.type(command)
+                #expect(done.status == 0, "\(command): \(done.err)")
+            }
             #expect(server.counts.reuses == 0)
             server.removeAccess()
             let ended = try await scene.agent.authc("refresh")
@@ -124,6 +128,20 @@ struct ProviderQuirkTests {
             server.removeAccess()
             #expect(try await scene.agent.authc("refresh").status == 3)
             #expect(try await scene.agent.status("github").state == .signInRequired)
+        }
+    }
+
+    @Test("GitHub: a wrong client ID is reported, although the answer has status 200")
+    func gitHubClient() async throws {
+        try await play(.github) { scene, server, page in
+            let path = scene.profilePath("github")
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let known = try #require(page.value("--client-id"))
+            try text.replacing(known, with: "Iv1.other").write(toFile: path, atomically: true, encoding: .utf8)
+            #expect(try await scene.type("authc reload").status == 0)
+            let login = try await scene.authc(["login", "github"])
+            #expect(login.status == 65 && login.err.contains("incorrect_client_credentials"), "\(login.err)")
+            #expect(server.counts.devicePolls == 0)
         }
     }
 

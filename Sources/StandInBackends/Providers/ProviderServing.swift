@@ -42,10 +42,22 @@ struct ProviderServing: Shape {
             routes.get("/common/v2.0/.well-known/openid-configuration") { _ throws(Refusal) in
                 metadata(issuer: "https://login.microsoftonline.com/{tenantid}/v2.0")
             }
-        case .slack: routes.post("/api/auth.test", user)
+        case .slack:
+            routes.post("/api/auth.test", user)
+            routes.post("/api/auth.revoke") { call throws(Refusal) in
+                let token = try call.bearer()
+                _ = try state.user(of: token)
+                state.revoke(token)
+                return .json(["ok": true, "revoked": true])
+            }
         case .discord: routes.get("/api/v10/users/@me", user)
         case .spotify: routes.get("/v1/me", user)
-        case .atlassian: routes.get("/me", user)
+        case .atlassian:
+            routes.get("/me", user)
+            routes.get("/oauth/token/accessible-resources") { call throws(Refusal) in
+                _ = try state.user(of: try call.bearer())
+                return .json([["id": "11223344-a1b2-3b33-c444-def123456789", "url": "https://example.atlassian.net"]])
+            }
         case .linear: routes.post("/graphql", user)
         case .notion: routes.get("/v1/users/me", user)
         }

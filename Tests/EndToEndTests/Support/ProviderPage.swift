@@ -33,6 +33,11 @@ struct ProviderPage: Sendable {
         (blocks("sh").first ?? "").split(separator: "\n").map(String.init)
     }
 
+    /// The calls with a session that its text names.
+    var inlineCommands: [String] {
+        text.matches(of: #/`(authc (?:request|token) [^`]+)`/#).map { String($0.1).replacing("\n", with: " ") }
+    }
+
     /// The name that its commands use.
     var provider: String { String((commands.last ?? "").split(separator: " ").last ?? "") }
 
