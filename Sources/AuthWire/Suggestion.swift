@@ -12,6 +12,12 @@ package enum Suggestion {
         return near.flatMap { $0.edits <= max(1, word.count / 3) ? $0.word : nil }
     }
 
+    /// What was expected instead of an unknown word.
+    package static func expected(insteadOf word: String, among known: [String]) -> String {
+        nearest(to: word, among: known).map { "\($0) (is that meant?)" }
+            ?? "one of " + known.sorted().joined(separator: ", ")
+    }
+
     /// Whether the words differ by one edit.
     package static func isOneEdit(from word: String, to known: String) -> Bool {
         word.count <= longest && distance(from: Array(word), to: Array(known)) == 1

@@ -97,5 +97,7 @@ struct TargetRules: Sendable {
     }
 
     /// The C targets.
-    static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CStart", "CSystemd", "CWipe", "CYAML", "authc-start"]
+    static let bridges: Set<String> = [
+        "CIdle", "CLinux", "CSecret", "CStart", "CSystemd", "CWipe", "CYAML", "authc-start",
+    ]
 }

@@ -7,8 +7,7 @@ package struct PathPattern: Sendable {
 
     init(_ template: Template, base: String) {
         // The stand-in marks the places of values.
-        let filled = template.fill(TemplateValues(standIn: Self.wild, for: template.placeholders)) ?? ""
-        segments = (base + filled).split(separator: "/", omittingEmptySubsequences: false)
+        segments = (base + template.filled(with: Self.wild)).split(separator: "/", omittingEmptySubsequences: false)
     }
 
     /// - Parameter path: absolute, without its query.

@@ -15,9 +15,8 @@ struct TOMLSection {
 
     func allow(_ known: [String]) {
         for key in table.keys where !known.contains(key) {
-            let near = Suggestion.nearest(to: key, among: known).map { "\($0) (is that meant?)" }
-            let hint = near ?? "one of " + known.sorted().joined(separator: ", ")
-            problems.add(path(key), expected: hint, found: "the unknown key \(key)")
+            let expected = Suggestion.expected(insteadOf: key, among: known)
+            problems.add(path(key), expected: expected, found: "the unknown key \(key)")
         }
     }
 

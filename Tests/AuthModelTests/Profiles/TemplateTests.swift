@@ -37,6 +37,37 @@ struct TemplateTests {
         #expect(try Template(parsing: "x{empty}").fill(values) == nil)
     }
 
+    @Test(
+        "filters change a value, from left to right",
+        arguments: [
+            ("{v:base64}", "QWRhICYgWm/DqyE="), ("{v:url}", "Ada%20%26%20Zo%C3%AB%21"), ("{v:lower}", "ada & zoë!"),
+            ("{v:sha256hex}", "2b5bc40cb7f3509e0d5bffb267a843ad9a5dc9fa38b85604da7c8a8238e7a28d"),
+            ("{v:lower:base64}", "YWRhICYgem/DqyE="), ("{v:base64:lower}", "qwrhicygwm/dqye="),
+            ("<{v:base64:url}>", "<QWRhICYgWm%2FDqyE%3D>"), ("{v}{v:lower}", "Ada & Zoë!ada & zoë!"),
+        ])
+    func filters(_ text: String, _ expected: String) throws {
+        let template = try Template(parsing: text)
+        #expect(template.fill(try Self.values(["v": "Ada & Zoë!"])) == expected)
+        #expect(template.text == text && Set(template.placeholders) == ["v"] && template.solePlaceholder == nil)
+    }
+
+    @Test("a filter makes no value of a missing one")
+    func filteredNothing() throws {
+        #expect(try Template(parsing: "{unknown:sha256hex}").fill(values) == nil)
+        #expect(try Template(parsing: "{empty:base64}").fill(values) == nil)
+    }
+
+    @Test(
+        "an unknown filter is an error with a suggestion",
+        arguments: [
+            ("{a:bas64}", "base64 (is that meant?)"), ("{a:lower:upper}", "lower (is that meant?)"),
+            ("{a:}", "one of base64, lower"), ("{a:md5sum}", "one of base64, lower"), ("{a: base64}", "base64"),
+        ])
+    func unknownFilter(_ text: String, _ expected: String) {
+        let error = #expect(throws: TemplateError.self) { try Template(parsing: text) }
+        #expect(error?.expected.hasPrefix(expected) == true, "\(error?.expected ?? "")")
+    }
+
     @Test("a value is never parsed as a template")
     func noSecondReading() throws {
         let sly = try Self.values(["name": "{code}", "code": "007"])
