@@ -1,4 +1,5 @@
 import AuthDaemon
+import AuthModel
 import AuthProviders
 import AuthWire
 import Glibc
@@ -7,7 +8,7 @@ ProcessGuard.keepStandardDescriptors()
 
 let profileCheck = ProfileCheckProgram.run { params in
     switch ProfileReader.read(params.text, source: params.file ?? "profile") {
-    case .success: ProviderCheck(problems: [])
+    case .success(let profile): ProviderCheck(problems: [], notes: profile.notes)
     case .failure(let failure): ProviderCheck(problems: failure.problems)
     }
 }

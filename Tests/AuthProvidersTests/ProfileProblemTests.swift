@@ -15,6 +15,40 @@ struct ProfileProblemTests {
         #expect(profile.renewal.finalStatuses == [401])
     }
 
+    @Test("the token's place is read, and a weak one has a note")
+    func tokenPlace() throws {
+        func read(_ line: String) throws -> ProviderProfile {
+            try ProfileReader.read(Bench.text(2, line), source: "mine.toml").get()
+        }
+        let value = try Template(parsing: "{access_token}")
+        #expect(try read("").tokenPlace == .standard)
+        #expect(
+            try read(#"authorization = "Token {access_token}""#).tokenPlace
+                == .header("Authorization", try Template(parsing: "Token {access_token}")))
+        #expect(try read(#"authorization = { header = "X-API-Key" }"#).tokenPlace == .header("X-API-Key", value))
+        #expect(
+            try read(#"authorization = { cookie = "sid", value = "{user.id}.{access_token:base64}" }"#).tokenPlace
+                == .cookie("sid", try Template(parsing: "{user.id}.{access_token:base64}")))
+        let weak = try read(#"authorization = { query = "key" }"#)
+        #expect(weak.tokenPlace == .query("key", value))
+        #expect(weak.notes.map(\.description).count == 1 && weak.notes[0].line == 2)
+        #expect(
+            weak.notes[0].description.hasPrefix(
+                "mine.toml:2: authorization.query: the token is a part of every address"))
+        #expect(try read(#"authorization = { cookie = "sid" }"#).notes.isEmpty)
+    }
+
+    @Test("a token in two places is a problem of each key that adds one")
+    func twoPlaces() {
+        let lines = Bench.text(2, #"authorization = { query = "key" }"#)
+            .replacing(#"X-User-ID = "{user.id}""#, with: #"X-Token = "{access_token:base64}""#)
+        let found = Bench.problems(lines + "\nquery = { key = \"x\" }")
+        #expect(found.map(\.key) == ["headers.X-Token", "user_request.request.query.key"])
+        let own = Bench.problems(
+            Bench.text(2, #"authorization = "T {access_token}""#) + "\nheaders = { AUTHORIZATION = \"x\" }")
+        #expect(own.contains { $0.key == "user_request.request.headers.AUTHORIZATION" })
+    }
+
     @Test(
         "each mistake is reported with its line, its key and what was expected",
         arguments: [
@@ -35,6 +69,20 @@ struct ProfileProblemTests {
             (6, #"X-A = "{user.name}""#, "headers.X-A", "{user.id}"),
             (6, #"X-A = "{refresh_token}""#, "headers.X-A", "{access_token}"),
             (6, #"X-A = "{""#, "headers.X-A", "brace"),
+            (6, #"X-A = "{user.id:bas64}""#, "headers.X-A", "base64 (is that meant?)"),
+            (2, "authorization = 1", "authorization", "a text"),
+            (2, #"authorization = "Token""#, "authorization", "a text with {access_token}"),
+            (2, #"authorization = "Token {token}""#, "authorization", "{access_token}"),
+            (2, #"authorization = "{access_token}\n""#, "authorization", "without line breaks"),
+            (2, #"authorization = { hedaer = "X-A" }"#, "authorization.hedaer", "header (is that meant?)"),
+            (2, #"authorization = { value = "{access_token}" }"#, "authorization", "exactly one of header"),
+            (2, #"authorization = { header = "X-A", query = "a" }"#, "authorization", "exactly one of header"),
+            (2, #"authorization = { header = "X A" }"#, "authorization.header", "a header's name"),
+            (2, #"authorization = { header = "Cookie" }"#, "authorization.header", "without another meaning"),
+            (2, #"authorization = { cookie = "a b" }"#, "authorization.cookie", "a cookie's name"),
+            (2, #"authorization = { query = "" }"#, "authorization.query", "a query parameter"),
+            (2, #"authorization = { query = "k", value = "x" }"#, "authorization.value", "a text with {access_token}"),
+            (2, #"authorization = { header = "x-user-id" }"#, "headers.X-User-ID", "authorization sets it"),
             (9, #"  { name = "e mail", kind = "email" },"#, "sign_in.password.fields[0].name", "a field's name"),
             (9, #"  { name = "environment" },"#, "sign_in.password.fields[0].name", "not environment"),
             (9, #"  { name = "email", kind = "mail" },"#, "sign_in.password.fields[0].kind", "one of text, email"),
@@ -87,6 +135,21 @@ struct ProfileProblemTests {
                 15, #"form = { e = "{email}", p = { q = "" } }"#, "sign_in.password.request.form.p",
                 "a form has no other"
             ),
+            (
+                15, #"basic = { user = "{email}", pasword = "{password}" }"#, "sign_in.password.request.basic.pasword",
+                "password (is that meant?)"
+            ),
+            (15, #"basic = { user = "{email}" }"#, "sign_in.password.request.basic.password", "a name and a password"),
+            (
+                15, #"basic = { user = "x:{email}", password = "{password}" }"#, "sign_in.password.request.basic.user",
+                "without ':'"
+            ),
+            (
+                15,
+                "basic = { user = \"{email}\", password = \"{password}\" }\nheaders = { authorization = \"x\" }",
+                "sign_in.password.request.headers.authorization", "no such header with basic"
+            ),
+            (30, "bearer = true\nbasic = { user = \"a\", password = \"b\" }", "renewal.request.basic", "bearer = true"),
             (15, #"form = "email={email}""#, "sign_in.password.request.form", "a table"),
             (
                 15, "form = { e = \"{email}\" }\nbody = { p = \"{password}\" }", "sign_in.password.request.form",

@@ -24,6 +24,8 @@ struct ProfileSchemaTests {
 
     /// Every table that a profile can have, each with a key that no table has.
     private static let tables = """
+        [authorization]
+        zzzzzzzzzzzz = 1
         [environments]
         production = "https://api.example.org"
         [sign_in.a]
@@ -33,6 +35,8 @@ struct ProfileSchemaTests {
         [sign_in.a.challenge]
         zzzzzzzzzzzz = 1
         [sign_in.a.challenge.request]
+        zzzzzzzzzzzz = 1
+        [sign_in.a.challenge.request.basic]
         zzzzzzzzzzzz = 1
         [sign_in.a.first]
         zzzzzzzzzzzz = 1

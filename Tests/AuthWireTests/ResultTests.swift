@@ -80,6 +80,9 @@ struct ResultTests {
         try check(
             ProviderCheck(problems: [problem, ProfileProblem(file: "p", line: 0, key: "", expected: "TOML")]), \.json,
             ProviderCheck.init)
+        try check(
+            ProviderCheck(problems: [], notes: [ProfileNote(file: "p", line: 2, key: "k", text: "weak")]), \.json,
+            ProviderCheck.init)
         #expect(problem.description == "p.toml:3: renewal.kind: expected a kind, found \"x\"")
         #expect(ProfileProblem(file: "p", line: 0, key: "", expected: "TOML").description == "p: expected TOML")
     }

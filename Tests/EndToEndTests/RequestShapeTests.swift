@@ -91,4 +91,82 @@ struct RequestShapeTests {
             #expect(await server.output.wait(for: "signed out"))
         }
     }
+
+    @Test(
+        "the token is in one place, once, in the profile's requests and in calls",
+        arguments: [
+            (#""Token {access_token}""#, "word", "header authorization"),
+            (#"{ header = "X-API-Key" }"#, "header", "header x-api-key"),
+            (#"{ query = "api_key" }"#, "query", "query api_key"), (#"{ cookie = "sid" }"#, "cookie", "header cookie"),
+        ])
+    func places(authorization: String, place: String, found: String) async throws {
+        try await Scene.play { scene in
+            try await Peer.running(.fastAPI, [Self.password], in: scene.desktop) { server in
+                try await scene.addProfile(
+                    """
+                    name = "notes"
+                    authorization = \(authorization)
+                    [environments]
+                    local = "\(server.url)"
+                    [sign_in.password]
+                    fields = [{ name = "user" }, { name = "password", kind = "password" }]
+                    [sign_in.password.request]
+                    method = "POST"
+                    path = "/basic"
+                    basic = { user = "{user}", password = "{password}" }
+                    [reply]
+                    access_token = "/access_token"
+                    user = ""
+                    [user]
+                    id = "/username"
+                    [user_request.request]
+                    method = "GET"
+                    path = "/places/\(place)/user"
+                    bearer = true
+                    [renewal]
+                    kind = "none"
+                    [endpoints.look]
+                    method = "GET"
+                    path = "/places/\(place)"
+                    """, named: "notes")
+                let colon = try await login(scene, user: "a:b")
+                #expect(colon.status != 0 && colon.err.contains("':'"), "\(colon.err)")
+                let right = try await login(scene)
+                #expect(right.status == 0, "\(right.err)")
+                let user = try await scene.authc(["whoami", "--fresh", "-s", "notes"])
+                #expect(user.status == 0, "\(user.err)")
+                // Twice: the second one is from the cache, if the response may be kept.
+                for arguments in [["call", "look"], ["request", "GET", "/places/\(place)?x=1"]] {
+                    let seen = try await scene.authc(arguments + ["-s", "notes"])
+                    #expect(seen.status == 0, "\(seen.err)")
+                    #expect(try JSON(parsing: seen.out)["found"] == [.string(found)], "\(seen.out)")
+                }
+                let taken = try await scene.authc([
+                    "request", "GET", "/places/query?api_key=mine", "-H", "X-API-Key: mine", "-H", "Cookie: sid=mine",
+                    "-s", "notes",
+                ])
+                if place != "word" { #expect(taken.err.contains("Only the agent may set the"), "\(taken.err)") }
+            }
+        }
+    }
+
+    @Test("filters reach the server as they are described")
+    func filters() async throws {
+        try await play(
+            """
+            [sign_in.password.request]
+            method = "POST"
+            path = "/filters"
+            body = { digest = "{password:sha256hex}", who = "{user:lower:base64}" }
+            [renewal]
+            kind = "none"
+            """
+        ) { scene, server in
+            let login = try await scene.authc(
+                ["login", "notes", "--field", "user=ADA", "--password-stdin"], input: "abc")
+            #expect(login.status == 0, "\(login.err)")
+            #expect(await server.output.wait(for: "'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'"))
+            #expect(await server.output.wait(for: "'who': 'YWRh'"))
+        }
+    }
 }

@@ -256,14 +256,12 @@ package final class APIClient: Sendable {
         ready.headers += conditions
         // Nothing else is secret in a call without a token, so that a change of the origin does not prevent it.
         let mayHaveCookies = order.profile.keepsCookies && OriginGuard(record).allows(.accessToken, at: ready.url)
-        if mayHaveCookies { record.tokens.cookies.add(to: &ready, at: context.clock.now().wall) }
         if sendsToken || order.namesTokens { try OriginGuard(record).check(.accessToken, at: ready.url) }
-        guard sendsToken else { return (request, ready) }
-        let tokens = record.tokens
-        if !ready.headers.contains(where: { $0.name.lowercased() == "authorization" }) {
-            ready.headers.append(.authorization(tokens.accessToken, boundTo: tokens.proofKey))
+        if sendsToken {
+            try order.profile.tokenPlace.add(TemplateValues(record), to: &ready, for: order.profile.title)
         }
-        ready.prove(tokens.accessToken, with: tokens.proofKey)
+        // After the token, which may be a cookie: a kept one of that name gives way.
+        if mayHaveCookies { record.tokens.cookies.add(to: &ready, at: context.clock.now().wall) }
         return (request, try await context.providers.signer.proven(ready))
     }
 

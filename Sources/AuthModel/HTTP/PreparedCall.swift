@@ -57,6 +57,7 @@ package struct PreparedCall: Sendable {
             }
         }
         request.largestReply = HTTPRequest.largestAnswer
+        if bearer { try profile.tokenPlace.checkIsFree(in: request) }
         return (request, body?.after)
     }
 

@@ -1,3 +1,5 @@
+package import AuthWire
+
 /// A provider as data: where it is, how requests are built, and where responses contain what is needed.
 ///
 /// Read from TOML by `AuthProviders`.
@@ -14,6 +16,9 @@ package struct ProviderProfile: Sendable, Equatable {
     package var keepsCookies = false
     /// Sent with every request; may contain placeholders.
     package var headers: [TemplateField] = []
+    package var tokenPlace = TokenPlace.standard
+    /// For `provider.check`.
+    package var notes: [ProfileNote] = []
     /// The first one is the default.
     package var signIn: [SignInMethod]
     /// Requests about the account's password.

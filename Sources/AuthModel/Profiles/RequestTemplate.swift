@@ -7,8 +7,7 @@ package struct RequestTemplate: Sendable, Equatable {
     package var path: Template
     package var query: [TemplateField]
     package var headers: [TemplateField]
-    /// `Authorization: Bearer` with the session's access token.
-    package var bearer: Bool
+    package var authorization: RequestAuthorization
     package var body: RequestBody?
 
     package init(
@@ -19,9 +18,18 @@ package struct RequestTemplate: Sendable, Equatable {
         self.path = path
         self.query = query
         self.headers = headers
-        self.bearer = bearer
+        authorization = bearer ? .accessToken : .none
         self.body = body
     }
+}
+
+/// What authorizes a request, besides its own headers.
+package enum RequestAuthorization: Sendable, Equatable {
+    case none
+    /// The session's access token, at the profile's ``TokenPlace``.
+    case accessToken
+    /// A name and a password (RFC 7617); a password without a value is empty.
+    case basic(user: Template, password: Template)
 }
 
 /// A header field or query parameter, left out if a placeholder has no value.
@@ -69,7 +77,13 @@ extension RequestTemplate {
     /// All placeholders, in no particular order; one may occur twice.
     package var placeholders: [String] {
         path.placeholders + query.flatMap(\.value.placeholders) + headers.flatMap(\.value.placeholders)
-            + (body?.placeholders ?? [])
+            + authorization.placeholders + (body?.placeholders ?? [])
+    }
+
+    /// Whether the session's access token is sent.
+    package var bearer: Bool {
+        get { authorization == .accessToken }
+        set { authorization = newValue ? .accessToken : .none }
     }
 
     /// Whether a request may be repeated after it may have been carried out: because of its method (RFC 9110 §9.2.2), or
@@ -77,6 +91,12 @@ extension RequestTemplate {
     package static func mayRepeat(method: String, headers: [String]) -> Bool {
         ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method)
             || headers.contains { $0.lowercased() == "idempotency-key" }
+    }
+}
+
+extension RequestAuthorization {
+    package var placeholders: [String] {
+        if case .basic(let user, let password) = self { user.placeholders + password.placeholders } else { [] }
     }
 }
 

@@ -37,6 +37,16 @@ package enum TokenPlace: Sendable, Equatable {
         request.prove(token, with: values.proofKey)
     }
 
+    package func isHeader(_ name: String) -> Bool {
+        switch self {
+        case .header(let own, _): own.lowercased() == name.lowercased()
+        case .cookie: name.lowercased() == "cookie"
+        case .standard, .query: false
+        }
+    }
+
+    package func isQuery(_ name: String) -> Bool { if case .query(name, _) = self { true } else { false } }
+
     /// - Throws: ``ErrorKind/validation`` if the request has something in the token's place already.
     func checkIsFree(in request: HTTPRequest) throws(AgentError) {
         switch self {

@@ -18,7 +18,8 @@ struct EndpointPlaces {
         let isAlone = endpoint.request.body?.hasAlone(name) ?? false
         let isInText = endpoint.request.body?.hasInText(name) ?? false
         let isPart = endpoint.request.body?.hasInPart(name) ?? false
-        guard isInPath || isInQuery || isInHeaders || isAlone || isInText || isPart else {
+        let isInBasic = endpoint.request.authorization.placeholders.contains(name)
+        guard isInBasic || isInPath || isInQuery || isInHeaders || isAlone || isInText || isPart else {
             return problem(name, "an argument that the request sends, as {\(name)}")
         }
         if isInPath, argument.optional {
@@ -30,13 +31,13 @@ struct EndpointPlaces {
         switch argument.type {
         case .list, .object:
             let isInForm = if case .form = endpoint.request.body { true } else { false }
-            if isInPath || isInQuery || isInHeaders || isInText || isPart {
+            if isInBasic || isInPath || isInQuery || isInHeaders || isInText || isPart {
                 problem(name, "a \(argument.type.rawValue) alone in a body, as \"{\(name)}\"")
             } else if isInForm, argument.type == .object {
                 problem(name, "another type: a form has texts, and lists of them")
             }
         case .file:
-            if isInPath || isInQuery || isInHeaders || isAlone || isInText {
+            if isInBasic || isInPath || isInQuery || isInHeaders || isAlone || isInText {
                 problem(name, "another type: a file can only be a part of multipart")
             }
         case .path:

@@ -16,7 +16,8 @@ extension ProfileReader {
                 "environments",
             ]
                 + [
-                    "default_environment", "headers", "errors", "user", "user_request", "user_update", "api",
+                    "default_environment", "headers", "authorization", "errors", "user", "user_request", "user_update",
+                    "api",
                     "endpoints",
                 ]
                 + unsupportedKeys)
@@ -40,6 +41,7 @@ extension ProfileReader {
         profile.user = user
         profile.oauth = oauth
         readCommonParts(root, names: names, into: &profile)
+        checkTokenPlace(root, profile)
         return profile
     }
 

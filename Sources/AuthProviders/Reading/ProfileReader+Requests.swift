@@ -7,7 +7,7 @@ extension ProfileReader {
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
     /// Headers that only the transport may set (RFC 9110 §7.6.1, §8.6, §7.2).
-    private static let forbiddenHeaders = [
+    static let forbiddenHeaders = [
         "connection", "content-length", "expect", "host", "proxy-authorization", "te", "trailer", "transfer-encoding",
         "upgrade",
     ]
@@ -32,24 +32,48 @@ extension ProfileReader {
         _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true, bears: Bool = false,
         beside more: [String] = []
     ) -> RequestTemplate? {
-        section.allow(["method", "path", "query", "headers", "bearer", "body", "form"] + more)
+        section.allow(["method", "path", "query", "headers", "bearer", "basic", "body", "form"] + more)
         let method = section.word("method", of: methods, isRequired: true)
         let path = path(section, names)
-        let bearer = section.bool("bearer") ?? bears
+        let basic = section.section("basic").flatMap { self.basic($0, names) }
+        let bearer = section.bool("bearer") ?? (bears && !section.has("basic"))
         if bearer, !mayBear {
             section.problems.add(
                 section.path("bearer"), expected: "false: a sign-in has no token yet", found: "true")
         }
         let headers = headers(section, names: names)
-        if bearer, let header = headers.first(where: { $0.name.lowercased() == "authorization" }) {
+        if bearer || section.has("basic"),
+            let header = headers.first(where: { $0.name.lowercased() == "authorization" })
+        {
             section.problems.add(
-                TOMLPath.join(section.path("headers"), header.name), expected: "no such header with bearer = true")
+                TOMLPath.join(section.path("headers"), header.name),
+                expected: "no such header with " + (bearer ? "bearer = true" : "basic"))
+        }
+        if bearer, section.has("basic") {
+            section.problems.add(
+                section.path("basic"), expected: "no name and password with bearer = true", found: "some")
         }
         let body = requestBody(section, method: method, names)
         guard let method, let path else { return nil }
-        return RequestTemplate(
+        var request = RequestTemplate(
             method: method, path: path, query: fields(section, "query", names: names), headers: headers,
             bearer: bearer, body: body)
+        if let basic { request.authorization = basic }
+        return request
+    }
+
+    /// RFC 7617.
+    private static func basic(_ section: TOMLSection, _ names: PlaceholderNames) -> RequestAuthorization? {
+        section.allow("user", "password")
+        let expected = "a name and a password: basic = { user = \"{user}\", password = \"{password}\" }"
+        let texts = ["user", "password"].map { key in
+            section.required(key, expected).flatMap { template($0, at: section.path(key), names, section.problems) }
+        }
+        guard let user = texts[0], let password = texts[1] else { return nil }
+        if user.literals.contains(where: { $0.contains(":") }) {
+            section.problems.add(section.path("user"), expected: "a name without ':' (RFC 7617 §2)", found: user.text)
+        }
+        return .basic(user: user, password: password)
     }
 
     private static let bodyKeys = ["body", "form", "multipart"]
@@ -122,13 +146,13 @@ extension ProfileReader {
         let fields = fields(section, "headers", names: names)
         for field in fields {
             let path = TOMLPath.join(section.path("headers"), field.name)
-            if !isFieldName(field.name) {
+            if !isHeaderName(field.name) {
                 section.problems.add(path, expected: "a header's name (RFC 9110 §5.6.2)", found: field.name)
             } else if forbiddenHeaders.contains(field.name.lowercased()) {
                 section.problems.add(
                     path, expected: "a header that the connection does not set itself", found: field.name)
             }
-            if !field.value.literals.allSatisfy(isFieldText) {
+            if !field.value.literals.allSatisfy(isHeaderText) {
                 section.problems.add(path, expected: "a header's value, without line breaks", found: "one with some")
             }
         }
@@ -151,8 +175,7 @@ extension ProfileReader {
             let path = template(text, at: section.path("path"), names, section.problems)
         else { return nil }
         // A value can only add to a segment, so the rest of the path must be valid.
-        let filled = path.fill(TemplateValues(standIn: "x", for: path.placeholders)) ?? ""
-        guard text.hasPrefix("/"), PercentEncoding.isPath(filled) else {
+        guard text.hasPrefix("/"), PercentEncoding.isPath(path.filled(with: "x")) else {
             section.problems.add(section.path("path"), expected: expected, found: text)
             return nil
         }
@@ -166,7 +189,7 @@ extension ProfileReader {
         do throws(TemplateError) {
             template = try Template(parsing: text)
         } catch {
-            problems.add(path, expected: "text with {placeholders}, and {{ or }} for a brace", found: error.reason)
+            problems.add(path, expected: error.expected, found: error.reason)
             return nil
         }
         for name in template.placeholders where !names.names.contains(name) {
@@ -201,12 +224,12 @@ extension ProfileReader {
     }
 
     /// RFC 9110 §5.6.2.
-    private static func isFieldName(_ name: String) -> Bool {
+    static func isHeaderName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.allSatisfy { TOMLPath.isBare($0) || "!#$%&'*+.^`|~".utf8.contains($0) }
     }
 
     /// RFC 9110 §5.5.
-    private static func isFieldText(_ text: String) -> Bool {
+    static func isHeaderText(_ text: String) -> Bool {
         text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }
     }
 }

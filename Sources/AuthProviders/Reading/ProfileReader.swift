@@ -19,9 +19,8 @@ package enum ProfileReader {
     private static func profile(_ root: TOMLSection, source: String) -> ProviderProfile? {
         root.allow(
             "name", "title", "allow_insecure_http", "cookies", "environments", "default_environment", "headers",
-            "sign_in", "password", "reply", "errors", "user", "renewal", "validation", "user_request", "user_update",
-            "sign_out",
-            "api", "endpoints")
+            "authorization", "sign_in", "password", "reply", "errors", "user", "renewal", "validation", "user_request",
+            "user_update", "sign_out", "api", "endpoints")
         let name = name(root)
         let insecure = root.bool("allow_insecure_http") ?? false
         let environments = environments(root, insecure: insecure)
@@ -44,6 +43,7 @@ package enum ProfileReader {
         profile.validation = root.section("validation").flatMap { request($0, names: names) }
         profile.signOut = root.section("sign_out").flatMap { request($0, names: names) }
         readCommonParts(root, names: names, into: &profile)
+        checkTokenPlace(root, profile)
         checkTokenIsFound(root, profile)
         return renewal == nil ? nil : profile
     }
@@ -51,11 +51,13 @@ package enum ProfileReader {
     /// The parts that profiles with and without OAuth have.
     static func readCommonParts(_ root: TOMLSection, names: PlaceholderNames, into profile: inout ProviderProfile) {
         profile.headers = headers(root, names: names)
+        profile.tokenPlace = tokenPlace(root, names: names)
         profile.errors = root.section("errors").map(errorMap) ?? ErrorMap()
         profile.userRequest = userRequest(root, names: names)
         profile.userUpdate = userUpdate(root, names: names)
         profile.endpoints = endpoints(root, names: names)
         profile.api = apiRules(root)
+        profile.notes = notes(root, profile)
     }
 
     static func name(_ root: TOMLSection) -> String {

@@ -33,14 +33,46 @@ public struct ProfileProblem: Error, WireObject, CustomStringConvertible {
     }
 }
 
+/// What is valid in a profile, and weak.
+public struct ProfileNote: WireObject, Equatable, CustomStringConvertible {
+    public var file = ""
+    /// From 1.
+    public var line = 0
+    public var key = ""
+    public var text = ""
+
+    public init(blank: Blank) {}
+    public init(file: String, line: Int, key: String, text: String) {
+        self.file = file
+        self.line = line
+        self.key = key
+        self.text = text
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("file", &file, .string)
+        try visitor.required("line", &line, .integer)
+        try visitor.required("key", &key, .string)
+        try visitor.required("text", &text, .string)
+    }
+
+    /// On one line, with every character visible.
+    public var description: String { VisibleText.line("\(file):\(line): \(key): \(text)") }
+}
+
 /// The result of `provider.check`. Without problems the profile is valid.
 public struct ProviderCheck: WireObject {
     public var problems: [ProfileProblem] = []
+    public var notes: [ProfileNote] = []
 
     public init(blank: Blank) {}
-    public init(problems: [ProfileProblem]) { self.problems = problems }
+    public init(problems: [ProfileProblem], notes: [ProfileNote] = []) {
+        self.problems = problems
+        self.notes = notes
+    }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.written("problems", &problems, .list())
+        try visitor.optional("notes", &notes, .list(), default: [])
     }
 }

@@ -64,6 +64,7 @@ struct Provider: ParsableCommand {
             if options.json {
                 try Output.json(json)
             } else if check.problems.isEmpty {
+                for note in check.notes { Output.note(Visible.line("\(note.description)")) }
                 Output.note("\(Visible.line(file)): no problems found")
             } else {
                 try Output.result(check.problems.map { Visible.line($0.description) }.joined(separator: "\n"))

@@ -13,11 +13,11 @@ struct RequestBuilder {
         guard let path = template.path.fill(values, escaping: PercentEncoding.encode) else {
             throw missingValues(template.path)
         }
-        for name in template.path.placeholders where !values.mayHoldSlash(name) {
-            guard values[name].map({ PercentEncoding.isOneSegment($0.reveal()) }) ?? true else {
+        for placeholder in template.path.values where !values.mayHoldSlash(placeholder.name) {
+            guard placeholder.text(values).map(PercentEncoding.isOneSegment) ?? true else {
                 throw AgentError(
                     .validation,
-                    "The value of \(name) contains a slash or backslash, and could lead to another path at "
+                    "The value of \(placeholder.name) contains a slash or backslash, and could lead to another path at "
                         + "\(profile.title): only arguments of type path may contain one. Nothing was sent.",
                     cause: "path")
             }
@@ -33,7 +33,7 @@ struct RequestBuilder {
         let content = if let body { try content(body, adding: members) } else { nil as (bytes: Secret, type: String)? }
         request.headers = try headers(template, bodyType: content?.type)
         request.body = content?.bytes
-        if template.bearer { request.prove(values[TemplateValues.Name.accessToken], with: values.proofKey) }
+        if template.bearer { try profile.tokenPlace.add(values, to: &request, for: profile.title) }
         return request
     }
 
@@ -74,17 +74,13 @@ struct RequestBuilder {
         return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
     }
 
-    /// A request's header replaces the profile's header of that name, and both replace the agent's, `Authorization` included.
+    /// A request's header replaces the profile's header of that name, and both replace the agent's.
     private func headers(_ template: RequestTemplate, bodyType: String?) throws(AgentError) -> [HTTPField] {
         var fields: [HTTPField] = []
         var names: Set<String> = []
-        var bearer: HTTPField?
-        if template.bearer {
-            guard let token = values[TemplateValues.Name.accessToken] else {
-                throw AgentError(.notSignedIn, "There is no access token for \(profile.title).")
-            }
-            let shown = HTTPField.authorization(token, boundTo: values.proofKey)
-            bearer = try field(shown.name, shown.value.reveal())
+        if case .basic(let user, let password) = template.authorization {
+            fields.append(try basic(user, password))
+            names.insert("authorization")
         }
         for header in template.headers + profile.headers {
             guard let value = header.value.fill(values), names.insert(header.name.lowercased()).inserted else {
@@ -92,12 +88,24 @@ struct RequestBuilder {
             }
             fields.append(try field(header.name, value))
         }
-        if let bearer, names.insert("authorization").inserted { fields.insert(bearer, at: 0) }
         if names.insert("accept").inserted { fields.append(HTTPField("Accept", "application/json")) }
         if let bodyType, names.insert("content-type").inserted {
             fields.append(HTTPField("Content-Type", bodyType))
         }
         return fields
+    }
+
+    /// RFC 7617 §2, in UTF-8.
+    private func basic(_ user: Template, _ password: Template) throws(AgentError) -> HTTPField {
+        guard let name = user.fill(values) else { throw missingValues(user) }
+        let pair = name + ":" + (password.fill(values) ?? "")
+        guard !name.utf8.contains(UInt8(ascii: ":")), !pair.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw AgentError(
+                .validation,
+                "\(profile.title) expects a name and a password as HTTP Basic authentication: the name must not have a ':', "
+                    + "and neither a control character (RFC 7617 §2). Nothing was sent.", cause: "basic")
+        }
+        return HTTPField("Authorization", "Basic " + Base64.encode(Array(pair.utf8)))
     }
 
     private func field(_ name: String, _ value: String) throws(AgentError) -> HTTPField {
