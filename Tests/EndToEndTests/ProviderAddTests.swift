@@ -127,7 +127,8 @@ struct ProviderAddTests {
             #expect(try await scene.authc(add).status == 0)
             let path = scene.profilePath("gitlab")
             let first = try String(contentsOfFile: path, encoding: .utf8)
-            #expect(first.contains("issuer = \"https://git.example.org\"") && !first.contains("gitlab.com"))
+            #expect(first.contains("issuer = \"https://git.example.org\"") && !first.contains("//gitlab.com"))
+            #expect(first.contains("# https://docs.gitlab.com/api/oauth2\n"))
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
             #expect(mode == 0o644)
             let again = try await scene.authc(["provider", "add", "gitlab", "--client-id", "b"])

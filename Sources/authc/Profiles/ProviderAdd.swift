@@ -143,7 +143,9 @@ struct ProviderAdd: AgentCommand {
         }
         var values: [(String, String)] = []
         for value in [Starter.clientID] + starter.values {
-            values.append((value.sample, try answer(value, options)))
+            // Only a whole host: a link to docs.gitlab.com stays.
+            let prefix = value.kind == .host ? "//" : ""
+            values.append((prefix + value.sample, prefix + (try answer(value, options))))
         }
         try refuseOthers(than: starter.values.map(\.kind), provider)
         return (name, starter.profile(named: name, values, scopes: scope, port: port))
