@@ -3,7 +3,7 @@ public struct SessionName: Hashable, Comparable, Sendable, CustomStringConvertib
     public let text: String
 
     /// In bytes.
-    static let longest = 64
+    package static let longest = 64
 
     /// The rule, for messages.
     public static let rule = "1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a letter or digit"

@@ -3,7 +3,8 @@ import AuthWire
 
 /// What the user wants: a sign-in, or a change of a password.
 enum SignInRequestOptions {
-    case signIn(provider: String, environment: String?, method: String?, remember: Bool)
+    /// - Parameter provider: a provider, or the URL of a protected resource.
+    case signIn(provider: String, environment: String?, method: String?, scopes: [String], remember: Bool)
     /// Without a provider, for a session.
     case password(PasswordVerb, provider: String?, environment: String?)
 
@@ -17,6 +18,15 @@ enum SignInRequestOptions {
     /// With this method, the browser is on this machine, whatever the environment says.
     private static let browserMethod = "browser"
 
+    static func isURL(_ provider: String) -> Bool { provider.contains("://") }
+
+    /// What a sign-in to a URL may ask for.
+    private static let urlFields = [
+        StepField(name: "client_id", label: "Client ID"),
+        StepField(name: "client_secret", label: "Client secret", secret: true, optional: true),
+        StepField(name: "refresh_token", label: "Refresh token", secret: true, optional: true),
+    ]
+
     /// - Parameters:
     ///   - replaces: ends another sign-in to the session that is in progress.
     ///   - replacesAccount: gives the session to another account without asking.
@@ -24,9 +34,11 @@ enum SignInRequestOptions {
         _ session: SessionName?, fields: [String: String], replaces: Bool, replacesAccount: Bool
     ) -> any AgentMethod<Step> {
         switch self {
-        case .signIn(let provider, let environment, let method, let remember):
+        case .signIn(let provider, let environment, let method, let scopes, let remember):
+            let isURL = Self.isURL(provider)
             return LoginStart(
-                provider: provider, session: session, environment: environment, method: method, fields: fields,
+                provider: isURL ? "" : provider, url: isURL ? provider : nil, session: session,
+                environment: environment, method: method, scopes: scopes.isEmpty ? nil : scopes, fields: fields,
                 remember: remember, hasBrowser: WebBrowser.isHere || method == Self.browserMethod,
                 replacesSignIn: replaces, replaceAccount: replacesAccount)
         case .password(let verb, let provider, let environment):
@@ -47,7 +59,10 @@ enum SignInRequestOptions {
         _ session: SessionName?, lookup: SignInLookup
     ) throws(Failure) -> SignInMethodInfo {
         switch self {
-        case .signIn(let provider, _, let name, _):
+        case .signIn(let provider, _, let name, _, _) where Self.isURL(provider):
+            // What is needed there is found out by the sign-in.
+            return SignInMethodInfo(name: name ?? Self.browserMethod, label: provider, fields: Self.urlFields)
+        case .signIn(let provider, _, let name, _, _):
             let detail = try lookup.provider(provider)
             let found = if let name { detail.methods.first { $0.name == name } } else { detail.methods.first }
             if let found { return found }

@@ -26,8 +26,10 @@ struct ConfigurationReader: Sendable {
         case .success(let settings):
             let loaded = ProfileFolders.load(
                 folders: paths.folders, environments: settings.environments, defaults: settings.defaultEnvironments)
+            var catalog = loaded.catalog
+            catalog.clientDocument = settings.clientDocument
             return ConfigurationReading(
-                configuration: AgentConfiguration(settings: settings, catalog: loaded.catalog),
+                configuration: AgentConfiguration(settings: settings, catalog: catalog),
                 problems: loaded.problems)
         }
     }

@@ -19,7 +19,7 @@ enum Samples {
             ProviderCheckRun(text: "client_secret = \"\(secret)\"", file: "shop.toml"),
             ProviderForget(ProviderParams(provider: "shop")),
             LoginStart(
-                provider: "shop", session: session, environment: "test", method: "password",
+                provider: "shop", session: session, environment: "test", method: "password", scopes: ["a"],
                 fields: ["email": "ada@example.org", "password": secret], remember: true,
                 replaceAccount: true),
             LoginAnswer(login: "l1", fields: ["code": secret]),

@@ -285,7 +285,7 @@ package final class APIClient: Sendable {
     // MARK: The profile
 
     private func place(of record: SessionRecord) throws(AgentError) -> (ProviderProfile, ProviderEnvironment) {
-        guard let profile = context.providers.profiles[record.provider] else { throw .unknownProvider(record.provider) }
+        guard let profile = context.providers.profile(of: record) else { throw .unknownProvider(record.provider) }
         return (profile, try profile.environment(named: record.environment))
     }
 }

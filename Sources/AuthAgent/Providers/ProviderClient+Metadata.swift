@@ -22,6 +22,9 @@ extension ProviderClient {
         return try Self.read(found.json, profile, oauth)
     }
 
+    /// The cause if an issuer differs only by a slash at its end.
+    static let otherSpelling = "issuer_spelling"
+
     /// What a server publishes, and how long it says that this holds.
     private struct Published {
         var json: JSON
@@ -46,7 +49,9 @@ extension ProviderClient {
         var merged: Published?
         var stranger: Published?
         var failure: ProviderFailure?
-        for place in OAuthServer.places(of: issuer) {
+        for (index, place) in OAuthServer.places(of: issuer).enumerated() {
+            // The third one is another address of the first one.
+            if index > 1, merged != nil || stranger != nil { break }
             do throws(ProviderFailure) {
                 let found = try await publication(at: place, of: profile)
                 if found.json["issuer"]?.stringValue != issuer {
@@ -98,7 +103,7 @@ extension ProviderClient {
             throw .temporary(
                 AgentError(
                     .badReply, "What \(profile.title) says of itself cannot be used: \(error.reason).",
-                    cause: "metadata"), retryAfter: nil)
+                    cause: error.isSpelling ? Self.otherSpelling : "metadata"), retryAfter: nil)
         }
     }
 }

@@ -8,14 +8,14 @@ extension ProviderClient {
     func register(
         at profile: ProviderProfile, server: OAuthServer, sentAt: Moment
     ) async throws(ProviderFailure) -> RegisteredClient {
-        let wanted = OAuthProfile.requestedGrants
+        let wanted = ClientMetadata.grants
         do throws(ProviderFailure) {
             return try await register(at: profile, server: server, grants: wanted, sentAt: sentAt)
         } catch {
             guard error.error.cause == "invalid_client_metadata" else { throw error }
         }
         let listed = server.grantTypes ?? wanted
-        let offered = wanted.filter { listed.contains($0) || $0 == OAuthProfile.refreshGrant }
+        let offered = wanted.filter { listed.contains($0) || $0 == ClientMetadata.refreshGrant }
         let less = offered.count < wanted.count ? offered : Array(wanted.dropLast())
         return try await register(at: profile, server: server, grants: less, sentAt: sentAt)
     }

@@ -7,6 +7,8 @@ internal import Synchronization
 package final class ProviderClient: Sendable {
     private let current: Mutex<ProfileCatalog>
     private let transport: any HTTPTransport
+    /// The profiles that were generated so far, by name. They are few: each belongs to a resource that a user signed in to.
+    private let generated = Mutex<[String: ProviderProfile]>([:])
     let servers = ServerMetadataCache()
     let signer: ProofSigner
 
@@ -26,7 +28,22 @@ package final class ProviderClient: Sendable {
 
     /// The present profile of a session, with the client that its provider knows.
     func profile(of record: SessionRecord) -> ProviderProfile? {
-        profiles[record.provider]?.known(as: record.client)
+        let profile = record.resource.map(generate) ?? profiles[record.provider]
+        return profile?.known(as: record.client)
+    }
+
+    /// The profile of that name: read from a file, or generated for the URL of a session.
+    package func profile(named name: String) -> ProviderProfile? {
+        profiles[name] ?? generated.withLock { $0[name] }
+    }
+
+    private func generate(_ resource: ProtectedResource) -> ProviderProfile {
+        generated.withLock { generated in
+            if let known = generated[resource.url], known.resource == resource { return known }
+            let profile = ProviderProfile(resource)
+            generated[resource.url] = profile
+            return profile
+        }
     }
 
     /// Whether anything renews this session, by its present profile.
@@ -61,7 +78,7 @@ package final class ProviderClient: Sendable {
 
     /// The same for the status of a session.
     func needsNetwork(_ status: SessionStatus) -> Bool {
-        guard let profile = profiles[status.provider], let environment = status.environment else { return true }
+        guard let profile = profile(named: status.provider), let environment = status.environment else { return true }
         return probe(profile, environment)?.origin.isLoopback != true
     }
 
@@ -98,7 +115,7 @@ package final class ProviderClient: Sendable {
 
     /// Where requests with this session's secrets go, and where responses with them come from, as far as that is known.
     func origins(of status: SessionStatus) async -> Set<Origin> {
-        guard let profile = profiles[status.provider] else { return [] }
+        guard let profile = profile(named: status.provider) else { return [] }
         var urls = profile.environments.filter { $0.name == status.environment }.map(\.baseURL)
         // Its ID tokens may come from another provider.
         let authorities = profile.signIn.compactMap { IdentityProof(for: $0, in: profiles)?.profile }

@@ -51,8 +51,10 @@ package struct SessionRequests: Sendable {
 
     private func token(_ params: TokenGet, of session: Session) async throws(AgentError) -> TokenResult {
         guard let target = try TokenTarget(params) else { return try await session.token(minValid: params.minValid) }
-        let name = await session.record.provider
-        guard let profile = providers.profiles[name], let oauth = profile.oauth else { throw .notOAuth(name) }
+        let record = await session.record
+        guard let profile = providers.profile(of: record), let oauth = profile.oauth else {
+            throw .notOAuth(record.provider)
+        }
         guard oauth.givesTargetedTokens else { throw .noTargetedTokens(profile) }
         // The token that is exchanged must be valid itself.
         if target.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
@@ -119,7 +121,7 @@ package struct SessionRequests: Sendable {
     package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
         let session = try await registry.session(params.session)
         let record = try await session.liveRecord()
-        if providers.profiles[record.provider]?.renewal.kind == .validate {
+        if providers.profile(of: record)?.renewal.kind == .validate {
             try await session.renew()
             return try status(session.name)
         }

@@ -79,7 +79,9 @@ package final class ClientRegistry: Sendable {
     /// Removes the client of a provider, and has the provider delete it (RFC 7592 §2.3) unless a session uses it.
     package func forget(_ params: ProviderParams) async throws(AgentError) -> ProviderForgotten {
         // The name becomes part of the key's name, so only known providers are accepted.
-        guard let profile = context.providers.profiles[params.provider] else { throw .unknownProvider(params.provider) }
+        guard let profile = context.providers.profile(named: params.provider) else {
+            throw .unknownProvider(params.provider)
+        }
         guard let client = try await stored(at: profile.name) else {
             return ProviderForgotten(
                 isForgotten: false, message: "\(profile.title) has registered no client for authd.")

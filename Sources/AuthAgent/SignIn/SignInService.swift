@@ -35,12 +35,39 @@ package final class SignInService: Sendable {
     }
 
     package func start(_ params: LoginStart) async throws(AgentError) -> Step {
+        // The provider of such a session is its URL.
+        if let url = params.url ?? (params.provider.contains("://") ? params.provider : nil) {
+            return try await start(at: url, params)
+        }
         guard let profile = context.providers.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
         let machine = try SignInMachine(
             id: Self.newID(), params: params, profile: profile, catalog: context.providers.profiles,
             now: context.clock.now())
         return try await begin(machine, replacesOther: params.replacesSignIn)
+    }
+
+    /// Signs in to a protected resource, which is asked where that is possible.
+    private func start(at url: String, _ params: LoginStart) async throws(AgentError) -> Step {
+        let url = try ResourceURL(url)
+        try await refuseWithoutStore()
+        let (profile, notes) = try await ResourceFinder(context: context).profile(of: url, for: params)
+        var params = params
+        if params.session == nil { params.session = try sessionName(of: url) }
+        let machine = try SignInMachine(
+            id: Self.newID(), params: params, profile: profile, catalog: context.providers.profiles, notes: notes,
+            now: context.clock.now())
+        return try await begin(machine, replacesOther: params.replacesSignIn)
+    }
+
+    /// The session of this URL, or the first name that is free.
+    private func sessionName(of url: ResourceURL) throws(AgentError) -> SessionName {
+        var number = 1
+        while true {
+            let name = try url.sessionName(number)
+            guard let known = context.board.status(name), known.provider != url.text else { return name }
+            number += 1
+        }
     }
 
     /// `password.set`, `password.change`, `password.request_reset` and `password.reset`.
@@ -171,7 +198,7 @@ package final class SignInService: Sendable {
         guard let provider = params.provider ?? known?.provider else {
             throw .invalidParams("params.provider: expected a provider, as there is no such session; found nothing.")
         }
-        guard let profile = context.providers.profiles[provider] else { throw .unknownProvider(provider) }
+        guard let profile = context.providers.profile(named: provider) else { throw .unknownProvider(provider) }
         guard let method = profile.password[action] else {
             throw AgentError(.unsupported, "\(profile.title) has no way to do that: \(action.words).")
         }

@@ -120,6 +120,9 @@ enum ConfigurationChange {
         if old.settings.defaultSession != new.settings.defaultSession {
             changes.append("the default session is \(new.settings.defaultSession?.text ?? "the first signed in")")
         }
+        if old.settings.clientDocument != new.settings.clientDocument {
+            changes.append("client_metadata_url is \(new.settings.clientDocument ?? "not set")")
+        }
         if old.settings.folders != new.settings.folders { changes.append("the folder rules are different") }
         if old.settings.notifications != new.settings.notifications {
             changes.append("notifications are \(new.settings.notifications ? "shown" : "no longer shown")")

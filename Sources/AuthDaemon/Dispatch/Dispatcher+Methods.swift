@@ -23,10 +23,15 @@ extension Dispatcher {
     }
 
     mutating func addProviders(_ providers: ProviderClient, _ signIns: SignInService, _ services: AgentServices) {
-        now(ProviderListGet.self) { _ in ProviderList(providers: providers.profiles.list.map(\.summary)) }
+        now(ProviderListGet.self) { [board] _ in
+            // Of the profiles that were generated, those that a session uses.
+            let urls = Set(board.statuses().map(\.provider)).subtracting(providers.profiles.list.map(\.name))
+            let generated = urls.sorted().compactMap { providers.profile(named: $0) }
+            return ProviderList(providers: (providers.profiles.list + generated).map(\.summary))
+        }
         now(ProviderShow.self) { call throws(AgentError) in
             let name = call.params.provider
-            guard let profile = providers.profiles[name] else { throw .unknownProvider(name) }
+            guard let profile = providers.profile(named: name) else { throw .unknownProvider(name) }
             return profile.detail
         }
         later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }

@@ -23,6 +23,7 @@ extension SignInMachine {
             clientSecret: hasClient && registration == nil ? client.secret : nil,
             client: hasClient ? registration : nil)
         record.tokens.cookies = cookies
+        if form.profile.resource != nil { record.resource = authority.resource }
         return record
     }
 }

@@ -81,13 +81,16 @@ package struct SignInMachine: Machine {
     /// Those that wait for a question or the end.
     var waiting: [CallerID] = []
 
-    /// - Parameter catalog: the other providers, where a user may prove who they are.
+    /// - Parameters:
+    ///   - catalog: the other providers, where a user may prove who they are.
+    ///   - notes: what the user is shown at the end.
     /// - Throws: `validation` for an environment, method or field that the profile does not have, and for answers that
     ///   cannot be remembered.
     package init(
-        id: String, params: LoginStart, profile: ProviderProfile, catalog: ProfileCatalog, signIn: SignInID = .random(),
-        now: Moment
+        id: String, params: LoginStart, profile: ProviderProfile, catalog: ProfileCatalog, notes: [String] = [],
+        signIn: SignInID = .random(), now: Moment
     ) throws(AgentError) {
+        let profile = try profile.requesting(params.scopes)
         let method = try profile.method(named: params.method)
         let repeated = profile.repeatedMethod
         if params.remember, let repeated, repeated.name != method.name {
@@ -105,6 +108,7 @@ package struct SignInMachine: Machine {
             mayReplaceAccount: params.replaceAccount, signIn: signIn, now: now)
         remembers = params.remember && repeated != nil
         hasBrowser = params.hasBrowser
+        if !notes.isEmpty { note = notes.joined(separator: "\n") }
         guard params.remember, repeated == nil else { return }
         note =
             profile.renewal.kind == .none
@@ -129,7 +133,10 @@ package struct SignInMachine: Machine {
     package var plainAuthority: ProviderProfile { form.proof?.profile ?? form.profile }
 
     /// The same, as the client that it has registered.
-    package var authority: ProviderProfile { plainAuthority.known(as: registration) }
+    package var authority: ProviderProfile {
+        plainAuthority.known(as: registration).withClient(
+            form.fields[OAuthField.clientID], hasSecret: form.fields[OAuthField.clientSecret] != nil)
+    }
 
     /// The client that asks there.
     package var client: OAuthClient {

@@ -41,7 +41,8 @@ struct RequestTarget: Equatable {
                     "A path must begin with one '/', be percent-encoded, and have no '.' or '..' segment (RFC 3986 §3.3); "
                         + "an empty path is the base URL.")
             }
-            return base + text
+            // The URL of a generated profile may have a slash at its end.
+            return (base.hasSuffix("/") ? String(base.dropLast()) : base) + text
         }
         let rest = text[text.index(scheme, offsetBy: 3)...]
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex

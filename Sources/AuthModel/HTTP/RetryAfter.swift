@@ -1,10 +1,10 @@
 /// When the provider asks to try again (RFC 9110 §10.2.3).
-enum RetryAfter {
+package enum RetryAfter {
     /// The longest accepted wait: one wrong header must not stop a session for good.
     static let longest = Duration.seconds(86_400)
 
     /// Seconds, or a date relative to the response's own `Date`, so that a wrong clock on either side does no harm.
-    static func read(_ reply: HTTPResponse, sentAt: WallTime?) -> Duration? {
+    package static func read(_ reply: HTTPResponse, sentAt: WallTime?) -> Duration? {
         guard let text = reply.header("Retry-After")?.withoutSpaceAround else { return nil }
         if let wait = CacheControl.seconds(text) { return min(wait, longest) }
         let century = sentAt ?? WallTime(unixSeconds: 0)

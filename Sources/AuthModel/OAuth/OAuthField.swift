@@ -2,6 +2,7 @@ package import AuthWire
 
 /// The fields that OAuth requests from the user.
 package enum OAuthField {
+    package static let clientID = "client_id"
     package static let clientSecret = "client_secret"
     package static let clientKey = "client_key"
     package static let refreshToken = "refresh_token"
@@ -32,7 +33,7 @@ extension OAuthProfile {
                 fields: [StepField(name: OAuthField.refreshToken, label: "Refresh token", secret: true)] + secret,
                 flow: .importing),
         ]
-        if clientAuthentication != .none, !registers {
+        if clientAuthentication != .none, !registers, !asksForClient {
             methods.append(
                 SignInMethod(name: "service", label: "As the client itself", fields: secret, flow: .service))
         }
@@ -41,8 +42,14 @@ extension OAuthProfile {
 
     /// The fields for client authentication.
     var clientFields: [StepField] {
+        if asksForClient {
+            return [
+                StepField(name: OAuthField.clientID, label: "Client ID", kind: FieldKind.text),
+                StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true, optional: true),
+            ]
+        }
         // A provider that registers us issues the secret too.
-        switch registers ? .none : clientAuthentication {
+        return switch registers ? .none : clientAuthentication {
         case .none: []
         case .basic, .post: [StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true)]
         case .privateKey: [StepField(name: OAuthField.clientKey, label: "Client's private key (PEM)", secret: true)]

@@ -8,6 +8,8 @@ package struct OAuthProfile: Sendable, Equatable {
     package var clientID: String
     /// The first sign-in asks the provider to register the client (RFC 7591).
     package var registers = false
+    /// The user names the client at each sign-in.
+    package var asksForClient = false
     package var scopes: [String]
     package var clientAuthentication = ClientAuthentication.none
     package var redirect = RedirectTarget.loopback(.usual)
@@ -53,6 +55,29 @@ package struct TokenEndpointRules: Sendable, Equatable {
     package var finalCodes: [String] = []
 
     package init() {}
+}
+
+extension ProviderProfile {
+    /// Far above what any request names.
+    private static let maxScopes = 64
+
+    /// The profile with other scopes for the next sign-in; `nil`: its own.
+    /// - Throws: `validation` if they are invalid, or if the profile is not for OAuth.
+    package func requesting(_ scopes: [String]?) throws(AgentError) -> ProviderProfile {
+        guard let scopes else { return self }
+        guard oauth != nil else {
+            throw AgentError(
+                .validation, "\(title) has no scopes: its profile is not for OAuth. Sign in without them.",
+                cause: "scopes")
+        }
+        guard scopes.count <= Self.maxScopes, scopes.allSatisfy(OAuthScope.isOne) else {
+            throw .invalidParams("params.scopes: expected at most \(Self.maxScopes) scopes without spaces.")
+        }
+        var profile = self
+        profile.oauth?.scopes = scopes
+        profile.resource?.scopes = scopes
+        return profile
+    }
 }
 
 /// How a token for another audience is requested.

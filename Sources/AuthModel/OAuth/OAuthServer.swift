@@ -14,6 +14,10 @@ package struct OAuthServer: Sendable, Equatable {
     package var requiresPushedRequests = false
     /// Supported grants (RFC 8414 §2); `nil` if unknown.
     package var grantTypes: [String]?
+    /// Supported ways of client authentication (RFC 8414 §2); `nil` if unknown.
+    package var authenticationMethods: [String]?
+    /// A client ID may be the address of the client's metadata (Client ID Metadata Document).
+    package var acceptsClientDocuments = false
 
     package init(issuer: String?, endpoints: OAuthEndpoints) {
         self.issuer = issuer
@@ -27,7 +31,14 @@ package struct OAuthServer: Sendable, Equatable {
         guard let issuer = metadata["issuer"]?.stringValue else { throw MetadataError(reason: "it has no issuer") }
         // Mix-up attacks begin with metadata of another issuer (RFC 8414 §3.3): the comparison is exact.
         guard issuer.utf8.elementsEqual((profile.issuer ?? "").utf8) else {
-            throw MetadataError(reason: "its issuer is \(ProviderText.clean(issuer) ?? "empty")")
+            let spelled = ProviderText.clean(issuer) ?? "empty"
+            guard Self.withoutSlash(issuer) == Self.withoutSlash(profile.issuer ?? "") else {
+                throw MetadataError(reason: "its issuer is \(spelled)")
+            }
+            throw MetadataError(
+                reason:
+                    "its issuer is \(spelled), \(issuer.hasSuffix("/") ? "with" : "without") a slash at the end: spell "
+                    + "it so in the profile", isSpelling: true)
         }
         var found = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
@@ -44,11 +55,23 @@ package struct OAuthServer: Sendable, Equatable {
         proofAlgorithms = Self.texts(metadata["dpop_signing_alg_values_supported"])
         requiresPushedRequests = metadata["require_pushed_authorization_requests"]?.boolValue ?? false
         grantTypes = Self.texts(metadata["grant_types_supported"])
+        authenticationMethods = Self.texts(metadata["token_endpoint_auth_methods_supported"])
+        acceptsClientDocuments = metadata["client_id_metadata_document_supported"]?.boolValue ?? false
     }
 
     private static func texts(_ list: JSON?) -> [String]? { list?.arrayValue?.compactMap(\.stringValue) }
 
-    /// The addresses of metadata, in the order in which they are tried (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1).
+    private static func withoutSlash(_ issuer: String) -> Substring {
+        issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...]
+    }
+
+    /// The same issuer with a slash at the end, or without it.
+    package static func otherSpelling(of issuer: String) -> String {
+        issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer + "/"
+    }
+
+    /// The addresses of metadata, in the order in which they are tried (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1). The
+    /// third one, for an issuer with a path, is the first one with the path at the end (RFC 8414 §5).
     package static func places(of issuer: String) -> [String] {
         guard let origin = Origin(of: issuer) else { return [] }
         var path = Origin.path(of: issuer)
@@ -56,12 +79,12 @@ package struct OAuthServer: Sendable, Equatable {
         return [
             origin.text + path + "/.well-known/openid-configuration",
             origin.text + "/.well-known/oauth-authorization-server" + path,
-        ]
+        ] + (path.isEmpty ? [] : [origin.text + "/.well-known/openid-configuration" + path])
     }
 
     /// Whether an issuer may name an endpoint. A remote server must not direct credentials to a port of this machine or to
     /// plain `http`, unless the user has chosen such an issuer.
-    static func mayName(_ endpoint: String, of issuer: String, mayBeInsecure: Bool) -> Bool {
+    package static func mayName(_ endpoint: String, of issuer: String, mayBeInsecure: Bool) -> Bool {
         guard isEndpoint(endpoint, mayBeInsecure: mayBeInsecure), let target = try? BaseURL(bare(endpoint)) else {
             return false
         }
@@ -85,4 +108,6 @@ package struct OAuthServer: Sendable, Equatable {
 /// What is wrong with a server's metadata or response.
 package struct MetadataError: Error, Sendable, Equatable {
     package let reason: String
+    /// An issuer is only spelled in another way.
+    package var isSpelling = false
 }

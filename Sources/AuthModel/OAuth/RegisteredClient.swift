@@ -112,28 +112,17 @@ extension RegisteredClient.Request {
 }
 
 extension OAuthProfile {
-    /// Without it no session can be renewed. Servers that support it often do not list it.
-    package static let refreshGrant = "refresh_token"
-    /// The grants that start and renew sessions.
-    package static let requestedGrants = [
-        "authorization_code", refreshGrant, "urn:ietf:params:oauth:grant-type:device_code",
-    ]
-
     /// The registration request (RFC 7591 §2).
     /// - Parameter grants: the grants that the client asks for.
-    package func registrationRequest(grants: [String] = Self.requestedGrants) -> JSON {
+    package func registrationRequest(grants: [String] = ClientMetadata.grants) -> JSON {
         let authentication =
             switch clientAuthentication {
             case .none, .privateKey: "none"
             case .basic: "client_secret_basic"
             case .post: "client_secret_post"
             }
-        var object: JSONObject = [
-            "client_name": "authd", "application_type": "native",
-            "redirect_uris": [.string(redirect.uri)], "response_types": ["code"],
-            "grant_types": .array(grants.map(JSON.string)),
-            "token_endpoint_auth_method": .string(authentication),
-        ]
+        var object = ClientMetadata.members(
+            redirectURI: redirect.uri, grants: grants, authentication: authentication)
         if !scopes.isEmpty { object["scope"] = .string(scopes.joined(separator: " ")) }
         // RFC 9449 §5.2.
         if bindsTokens { object["dpop_bound_access_tokens"] = true }

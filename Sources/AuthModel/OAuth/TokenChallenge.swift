@@ -6,21 +6,26 @@ package struct TokenChallenge: Sendable, Equatable {
     var error: String?
     var description: String?
     /// Where the API's metadata names its authorization servers.
-    var resourceMetadata: String?
+    package var resourceMetadata: String?
+    /// The scopes that the request needs; `nil` if it does not say.
+    package var scopes: [String]?
 
     /// The only error of RFC 6750 §3.1 that a new token fixes.
     package static let invalidToken = "invalid_token"
+    /// The request needs scopes that the token does not have.
+    package static let insufficientScope = "insufficient_scope"
     /// Servers send a few hundred bytes.
     private static let longest = 8 << 10
 
     /// `nil` if the response has no Bearer or DPoP challenge.
-    init?(_ reply: HTTPResponse) {
+    package init?(_ reply: HTTPResponse) {
         var isFound = false
         for header in reply.headers where header.name.lowercased() == "www-authenticate" {
             for challenge in Self.challenges(header.value) where ["bearer", "dpop"].contains(challenge.scheme) {
                 isFound = true
                 error = error ?? challenge.parameters["error"].flatMap(ProviderText.clean)
                 description = description ?? challenge.parameters["error_description"].flatMap(ProviderText.clean)
+                scopes = scopes ?? challenge.parameters["scope"].map(OAuthScope.list)
                 resourceMetadata =
                     resourceMetadata
                     ?? challenge.parameters["resource_metadata"].flatMap { Origin(of: $0) == nil ? nil : $0 }

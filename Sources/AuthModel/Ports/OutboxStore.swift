@@ -43,11 +43,18 @@ package enum KeyPurpose: Sendable, Hashable {
     /// The client that a provider has registered for us (RFC 7591): ``RegisteredClient/json``.
     case client(provider: String)
 
-    /// The name in the store and for users; a provider's name is a valid file name.
+    /// The name in the store and for users; a valid file name. The name of a provider in a file is one, a URL is not.
     package var name: String {
         switch self {
         case .outbox: "outbox"
+        case .client(let provider) where provider.utf8.contains(UInt8(ascii: "/")): "client-url-\(Self.mark(provider))"
         case .client(let provider): "client-\(provider)"
         }
+    }
+
+    /// FNV-1a. If two URLs had the same mark, each would register again after the other: a client is used only at its issuer.
+    private static func mark(_ text: String) -> String {
+        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return String(hash, radix: 16)
     }
 }

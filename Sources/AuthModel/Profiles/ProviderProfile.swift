@@ -7,7 +7,7 @@ package struct ProviderProfile: Sendable, Equatable {
     /// `[a-z0-9][a-z0-9._-]{0,63}`; also the default name of its session.
     package var name: String
     package var title: String
-    /// "bundled", or the path of the file.
+    /// "bundled", "url" (``generatedSource``), or the path of the file.
     package var source: String
     package var environments: [ProviderEnvironment]
     package var defaultEnvironment: String
@@ -39,6 +39,8 @@ package struct ProviderProfile: Sendable, Equatable {
     /// Calls of its API, in the order of the file.
     package var endpoints: [Endpoint] = []
     package var api = APIRules()
+    /// What the profile was generated from; `nil` if it was read from a file.
+    package var resource: ProtectedResource?
 
     package init(
         name: String, title: String, source: String, environments: [ProviderEnvironment], defaultEnvironment: String,

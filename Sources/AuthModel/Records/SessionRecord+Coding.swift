@@ -17,9 +17,10 @@ extension SessionRecord: WireObject {
     private static let format = 3
 
     /// The oldest format that this record can be read in: an authd of the first would show bound tokens without a proof and
-    /// lose their key, and would not know the client at a provider that registered us. One of the second would lose cookies.
+    /// lose their key, and would not know the client at a provider that registered us. One of the second would lose cookies,
+    /// and the resource that the profile is generated from.
     private var leastFormat: Int {
-        guard tokens.cookies.isEmpty else { return 3 }
+        guard tokens.cookies.isEmpty, resource == nil else { return 3 }
         return tokens.proofKey == nil && client == nil ? 1 : 2
     }
 
@@ -74,6 +75,7 @@ extension SessionRecord: WireObject {
         tokens.cookies = cookies ?? CookieJar()
         try visitor.optional("client_secret", &clientSecret, .secret)
         try visitor.optional("client", &client, .object)
+        try visitor.optional("resource", &resource, .object)
         try visitor.optional("user", &user, .object)
         try visitor.optional("raw_user", &rawUser, .anyOrNull)
         try visitor.optional("user_received_at", &userReceivedAt, .date)

@@ -26,6 +26,8 @@ package struct SessionRecord: Sendable, Equatable {
     package var clientSecret: Secret?
     /// The client that the provider registered; replaces ``clientSecret``.
     package var client: RegisteredClient?
+    /// The resource that was signed in to by its URL; its profile is generated.
+    package var resource: ProtectedResource?
     /// Grows by one whenever the provider issues or prolongs tokens.
     package var generation: UInt64
     /// Grows by one with each correction of the tokens' dates after a clock change.

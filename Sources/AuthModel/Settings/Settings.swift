@@ -25,6 +25,9 @@ package struct Settings: Sendable, Equatable {
     /// Whether notices are shown on the desktop.
     package var notifications = true
 
+    /// The address of the user's Client ID Metadata Document.
+    package var clientDocument: String?
+
     package static let defaultAPICacheBytes = 16 << 20
 
     package init() {}

@@ -23,9 +23,7 @@ package enum SettingsReader {
     private static func settings(_ root: TOMLSection) -> Settings {
         root.allow(
             "store", "sealed_key", "socket", "log_level", "allowed_user_ids", "default_session", "notifications",
-            "http", "api",
-            "providers",
-            "folder")
+            "http", "api", "client_metadata_url", "providers", "folder")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
@@ -34,6 +32,7 @@ package enum SettingsReader {
         settings.allowedUserIDs = userIDs(root)
         settings.defaultSession = sessionName(root, "default_session")
         settings.notifications = root.bool("notifications") ?? true
+        settings.clientDocument = clientDocument(root)
         if let http = root.section("http") { settings.http = httpSettings(http) }
         if let api = root.section("api") {
             api.allow("cache_mib")
@@ -60,6 +59,15 @@ package enum SettingsReader {
         settings.totalTimeout = duration(section, "total_timeout") ?? HTTPSettings.defaultTotalTimeout
         settings.connectTimeout = duration(section, "connect_timeout") ?? HTTPSettings.defaultConnectTimeout
         return settings
+    }
+
+    private static func clientDocument(_ root: TOMLSection) -> String? {
+        guard let url = root.string("client_metadata_url") else { return nil }
+        if ClientMetadata.isDocumentURL(url) { return url }
+        root.problems.add(
+            "client_metadata_url", expected: "an https URL with a path, without a query, fragment or user name",
+            found: url)
+        return nil
     }
 
     private static func readProviders(_ providers: TOMLSection, into settings: inout Settings) {

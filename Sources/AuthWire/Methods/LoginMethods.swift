@@ -2,13 +2,18 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public typealias Result = Step
     public static let info = MethodInfo("login.start", .account, "Starts a sign-in.", secrecy: .ownAgentOnly)
 
+    /// Empty if ``url`` is given.
     public var provider = ""
-    /// `nil`: named after the provider.
+    /// The protected resource to sign in to, instead of a provider (RFC 9728).
+    public var url: String?
+    /// `nil`: named after the provider or the URL's host.
     public var session: SessionName?
     /// `nil`: the profile's default.
     public var environment: String?
     /// `nil`: the profile's first.
     public var method: String?
+    /// OAuth only: replaces the scopes of the profile or the resource.
+    public var scopes: [String]?
     /// The values that are known already, by field name. Secret.
     public var fields: [String: String] = [:]
     /// Whether to store the fields, to sign in again without the user.
@@ -22,11 +27,13 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
 
     public init(blank: Blank) {}
     public init(
-        provider: String, session: SessionName? = nil, environment: String? = nil, method: String? = nil,
-        fields: [String: String] = [:], remember: Bool = false, hasBrowser: Bool = true, replacesSignIn: Bool = false,
-        replaceAccount: Bool = false
+        provider: String = "", url: String? = nil, session: SessionName? = nil, environment: String? = nil,
+        method: String? = nil, scopes: [String]? = nil, fields: [String: String] = [:], remember: Bool = false,
+        hasBrowser: Bool = true, replacesSignIn: Bool = false, replaceAccount: Bool = false
     ) {
         self.provider = provider
+        self.url = url
+        self.scopes = scopes
         self.session = session
         self.environment = environment
         self.method = method
@@ -38,15 +45,23 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
-        try visitor.required("provider", &provider, .string)
+        try visitor.optional("provider", &provider, .string, default: "")
+        try visitor.optional("url", &url, .string)
         try visitor.optional("session", &session, .sessionName)
         try visitor.optional("environment", &environment, .string)
         try visitor.optional("method", &method, .string)
+        try visitor.optional("scopes", &scopes, .strings)
         try visitor.optional("fields", &fields, .stringsByName, default: [:])
         try visitor.optional("remember", &remember, .bool, default: false)
         try visitor.optional("browser", &hasBrowser, .bool, default: true)
         try visitor.optional("replace_sign_in", &replacesSignIn, .bool, default: false)
         try visitor.optional("replace_account", &replaceAccount, .bool, default: false)
+    }
+
+    public func validate() throws(AgentError) {
+        guard provider.isEmpty == (url != nil) else {
+            throw .invalidParams("params: expected either provider or url.")
+        }
     }
 }
 

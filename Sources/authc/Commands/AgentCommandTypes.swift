@@ -4,7 +4,10 @@ import AuthWire
 struct Provider: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The backends to sign in to.",
-        subcommands: [ListThem.self, Show.self, Check.self, ProviderAdd.self, ProviderNew.self, Forget.self])
+        subcommands: [
+            ListThem.self, Show.self, Check.self, ProviderAdd.self, ProviderNew.self, Forget.self,
+            ClientMetadataCommand.self,
+        ])
 
     struct ListThem: AgentCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List all providers.")
@@ -97,6 +100,28 @@ struct Provider: ParsableCommand {
             if let message = result.message { Output.note(Visible.line(message)) }
             return .done
         }
+    }
+}
+
+struct ClientMetadataCommand: AgentCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "client-metadata", abstract: "Print the document that describes authd as an OAuth client.",
+        discussion: """
+            Host it at that URL, and set client_metadata_url in the settings to the URL. Servers that accept Client ID \
+            Metadata Documents then know authd without a registration.
+            """)
+
+    @OptionGroup var common: GeneralOptions
+
+    @Argument(help: "The URL that the document will have: https, with a path.")
+    var url: String
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        guard ClientMetadata.isDocumentURL(url) else {
+            throw .usage("the URL must be https, with a path, and without a query, fragment or user name")
+        }
+        try Output.json(ClientMetadata.document(at: url))
+        return .done
     }
 }
 

@@ -14,7 +14,9 @@ struct FieldOptions: ParsableArguments {
         help: ArgumentHelp("Read a secret field from an open descriptor.", valueName: "name=fd"))
     var secretFd: [String] = []
 
-    func given(_ options: Options) throws(Failure) -> FieldArguments {
+    /// - Parameter client: the value of `--client-id`.
+    func given(_ options: Options, client: String? = nil) throws(Failure) -> FieldArguments {
+        let field = field + (client.map { ["client_id=\($0)"] } ?? [])
         try FieldArguments.checkOpen(secretFd)
         if passwordStdin || !secretFd.isEmpty { try options.prepareForSecrets() }
         return try FieldArguments(fields: field, descriptors: secretFd, passwordFromInput: passwordStdin)
@@ -23,7 +25,7 @@ struct FieldOptions: ParsableArguments {
 
 struct SignInOptions: ParsableArguments {
     @Argument(
-        help: "The provider; `authc provider list` shows all.",
+        help: "The provider; `authc provider list` shows all. Or a protected resource's URL.",
         completion: .custom { _, _, _ in KnownNames.providers() })
     var provider: String
 
@@ -41,10 +43,13 @@ struct SignInOptions: ParsableArguments {
     @Flag(help: "Replace the account of the session without asking.")
     var replaceAccount = false
 
-    func run(method: String?, _ options: Options) throws(Failure) -> ExitStatus {
+    func run(
+        method: String?, scopes: [String] = [], client: String? = nil, _ options: Options
+    ) throws(Failure) -> ExitStatus {
         try SignIn.run(
-            .signIn(provider: provider, environment: environment, method: method, remember: remember),
-            fields.given(options), options, replaces: replace, replacesAccount: replaceAccount)
+            .signIn(
+                provider: provider, environment: environment, method: method, scopes: scopes, remember: remember),
+            fields.given(options, client: client), options, replaces: replace, replacesAccount: replaceAccount)
     }
 }
 
@@ -62,12 +67,25 @@ struct LoginCommand: AgentCommand {
     @Flag(help: "OAuth only: sign in with any browser, and paste its last address here.")
     var paste = false
 
+    @Option(
+        help: ArgumentHelp(
+            "OAuth only: request this scope instead of the usual ones. May be repeated.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(
+        name: .customLong("client-id"),
+        help: ArgumentHelp("With a URL: the client that you have registered there.", valueName: "id"))
+    var clientID: String?
+
     func validate() throws {
+        guard clientID == nil || SignInRequestOptions.isURL(signIn.provider) else {
+            throw ValidationError("--client-id is for a sign-in to a URL; a profile names its client.")
+        }
         guard !paste || method == nil else { throw ValidationError("Use --paste or --method, not both.") }
     }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try signIn.run(method: paste ? "paste" : method, options)
+        try signIn.run(method: paste ? "paste" : method, scopes: scope, client: clientID, options)
     }
 }
 

@@ -4,10 +4,10 @@ import TestSupport
 extension Scene {
     /// Starts `authc login`, and returns the address that it prints.
     func beginInBrowser(
-        _ arguments: [String] = [], with variables: [String: String] = [:]
+        _ arguments: [String] = [], at provider: String = OAuthScene.provider, with variables: [String: String] = [:]
     ) async throws -> (login: Child, url: String) {
         let login = try await Child(
-            [Programs.authc, "login", OAuthScene.provider, "--method", "browser"] + arguments,
+            [Programs.authc, "login", provider, "--method", "browser"] + arguments,
             environment: desktop.environment.merging(variables) { $1 })
         return (login, try await shownAddress(of: login))
     }
