@@ -221,6 +221,40 @@ struct ResourceSignInTests {
         }
     }
 
+    // MARK: More scopes
+
+    @Test(
+        "a call that needs more scopes fails with the command that grants them, which works as typed; the user hears it once"
+    )
+    func moreScopes() async throws {
+        try await ResourceScene.play(["required_scope": "files:write"]) { play in
+            let (scene, name) = (play.scene, name(play))
+            try await play.signIn()
+            let watch = try await Child(
+                [Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
+            await watch.out.wait(for: "snapshot")
+            var refused = try await scene.authc(["request", "GET", "", "-s", name])
+            #expect(refused.status == 65, "\(refused.err)")
+            let command = try #require(refused.err.firstMatch(of: /run: (authc login [^\n]*)/)?.1)
+            #expect(command.hasSuffix("--scope read --scope files:write"), "\(command)")
+            refused = try await scene.authc(["request", "GET", "", "-s", name])
+            #expect(refused.status == 65)
+            await watch.out.wait(for: "insufficient_scope")
+            // Each call sent one request with a token, and no sign-in was begun.
+            let calls = try await play.log("/mcp").filter { $0.authorization != nil }
+            #expect(calls.count == 2)
+            #expect(try await play.log("/authorize").count == 1)
+            let words = command.split(separator: " ").dropFirst(2).map(String.init)
+            let (login, address) = try await scene.beginInBrowser(Array(words.dropFirst()), at: words[0])
+            _ = try await scene.get(address)
+            #expect(await login.output().status == 0)
+            #expect(try await scene.authc(["request", "GET", "", "-s", name]).status == 0)
+            await watch.out.wait(for: "withdrawn")
+            await watch.end()
+            #expect(watch.out.text.components(separatedBy: "\"event\":\"shown\"").count == 2, "\(watch.out.text)")
+        }
+    }
+
     // MARK: Names
 
     @Test("a second URL of the same host gets a number, and `-s` chooses a name")

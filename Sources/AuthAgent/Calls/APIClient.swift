@@ -171,7 +171,7 @@ package final class APIClient: Sendable {
         do throws(ProviderFailure) {
             return try await send(order, session, by: stream, token: token, conditions)
         } catch {
-            guard error.rejectsToken else { throw error.error }
+            guard error.rejectsToken else { throw await explained(error.error, session) }
             first = error
         }
         try await session.reject(Secret(token))
@@ -182,7 +182,8 @@ package final class APIClient: Sendable {
         do throws(ProviderFailure) {
             return try await send(order, session, by: stream, token: renewed, conditions)
         } catch {
-            throw error.rejectsToken ? refusal(error, order, session.name) : error.error
+            throw error.rejectsToken
+                ? refusal(error, order, session.name) : await explained(error.error, session)
         }
     }
 
@@ -273,6 +274,16 @@ package final class APIClient: Sendable {
         }
         return .signInRequired(
             session, at: order.profile.name, cause: AgentError.tokenRefusal, from: failure.error)
+    }
+
+    /// An error about missing scopes gets the command that grants them, and the user is notified. Other errors stay.
+    private func explained(_ error: AgentError, _ session: Session) async -> AgentError {
+        guard error.cause == TokenChallenge.insufficientScope, error.kind == .forbidden else { return error }
+        let record = await session.record
+        guard let profile = context.providers.profile(of: record) else { return error }
+        let grant = ScopeGrant(of: record, at: profile, needed: error.details)
+        if let command = grant.command { context.board.put(missing: grant.missing, command: command, of: record) }
+        return grant.explained(error)
     }
 
     /// Returns when there is a network, or at once if this session's provider needs none.

@@ -20,6 +20,8 @@ package final class StateBoard: Sendable {
         var placeholders: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
         var isStoreRequested = false
+        /// Of sessions whose scopes did not suffice for a call.
+        private(set) var missingScopes: [SessionName: (signIn: SignInID, MissingScopes)] = [:]
         var network: NetworkStatus
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastWatcher: UInt64 = 0
@@ -37,10 +39,18 @@ package final class StateBoard: Sendable {
         /// - Returns: the former snapshot.
         mutating func put(_ snapshot: SessionSnapshot?, of session: SessionName) -> SessionSnapshot? {
             let former = snapshots[session]
+            if missingScopes[session]?.signIn != snapshot?.signIn { missingScopes[session] = nil }
             snapshots[session] = snapshot
             tokens[session] = snapshot.flatMap(LiveToken.init)
             findDefault()
             return former
+        }
+
+        /// - Returns: whether that is new.
+        mutating func put(_ missing: MissingScopes, of session: SessionName, signIn: SignInID) -> Bool {
+            guard snapshots[session]?.signIn == signIn, missingScopes[session]?.1 != missing else { return false }
+            missingScopes[session] = (signIn, missing)
+            return true
         }
 
         mutating func findDefault(_ change: (inout DefaultSession) -> Void = { _ in }) {
@@ -91,6 +101,10 @@ package final class StateBoard: Sendable {
     package var store: StoreInfo { known.withLock { $0.store } }
     /// A client has asked for something in a store that is not open.
     package var isStoreRequested: Bool { known.withLock { $0.isStoreRequested } }
+    /// The scopes that calls required and sessions did not have, until their next sign-in.
+    package var missingScopes: [MissingScopes] {
+        known.withLock { $0.missingScopes.values.map(\.1).sorted { $0.session < $1.session } }
+    }
     package var network: NetworkStatus { known.withLock { $0.network } }
     package var renewals: Int { known.withLock { $0.renewals } }
     package var sessionCount: Int { known.withLock { $0.snapshots.count } }
@@ -239,6 +253,16 @@ package final class StateBoard: Sendable {
     /// Publishes no event: it is returned when a client asks.
     package func put(storeProcess process: StoreProcess?) {
         known.withLock { $0.store.process = process }
+    }
+
+    /// A call required scopes that the session does not have. Publishes no event of its own: the notice does.
+    package func put(missing scopes: [String], command: String, of record: SessionRecord) {
+        let missing = MissingScopes(
+            session: record.session, provider: record.provider, scopes: scopes, command: command)
+        let watchers = known.withLock { known in
+            known.put(missing, of: record.session, signIn: record.signIn) ? Array(known.watchers.values) : []
+        }
+        for watcher in watchers { watcher.yield() }
     }
 
     /// A client asks for something in the store, which is not open.

@@ -52,7 +52,7 @@ package struct NoticeService: Service {
     private var view: NoticeInput {
         NoticeInput(
             sessions: board.statuses(), network: board.network.state, store: board.store.state,
-            storeKind: board.store.kind, isStoreRequested: board.isStoreRequested)
+            storeKind: board.store.kind, isStoreRequested: board.isStoreRequested, missingScopes: board.missingScopes)
     }
 }
 

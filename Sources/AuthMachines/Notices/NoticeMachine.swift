@@ -9,11 +9,13 @@ package struct NoticeInput: Sendable, Equatable {
     package var storeKind: StoreKind
     /// A request needs the content of a closed store.
     package var isStoreRequested: Bool
+    package var missingScopes: [MissingScopes]
 
     package init(
         sessions: [SessionStatus] = [], network: NetworkState = .online, store: StoreState = .ready,
-        storeKind: StoreKind = .secretService, isStoreRequested: Bool = false
+        storeKind: StoreKind = .secretService, isStoreRequested: Bool = false, missingScopes: [MissingScopes] = []
     ) {
+        self.missingScopes = missingScopes
         self.sessions = sessions
         self.network = network
         self.store = store
@@ -105,7 +107,7 @@ package struct NoticeMachine: Machine {
         case .stale, .keyringLocked: turn.act(.retry(notice))
         // The agent never asks for a password by itself: a subscriber begins a sign-in, or the user runs the command in the
         // notice.
-        case .signInRequired: break
+        case .signInRequired, .insufficientScope: break
         }
     }
 
@@ -131,7 +133,11 @@ package struct NoticeMachine: Machine {
         let stale = view.sessions.filter { status in
             staleSince[status.session].map { now - $0 >= Self.staleLimit } ?? false
         }.map { Notice.stale($0, after: Self.staleLimit) }
+        // There is one notice for each session.
+        let others = Set((ended + stale).compactMap(\.session))
+        let lacking = view.missingScopes.filter { !others.contains($0.session) }.map(Notice.insufficientScope)
         return (needsKeyring ? [view.storeKind == .sealedFile ? Notice.sealed : .keyring] : []) + ended + stale
+            + lacking
     }
 
     private mutating func settle(_ turn: inout Turn<NoticeAction, Never>) {

@@ -12,6 +12,7 @@ package struct Notice: Sendable, Hashable {
         case signInRequired = "sign_in_required"
         case keyringLocked = "keyring_locked"
         case stale
+        case insufficientScope = "insufficient_scope"
     }
 
     package let subject: Subject
@@ -28,7 +29,35 @@ package struct Notice: Sendable, Hashable {
     }
 }
 
+/// The scopes that a call required and its session does not have.
+package struct MissingScopes: Sendable, Equatable {
+    package let session: SessionName
+    package let provider: String
+    package let scopes: [String]
+    /// What grants them.
+    package let command: String
+
+    package init(session: SessionName, provider: String, scopes: [String], command: String) {
+        self.session = session
+        self.provider = provider
+        self.scopes = scopes
+        self.command = command
+    }
+}
+
 extension Notice {
+    /// Desktops may read markup, so a command with its characters is not part of the text.
+    package static func insufficientScope(_ missing: MissingScopes) -> Notice {
+        let isPlain = !missing.command.contains { "<>&".contains($0) }
+        return Notice(
+            subject: .session(missing.session), reason: .insufficientScope,
+            title: "\(missing.provider) requires more rights",
+            message: "A call with session \(missing.session) was refused. "
+                + (isPlain
+                    ? "To grant what it needs, in a terminal: \(missing.command)" : "Its error names what to do."),
+            command: missing.command, action: "Sign in")
+    }
+
     package static func signIn(_ status: SessionStatus) -> Notice {
         let command = "authc login \(status.provider) -s \(status.session)"
         if status.cause == AgentError.originChangedCause {

@@ -66,6 +66,27 @@ struct NoticeMachineTests {
         #expect(machine.shown.values.map(\.reason) == row.shown)
     }
 
+    @Test("missing scopes are reported once, and not beside another notice about the session")
+    func missingScopes() throws {
+        var machine = NoticeMachine()
+        let missing = MissingScopes(
+            session: try SessionName("shop"), provider: "shop", scopes: ["write"],
+            command: "authc login shop -s shop --scope write")
+        let view = NoticeInput(sessions: [Self.status(.active)], missingScopes: [missing])
+        let first = machine.handle(.changed(view), at: Self.moment()).actions
+        let notice = try #require(machine.shown.values.first)
+        #expect(first == [.publish(.shown, notice)])
+        #expect(notice.reason == .insufficientScope && notice.message.contains(missing.command))
+        #expect(machine.handle(.changed(view), at: Self.moment()).actions.isEmpty)
+        machine.handle(.dismissed(notice.subject), at: Self.moment())
+        #expect(machine.handle(.changed(view), at: Self.moment()).actions.isEmpty)
+        let ended = NoticeInput(sessions: [Self.status(.signInRequired)], missingScopes: [missing])
+        machine.handle(.changed(ended), at: Self.moment())
+        #expect(machine.shown.values.map(\.reason) == [.signInRequired])
+        let odd = MissingScopes(session: missing.session, provider: "shop", scopes: ["<b>"], command: "authc '<b>'")
+        #expect(!Notice.insufficientScope(odd).message.contains("<"))
+    }
+
     @Test("it asks to be woken when the ten minutes are over, and is not woken for anything else")
     func alarm() {
         var machine = NoticeMachine()

@@ -70,6 +70,14 @@ package struct ErrorDecoder: Sendable {
     ) -> ProviderFailure {
         let words = ErrorText(body, map: map(body)).completed(by: challenge)
         let isOverloaded = status.map { $0 >= 500 || $0 == 429 } ?? false
+        // Another token would have the same scopes, whatever the status is.
+        if purpose == .call, !isOverloaded, let challenge, challenge.error == TokenChallenge.insufficientScope {
+            return .refused(
+                AgentError(
+                    .forbidden, "\(profile.title) requires scopes that the access token does not have.",
+                    cause: TokenChallenge.insufficientScope, httpStatus: status, providerMessage: words.message,
+                    details: challenge.scopes ?? []))
+        }
         if !isOverloaded, let unreadable = unreadable(body, status: status ?? 200) { return unreadable }
         if isFinal(status: status, code: words.code) { return .final(final(status, words)) }
         let mapped = words.code.flatMap { profile.errors.kinds[$0] }
