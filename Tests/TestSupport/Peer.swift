@@ -36,6 +36,8 @@ package final class Peer: Sendable {
         package static let profileSchema = Program("profile-schema.py", with: "jsonschema")
         /// A backend of FastAPI, with forms and tokens in several places. Its argument is Ada's password.
         package static let fastAPI = Program("fastapi-server.py", with: "fastapi")
+        /// An MCP server of FastMCP with its own authorization server.
+        package static let fastMCP = Program("fastmcp-server.py", with: "fastmcp")
         /// A protected resource and its server, as the test wants them; it needs no package.
         package static let resource = Program("resource-server.py", with: "mcp")
     }

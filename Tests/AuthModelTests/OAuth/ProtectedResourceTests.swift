@@ -107,7 +107,7 @@ struct ProtectedResourceTests {
     @Test(
         "metadata that cannot be used is refused with the reason",
         arguments: [
-            ([:] as JSON, "names no resource"),
+            ([:], "names no resource"),
             (
                 ["resource": "https://b.example/mcp", "authorization_servers": ["https://as.example"]],
                 "not https://a.example/mcp"
@@ -125,7 +125,7 @@ struct ProtectedResourceTests {
                     "bearer_methods_supported": ["query"],
                 ], "Authorization header"
             ),
-        ])
+        ] as [(JSON, String)])
     func badMetadata(json: JSON, reason: String) {
         let error = #expect(throws: MetadataError.self) { try read(json) }
         #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")

@@ -29,6 +29,7 @@ class Provider:
 
     def __init__(self):
         self.clients, self.codes, self.access, self.refresh = {}, {}, {}, {}
+        self.refreshes = 0
 
     async def get_client(self, client_id):
         return self.clients.get(client_id)
@@ -55,6 +56,7 @@ class Provider:
         return self.refresh.get(token, (None, None))[0]
 
     async def exchange_refresh_token(self, client, token, scopes):
+        self.refreshes += 1
         _, resource = self.refresh.pop(token.token)
         return self.give(client, scopes or token.scopes, resource)
 
@@ -96,6 +98,17 @@ async def clients(request):
     return JSONResponse([json.loads(client.model_dump_json()) for client in provider.clients.values()])
 
 
+async def refreshes(request):
+    """For the test: how often a refresh token was used."""
+    return JSONResponse(provider.refreshes)
+
+
+async def expire(request):
+    """For the test: every access token has ended."""
+    provider.access.clear()
+    return JSONResponse({})
+
+
 guarded = RequireAuthMiddleware(
     Starlette(routes=[Route("/mcp", answer, methods=["GET", "POST"])]), required_scopes=["read"],
     resource_metadata_url=AnyHttpUrl(base + "/.well-known/oauth-protected-resource/mcp"))
@@ -106,7 +119,9 @@ app = Starlette(
             enabled=True, valid_scopes=["read", "write"], default_scopes=["read"]),
         revocation_options=RevocationOptions(enabled=True))
     + create_protected_resource_routes(resource, [AnyHttpUrl(base)], ["read"])
-    + [Route("/clients", clients), Route("/mcp", endpoint=guarded)],
+    + [
+        Route("/clients", clients), Route("/refreshes", refreshes), Route("/expire", expire, methods=["POST"]),
+        Route("/mcp", endpoint=guarded)],
     middleware=[
         Middleware(
             AuthenticationMiddleware, backend=BearerAuthBackend(Verifier(), resource_server_url=resource))])

@@ -2,7 +2,7 @@
 
 Alice is signed in and consents at once. The first argument is a JSON object with options (see `option`). It listens on a port
 of the system's choice, prints "port N", and serves until its input ends. GET /log returns the requests so far; POST /set
-changes options.
+changes options, and POST /expire ends every access token.
 """
 import base64
 import hashlib
@@ -88,6 +88,11 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(200, log)
         if target.path == "/set":
             options.update(json.loads(body))
+            return self.reply(200, {})
+        if target.path == "/refreshes":
+            return self.reply(200, sum(entry["form"].get("grant_type") == "refresh_token" for entry in log))
+        if target.path == "/expire":
+            access.clear()
             return self.reply(200, {})
         if target.path == "/clients/forget":
             clients.clear()
@@ -209,6 +214,9 @@ class Handler(BaseHTTPRequestHandler):
             with lock:
                 family = refresh.pop(form.get("refresh_token"), None)
             if family is None:
+                # Used twice: everything that came of it is revoked (RFC 9700 §4.14.2).
+                refresh.clear()
+                access.clear()
                 return self.reply(400, {"error": "invalid_grant"})
             return self.give(family, form.get("resource", wanted))
         return self.reply(400, {"error": "unsupported_grant_type"})
