@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Every command of `Docs/mcp.md`, with the MCP SDK's server in the place of the example.
+@Suite("The page about MCP servers", .serialized, .timeLimit(.minutes(2)))
+struct McpPageTests {
+    /// The commands of the page, in their order.
+    private func commands() throws -> [String] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "Docs/mcp.md"), encoding: .utf8)
+        return text.components(separatedBy: "```sh\n").dropFirst().flatMap { part in
+            part.components(separatedBy: "```")[0].split(separator: "\n").map(String.init)
+        }
+    }
+
+    @Test("every command works as it is written")
+    func page() async throws {
+        let commands = try commands()
+        #expect(commands.count == 7)
+        try await Scene.play { scene in
+            try await Peer.running(.mcp, in: scene.desktop) { server in
+                for command in commands {
+                    let line = command.replacing("https://mcp.example.com", with: server.url)
+                        .replacing("-s mcp.example.com", with: "-s 127.0.0.1-\(server.port)")
+                    if line.hasPrefix("authc login ") {
+                        let words = line.split(separator: " ").dropFirst(2).map(String.init)
+                        let (login, address) = try await scene.beginInBrowser(Array(words.dropFirst()), at: words[0])
+                        _ = try await scene.get(address)
+                        let output = await login.output()
+                        #expect(output.status == 0, "\(line): \(output.err)")
+                    } else {
+                        let output = try await scene.shell(
+                            line.replacing("authc ", with: "\(Programs.authc) "))
+                        #expect(output.status == 0, "\(line): \(output.err)")
+                    }
+                }
+            }
+        }
+    }
+}
