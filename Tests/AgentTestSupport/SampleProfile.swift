@@ -17,12 +17,12 @@ package enum Sample {
         profile.reply = ResponseMap(
             accessToken: try .pointer(JSONPointer("/token")), refreshToken: try .pointer(JSONPointer("/refreshToken")),
             expiresIn: try .pointer(JSONPointer("/expiresIn")), expiresAt: try .pointer(JSONPointer("/expiresAt")),
-            expiresFromJWT: true, user: try JSONPointer("/user"))
+            expiresFromJWT: true, user: [try JSONPointer("/user")])
         profile.errors = ErrorMap(
             message: [try JSONPointer("/message"), try JSONPointer("/error")], code: try JSONPointer("/code"),
             details: try JSONPointer("/errors"))
         profile.user = UserMap(
-            id: [try JSONPointer("/id")], email: try JSONPointer("/email"),
+            id: [try JSONPointer("/id")], email: [try JSONPointer("/email")],
             name: [[try JSONPointer("/first"), try JSONPointer("/last")], [try JSONPointer("/nick")]],
             verified: try JSONPointer("/verified"))
         profile.validation = try request("GET", "/me")

@@ -167,7 +167,12 @@ struct ProfileProblemTests {
             (18, #"user = { header = "A" }"#, "reply.user", "a text"),
             (20, "id = 7", "user.id", "a text"), (20, "name = [[\"/a\", 7]]", "user.name[0][1]", "a JSON Pointer"),
             (22, #"message = ["/message", 7]"#, "errors.message[1]", "a text"),
-            (23, #"envelope = { pointer = "/code" }"#, "errors.envelope", "success"),
+            (23, #"envelope = { success = 0 }"#, "errors.envelope", "success"),
+            (23, "envelope = { pointer = \"/code\", success = [] }", "errors.envelope", "boolean"),
+            (18, "required = [\"usr\"]", "reply.required[0]", "one of user, expires_at, refresh_token"),
+            (18, "required = \"token\"", "reply.required[0]", "one of user, expires_at, refresh_token"),
+            (18, "user = [\"/user\", 7]", "reply.user[1]", "a text"),
+            (20, "email = [\"mail\"]", "user.email[0]", "a JSON Pointer"),
             (25, #"kind = "magic""#, "renewal.kind", "one of refresh, validate, sign-in, none"),
             (25, #"kind = "none""#, "renewal.request", "no request"), (25, "", "renewal.kind", "one of"),
             (26, "final_statuses = [500]", "renewal.final_statuses[0]", "400 to 499"),
@@ -215,7 +220,7 @@ struct ProfileProblemTests {
 
     @Test("a table of codes needs the pointer to the code, and kinds that a provider can mean")
     func codeKinds() throws {
-        let table = "message = \"/message\"\nkinds = { \"7\" = \"offline\", \"8\" = \"forbidden\" }"
+        let table = "kinds = { \"7\" = \"offline\", \"8\" = \"forbidden\" }"
         let keys = Bench.problems(Bench.text(22, table)).map(\.key)
         #expect(keys == ["errors.code", "errors.kinds.7"])
         let profile = try ProfileReader.read(
@@ -223,6 +228,29 @@ struct ProfileProblemTests {
             source: "mine.toml"
         ).get()
         #expect(profile.errors.kinds == ["8": .forbidden, "9": .signInRequired])
+        let texts = try ProfileReader.read(
+            Bench.text(22, "message = \"/message\"\nkinds = { \"Not yours\" = \"forbidden\" }"), source: "mine.toml"
+        ).get()
+        #expect(texts.errors.kinds == ["Not yours": .forbidden])
+    }
+
+    @Test("a list of errors is an envelope without a value for success, and has the details")
+    func errorList() throws {
+        let errors = try ProfileReader.read(Bench.text(23, "list = \"/errors\""), source: "mine.toml").get().errors
+        #expect(errors.envelope == .init(pointer: try JSONPointer("/errors"), success: nil))
+        #expect(errors.details == (try JSONPointer("/errors")))
+        let both = Bench.text(22, "message = \"/m\"\nlist = \"/errors\"")
+        #expect(Bench.problems(both).map(\.key) == ["errors.list"])
+    }
+
+    @Test("the user and the address have alternatives, and a sign-in can require parts")
+    func fallbacks() throws {
+        let text = Bench.text(18, "user = [\"/user\", \"\"]\nrequired = [\"user\", \"expires_at\"]")
+            .replacing("id = \"/id\"", with: "id = \"/id\"\nemail = [\"/email\", \"/mail\"]")
+        let profile = try ProfileReader.read(text, source: "mine.toml").get()
+        #expect(profile.reply.user == [try JSONPointer("/user"), .whole])
+        #expect(profile.reply.required == [.user, .expiresAt])
+        #expect(profile.user.email == [try JSONPointer("/email"), try JSONPointer("/mail")])
     }
 
     @Test(

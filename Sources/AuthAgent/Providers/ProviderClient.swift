@@ -53,7 +53,7 @@ package final class ProviderClient: Sendable {
         guard let profile = profile(of: record) else { return true }
         if profile.oauth != nil { return profile.renewsByOAuth(record) }
         do throws(AgentError) {
-            return try profile.renewalRequest(record) != nil
+            return try profile.renewalRequest(record) != nil || repeatedSignIn(of: record, profile) != nil
         } catch {
             return true
         }
@@ -135,10 +135,11 @@ package final class ProviderClient: Sendable {
     package func renew(_ record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> Grant {
         let profile = try knownProfile(of: record)
         if profile.oauth != nil { return try await renewOAuth(record, at: profile, sentAt: sentAt) }
-        let repeated = profile.renewsByToken ? repeatedSignIn(of: record, profile) : nil
+        let repeated = profile.renewal.kind == .signIn ? nil : repeatedSignIn(of: record, profile)
         do throws(ProviderFailure) {
-            // A token that has ended renews nothing.
-            if repeated == nil || record.tokens.expiresAt.map({ sentAt.wall < $0 }) ?? true {
+            // Neither a token that has ended nor a missing refresh token renews anything.
+            let isLive = !profile.renewsByToken || record.tokens.expiresAt.map { sentAt.wall < $0 } ?? true
+            if repeated == nil || (isLive && (try? profile.renewalRequest(record)) != nil) {
                 return try await renew(record, at: profile, sentAt, with: try profile.renewalRequest(record)) { reply in
                     profile.readRenewal(reply, record: record, sentAt: sentAt.wall)
                 }

@@ -58,7 +58,8 @@ extension SignInMachine {
         if let grant = response.grant {
             held = (grant, sentAt)
             // Without a user nothing would show that the account is another one.
-            return examine(fetchesUser: grant.user == nil && former?.user != nil, &turn)
+            let canFetch = former?.user != nil || form.profile.userRequest != nil
+            return examine(fetchesUser: grant.user == nil && canFetch, &turn)
         }
         guard part == .challenge else { return send(.own, &turn) }
         form.challengeSent(at: turn.now)

@@ -58,7 +58,7 @@ extension OAuthProfile {
 
     /// The claims of the common user in an ID token and in UserInfo (OpenID Connect Core 1.0 §5.1).
     package static let user = UserMap(
-        id: [claim("sub")].compactMap(\.self), email: claim("email"),
+        id: [claim("sub")].compactMap(\.self), email: [claim("email")].compactMap(\.self),
         name: [[claim("name")], [claim("given_name"), claim("family_name")], [claim("preferred_username")]]
             .map { $0.compactMap(\.self) },
         verified: claim("email_verified"))

@@ -5,11 +5,11 @@ package struct ErrorMap: Sendable, Equatable {
     /// In the order in which they are tried.
     package var message: [JSONPointer]
     package var code: JSONPointer?
-    /// The meaning of the provider's own codes, if the status does not say it.
+    /// The meaning of the provider's own codes, or of its messages (in any case), if the status does not say it.
     package var kinds: [String: ErrorKind]
     /// A list of messages, such as one for each field.
     package var details: JSONPointer?
-    /// A response of 2xx is an error unless this member has this value (backend B).
+    /// Tells an error from a success in a response of 2xx (backend B).
     package var envelope: Envelope?
 
     /// The kinds that a code can be mapped to. `sign_in_required` means that the access token is not accepted, as with a 401.
@@ -20,15 +20,23 @@ package struct ErrorMap: Sendable, Equatable {
 
     package struct Envelope: Sendable, Equatable {
         package var pointer: JSONPointer
-        package var success: JSON
+        /// The member's value in a success; `nil`: a success has no such member, or an empty one.
+        package var success: JSON?
         /// The HTTP status inside the envelope.
         package var status: JSONPointer?
 
-        package init(pointer: JSONPointer, success: JSON, status: JSONPointer? = nil) {
+        package init(pointer: JSONPointer, success: JSON?, status: JSONPointer? = nil) {
             self.pointer = pointer
             self.success = success
             self.status = status
         }
+    }
+
+    /// The kind of an error with these words, if the profile maps them.
+    func kind(code: String?, messages: [String]) -> ErrorKind? {
+        if let kind = code.flatMap({ kinds[$0] }) { return kind }
+        let texts = Set(messages.map { $0.lowercased() })
+        return kinds.sorted { $0.key < $1.key }.first { texts.contains($0.key.lowercased()) }?.value
     }
 
     package init(

@@ -11,13 +11,22 @@ package struct ResponseMap: Sendable, Equatable {
     package var expiresAt: ValuePlace?
     /// If neither is present: the access token's own `exp` (RFC 7519 §4.1.4), read without checking its signature.
     package var expiresFromJWT: Bool
-    package var user: JSONPointer?
+    /// If there are several, the first one with an ID or address is used.
+    package var user: [JSONPointer]
     package var needsPassword: JSONPointer?
+    /// What a sign-in must return beside the access token.
+    package var required: Set<Required>
+
+    package enum Required: String, Sendable, CaseIterable {
+        case user
+        case expiresAt = "expires_at"
+        case refreshToken = "refresh_token"
+    }
 
     package init(
         accessToken: ValuePlace? = nil, tokenType: ValuePlace? = nil, refreshToken: ValuePlace? = nil,
         expiresIn: ValuePlace? = nil, expiresAt: ValuePlace? = nil, expiresFromJWT: Bool = false,
-        user: JSONPointer? = nil, needsPassword: JSONPointer? = nil
+        user: [JSONPointer] = [], needsPassword: JSONPointer? = nil, required: Set<Required> = []
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
@@ -27,6 +36,7 @@ package struct ResponseMap: Sendable, Equatable {
         self.expiresFromJWT = expiresFromJWT
         self.user = user
         self.needsPassword = needsPassword
+        self.required = required
     }
 
     /// This map, with the values that the other one sets.
@@ -36,6 +46,7 @@ package struct ResponseMap: Sendable, Equatable {
             accessToken: other.accessToken ?? accessToken, tokenType: other.tokenType ?? tokenType,
             refreshToken: other.refreshToken ?? refreshToken, expiresIn: other.expiresIn ?? expiresIn,
             expiresAt: other.expiresAt ?? expiresAt, expiresFromJWT: other.expiresFromJWT || expiresFromJWT,
-            user: other.user ?? user, needsPassword: other.needsPassword ?? needsPassword)
+            user: other.user.isEmpty ? user : other.user, needsPassword: other.needsPassword ?? needsPassword,
+            required: other.required.isEmpty ? required : other.required)
     }
 }

@@ -5,8 +5,19 @@ extension UserMap {
     package func summary(of user: JSON) -> UserSummary {
         UserSummary(
             id: id.lazy.compactMap { Self.identifier($0.find(in: user)) }.first,
-            email: email.flatMap { Self.text($0.find(in: user)) },
+            email: email.lazy.compactMap { Self.text($0.find(in: user)) }.first,
             name: name.lazy.compactMap { Self.joined($0, user) }.first, verified: verified?.find(in: user)?.boolValue)
+    }
+
+    /// The user object at the first of these places that has one. If there are several places, it must identify a user: the
+    /// whole response is an object in any case.
+    func find(at places: [JSONPointer], in body: JSON) -> (raw: JSON, summary: UserSummary)? {
+        for place in places {
+            guard let raw = place.find(in: body), case .object = raw else { continue }
+            let summary = summary(of: raw)
+            if places.count == 1 || summary.id != nil || summary.email != nil { return (raw, summary) }
+        }
+        return nil
     }
 
     /// A text without surrounding whitespace, or a whole number. A text with hidden characters is refused, because the provider

@@ -4,13 +4,14 @@ package import AuthWire
 package struct UserMap: Sendable, Equatable {
     /// The first one with a value is used.
     package var id: [JSONPointer]
-    package var email: JSONPointer?
+    /// The same.
+    package var email: [JSONPointer]
     /// Alternatives: each inner list is joined, and the first one with a text is used.
     package var name: [[JSONPointer]]
     package var verified: JSONPointer?
 
     package init(
-        id: [JSONPointer] = [], email: JSONPointer? = nil, name: [[JSONPointer]] = [], verified: JSONPointer? = nil
+        id: [JSONPointer] = [], email: [JSONPointer] = [], name: [[JSONPointer]] = [], verified: JSONPointer? = nil
     ) {
         self.id = id
         self.email = email

@@ -25,9 +25,9 @@ struct PlaceholderNames {
     static func session(replies: [ResponseMap], user: UserMap) -> PlaceholderNames {
         var names = [TemplateValues.Name.accessToken, TemplateValues.Name.environment]
         if replies.contains(where: { $0.refreshToken != nil }) { names.append(TemplateValues.Name.refreshToken) }
-        if replies.contains(where: { $0.user != nil }) {
+        if replies.contains(where: { !$0.user.isEmpty }) {
             if !user.id.isEmpty { names.append(TemplateValues.Name.userID) }
-            if user.email != nil { names.append(TemplateValues.Name.userEmail) }
+            if !user.email.isEmpty { names.append(TemplateValues.Name.userEmail) }
             if !user.name.isEmpty { names.append(TemplateValues.Name.userName) }
         }
         return PlaceholderNames(names: names.sorted())

@@ -50,26 +50,49 @@ extension ProfileReader {
     static func replyMap(_ section: TOMLSection) -> ResponseMap {
         section.allow(
             "access_token", "token_type", "refresh_token", "expires_in", "expires_at", "expires_from_jwt", "user",
-            "needs_password")
+            "needs_password", "required")
         return ResponseMap(
             accessToken: place(section, "access_token"), tokenType: place(section, "token_type"),
             refreshToken: place(section, "refresh_token"), expiresIn: place(section, "expires_in"),
             expiresAt: place(section, "expires_at"), expiresFromJWT: section.bool("expires_from_jwt") ?? false,
-            user: pointer(section, "user"), needsPassword: pointer(section, "needs_password"))
+            user: pointers(section, "user"), needsPassword: pointer(section, "needs_password"),
+            required: required(section))
+    }
+
+    private static func required(_ section: TOMLSection) -> Set<ResponseMap.Required> {
+        let words = ResponseMap.Required.allCases.map(\.rawValue)
+        let found = (section.strings("required") ?? []).enumerated().compactMap { index, word in
+            let part = ResponseMap.Required(rawValue: word)
+            if part == nil {
+                section.problems.add(
+                    TOMLPath.element(section.path("required"), index),
+                    expected: "one of " + words.joined(separator: ", "), found: word)
+            }
+            return part
+        }
+        return Set(found)
     }
 
     static func errorMap(_ section: TOMLSection) -> ErrorMap {
-        section.allow("message", "code", "kinds", "details", "envelope")
+        section.allow("message", "code", "kinds", "details", "envelope", "list")
+        let list = pointer(section, "list")
+        if list != nil, section.has("envelope") {
+            section.problems.add(
+                section.path("list"), expected: "nothing: the envelope tells an error from a success", found: "one")
+        }
         return ErrorMap(
             message: pointers(section, "message"), code: pointer(section, "code"), kinds: codeKinds(section),
-            details: pointer(section, "details"), envelope: section.section("envelope").flatMap(envelope))
+            details: pointer(section, "details") ?? list,
+            envelope: section.section("envelope").flatMap(envelope)
+                ?? list.map { ErrorMap.Envelope(pointer: $0, success: nil) })
     }
 
     private static func codeKinds(_ section: TOMLSection) -> [String: ErrorKind] {
         guard let table = section.section("kinds") else { return [:] }
-        if !section.has("code") {
+        if !["code", "message", "details", "list"].contains(where: section.has) {
             section.problems.add(
-                section.path("code"), expected: "a JSON Pointer to the code, beside kinds", found: "nothing")
+                section.path("code"), expected: "a JSON Pointer to the code or the message, beside kinds",
+                found: "nothing")
         }
         let words = ErrorMap.codeKinds.map(\.rawValue)
         return Dictionary(
@@ -89,9 +112,11 @@ extension ProfileReader {
             case .bool: section.bool("success").map(JSON.bool)
             default: nil
             }
-        guard let pointer, let success else {
+        guard let pointer, success != nil || !section.has("success") else {
             section.problems.add(
-                section.path, expected: "pointer, and success: the number, string or boolean that means success")
+                section.path,
+                expected: "pointer, and success: the number, string or boolean that means success. Without success, "
+                    + "no value means success")
             return nil
         }
         return ErrorMap.Envelope(pointer: pointer, success: success, status: Self.pointer(section, "status"))
@@ -100,7 +125,7 @@ extension ProfileReader {
     static func userMap(_ section: TOMLSection) -> UserMap {
         section.allow("id", "email", "name", "verified")
         return UserMap(
-            id: pointers(section, "id"), email: pointer(section, "email"), name: names(section),
+            id: pointers(section, "id"), email: pointers(section, "email"), name: names(section),
             verified: pointer(section, "verified"))
     }
 

@@ -29,7 +29,7 @@ extension ProfileReader {
         guard let oauth = oauth(root, insecure: insecure) else { return nil }
         let user = root.section("user").map(userMap) ?? OAuthProfile.user
         let names = PlaceholderNames.session(
-            replies: [ResponseMap(refreshToken: .pointer(.whole), user: .whole)], user: user)
+            replies: [ResponseMap(refreshToken: .pointer(.whole), user: [.whole])], user: user)
         let environments =
             root.has("environments")
             ? environments(root, insecure: insecure) : ownEnvironment(oauth)

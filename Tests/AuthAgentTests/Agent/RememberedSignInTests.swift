@@ -62,8 +62,7 @@ struct RememberedSignInTests {
     @Test("is not kept if it would not be used, and the user is told so")
     func useless() async throws {
         let example = try ExampleProvider(transport: Self.transport()) {
-            $0.renewal.request?.body = .json(
-                .object([("token", .text(try Template(parsing: "{refresh_token}")))]))
+            $0.signIn[0].fields.append(StepField(name: "code", label: "Code", optional: true, kind: "code"))
         }
         try await example.running { sessions, signIns in
             let step = try await signIns.start(Self.start(remember: true))
@@ -72,7 +71,37 @@ struct RememberedSignInTests {
         }
     }
 
-    @Test("is not taken for a profile whose sign-in needs a code, or that renews by a refresh token")
+    @Test("is made again after a refresh token was finally refused", arguments: [true, false])
+    func refreshTokenRefused(remember: Bool) async throws {
+        let numbers = Counter()
+        let transport = ScriptedTransport { request throws(TransportError) in
+            if request.url.hasSuffix("/refresh") { return ExampleProvider.json(401, #"{"message":"no"}"#) }
+            let number = numbers.next()
+            return ExampleProvider.json(
+                200, #"{"token":"token-\#(number)","refresh":"r-\#(number)","expires_in":1000}"#)
+        }
+        let example = try ExampleProvider(transport: transport) {
+            $0.reply.refreshToken = .pointer(try JSONPointer("/refresh"))
+            $0.renewal.request?.body = .json(
+                .object([("token", .text(try Template(parsing: "{refresh_token}")))]))
+        }
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(Self.start(remember: remember))
+            #expect(try sessions.status(nil).remembered == remember)
+            // The refresh token is tried first also after the token's end.
+            example.clock.advance(.seconds(2000))
+            if remember {
+                #expect(try await sessions.token(SessionRegistryTests.get).accessToken == "token-2")
+            } else {
+                await #expect(throws: AgentError.self) { try await sessions.refresh(SessionParams()) }
+                #expect(try sessions.status(nil).state == .signInRequired)
+            }
+        }
+        let asked = example.transport.asked.map { $0.split(separator: "/").last.map(String.init) ?? "" }
+        #expect(asked == (remember ? ["login", "refresh", "login"] : ["login", "refresh"]))
+    }
+
+    @Test("is not taken for a profile whose sign-in needs a code, and is for one that renews by a refresh token")
     func notRepeatable() throws {
         var profile = try ExampleProvider.profile()
         #expect(profile.repeatedMethod?.name == "password")
@@ -83,6 +112,6 @@ struct RememberedSignInTests {
             .object([
                 ("token", .text(try Template(parsing: "{refresh_token}")))
             ]))
-        #expect(profile.repeatedMethod == nil)
+        #expect(profile.repeatedMethod?.name == "password")
     }
 }

@@ -79,9 +79,9 @@ struct ExampleProvider {
             renewal: Renewal(kind: .refresh, request: try request("/refresh", bearer: true)))
         profile.reply = ResponseMap(
             accessToken: try .pointer(JSONPointer("/token")), expiresIn: try .pointer(JSONPointer("/expires_in")),
-            user: try JSONPointer("/user"))
+            user: [try JSONPointer("/user")])
         profile.errors = ErrorMap(message: [try JSONPointer("/message")])
-        profile.user = UserMap(id: [try JSONPointer("/id")], email: try JSONPointer("/email"))
+        profile.user = UserMap(id: [try JSONPointer("/id")], email: [try JSONPointer("/email")])
         return profile
     }
 

@@ -53,4 +53,67 @@ struct CodeKindTests {
             Sample.reply(200, #"{"errorCode":1401}"#), record: try Sample.record(), sentAt: Sample.sentAt)
         #expect(renewal.failure?.weight == "temporary")
     }
+
+    private func read(_ errors: ErrorMap, _ body: String, status: Int = 200) throws -> ProviderFailure? {
+        let profile = try Sample.profile { $0.errors = errors }
+        return ResponseDecoder(profile: profile, sentAt: Sample.sentAt, acceptsHTML: false)
+            .read(Sample.reply(status, body)).failure
+    }
+
+    @Test(
+        "a whole message is mapped in any case, also inside of a 200 and as a detail; a code precedes it",
+        arguments: [
+            (#"{"ok":false,"error":"NOT yours"}"#, 200, ErrorKind.forbidden),
+            (#"{"ok":false,"error":"Not yours"}"#, 400, .forbidden),
+            (#"{"ok":false,"error":"Not yours."}"#, 400, .validation),
+            (#"{"ok":false,"error":["Other","Not yours"]}"#, 400, .forbidden),
+            (#"{"ok":false,"error":"Not yours","code":"gone"}"#, 400, .notFound),
+            (#"{"ok":false,"error":""}"#, 200, .refused),
+        ])
+    func texts(body: String, status: Int, kind: ErrorKind) throws {
+        let errors = ErrorMap(
+            message: [try JSONPointer("/error")], code: try JSONPointer("/code"),
+            kinds: ["Not yours": .forbidden, "gone": .notFound],
+            envelope: .init(pointer: try JSONPointer("/ok"), success: true))
+        #expect(try read(errors, body, status: status)?.error.kind == kind)
+    }
+
+    @Test(
+        "without a value for success, a response with no errors is one",
+        arguments: [
+            (#"{"data":1}"#, nil), (#"{"errors":[]}"#, nil), (#"{"errors":null}"#, nil), (#"{"errors":{}}"#, nil),
+            (#"{"errors":""}"#, nil), (#"{"errors":false}"#, nil), ("[1]", nil), ("", nil),
+            (#"{"data":{"me":null},"errors":[{"message":"Not yours","path":["me"]},{"message":"b"}]}"#, "Not yours; b"),
+            (#"{"errors":"Broken"}"#, "Broken"), (#"{"errors":[7]}"#, ""), (#"{"errors":true}"#, ""),
+        ] as [(String, String?)])
+    func noErrors(body: String, message: String?) throws {
+        let place = try JSONPointer("/errors")
+        let errors = ErrorMap(
+            kinds: ["not yours": .forbidden], details: place, envelope: .init(pointer: place, success: nil))
+        let error = try read(errors, body)?.error
+        #expect((error != nil) == (message != nil))
+        #expect((error?.providerMessage ?? "") == message ?? "")
+        if message == "Not yours; b" { #expect(error?.kind == .forbidden) }
+    }
+
+    @Test(
+        "the place of a field is a list of names and numbers",
+        arguments: [
+            (#"[{"loc":["body","username"],"msg":"Field required"}]"#, "username: Field required"),
+            (#"[{"loc":["body","items",0,"name"],"msg":"Too long"}]"#, "items.0.name: Too long"),
+            (#"[{"loc":["body"],"msg":"Field required"}]"#, "body: Field required"),
+            (#"[{"loc":["query","a"],"msg":"x"},{"loc":[],"msg":"y"}]"#, "a: x; y"),
+            (#"[{"loc":[null,{}],"msg":"x"}]"#, "x"),
+            (#""Incorrect username or password""#, "Incorrect username or password"),
+        ])
+    func places(detail: String, message: String) throws {
+        let errors = ErrorMap(message: [try JSONPointer("/detail")])
+        let error = try read(errors, #"{"detail":\#(detail)}"#, status: 422)?.error
+        #expect(error?.kind == .validation && error?.providerMessage == message)
+    }
+
+    @Test("a server error names its status", arguments: [500, 503])
+    func status(_ status: Int) throws {
+        #expect(try read(ErrorMap(), "", status: status)?.error.message.contains("server error (\(status))") == true)
+    }
 }

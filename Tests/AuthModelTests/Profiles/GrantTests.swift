@@ -108,6 +108,40 @@ struct GrantTests {
         #expect(try signIn(#"{"token":"t","user":{"id":"a\nb"}}"#).get().user?.id == nil)
     }
 
+    @Test("the first address with a text is used, and the first object that identifies a user")
+    func fallbacks() throws {
+        let profile = try Sample.profile {
+            $0.reply.user = [try JSONPointer("/data/user"), try JSONPointer("/user"), .whole]
+            $0.user.email = [try JSONPointer("/email"), try JSONPointer("/mail")]
+        }
+        func user(_ body: String) throws -> UserSummary? {
+            try profile.readSignIn(Sample.reply(200, body), method: Sample.password(), sentAt: Sample.sentAt).get().user
+        }
+        #expect(try user(#"{"token":"t","user":{"mail":"a@b.example"}}"#)?.email == "a@b.example")
+        #expect(try user(#"{"token":"t","data":{"user":{"x":1}},"user":{"email":null,"mail":"a@b"}}"#)?.email == "a@b")
+        #expect(try user(#"{"token":"t","id":9,"user":[]}"#)?.id == "9")
+        #expect(try user(#"{"token":"t"}"#) == nil)
+    }
+
+    @Test(
+        "a sign-in that requires a user and an expiry is refused without one of them",
+        arguments: [
+            (#"{"token":"t","expiresIn":5,"user":{"id":1}}"#, nil), (#"{"token":"t","expiresIn":5}"#, "user"),
+            (#"{"token":"t","user":{"id":1}}"#, "expires_at"), (#"{"token":"t"}"#, "user, expires_at"),
+            (#"{"token":"t","expiresIn":"soon","user":"ada"}"#, "user, expires_at"),
+        ] as [(String, String?)])
+    func required(body: String, missing: String?) throws {
+        let profile = try Sample.profile { $0.reply.required = [.user, .expiresAt] }
+        let reply = Sample.reply(200, body)
+        let failure = profile.readSignIn(reply, method: try Sample.password(), sentAt: Sample.sentAt).failure
+        #expect((failure == nil) == (missing == nil))
+        if let missing {
+            #expect(failure?.error.cause == "incomplete" && failure?.error.message.contains(": \(missing).") == true)
+        }
+        // A renewal may return less.
+        #expect(profile.readRenewal(reply, record: try Sample.record(), sentAt: Sample.sentAt).failure == nil)
+    }
+
     @Test("a validation may return nothing, a later expiry, or another token")
     func validation() throws {
         let profile = try Sample.profile()

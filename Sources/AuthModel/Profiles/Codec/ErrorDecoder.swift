@@ -43,16 +43,29 @@ package struct ErrorDecoder: Sendable {
         guard let envelope = profile.errors.envelope else { return nil }
         guard let json = body.json, let found = envelope.pointer.find(in: json) else {
             if case .empty = body { return nil }
+            guard envelope.success != nil else { return nil }
             return badReply("it has no \(envelope.pointer.text)", cause: "no_envelope", status: reply.status)
         }
-        if found == envelope.success || (found.doubleValue != nil && found.doubleValue == envelope.success.doubleValue)
-        {
+        if let success = envelope.success {
+            if found == success || (found.doubleValue != nil && found.doubleValue == success.doubleValue) { return nil }
+        } else if Self.saysNothing(found) {
             return nil
         }
         let inner = envelope.status?.find(in: json)?.integerValue.flatMap { Int(exactly: $0) }
         return failure(
             status: inner.flatMap { (300...599).contains($0) ? $0 : nil }, body,
             retryAfter: RetryAfter.read(reply, sentAt: sentAt))
+    }
+
+    /// Whether a member that only errors have is present without a value.
+    private static func saysNothing(_ value: JSON) -> Bool {
+        switch value {
+        case .null, .bool(false): true
+        case .string(let text): text.isEmpty
+        case .array(let elements): elements.isEmpty
+        case .object(let object): object.isEmpty
+        default: false
+        }
     }
 
     /// An unusable response. It never says anything about the session.
@@ -80,7 +93,7 @@ package struct ErrorDecoder: Sendable {
         }
         if !isOverloaded, let unreadable = unreadable(body, status: status ?? 200) { return unreadable }
         if isFinal(status: status, code: words.code) { return .final(final(status, words)) }
-        let mapped = words.code.flatMap { profile.errors.kinds[$0] }
+        let mapped = profile.errors.kind(code: words.code, messages: [words.message].compactMap(\.self) + words.details)
         let error = error(status: status, mapped, words, retryAfter: retryAfter)
         return purpose == .renewal || Self.isTransient(status, mapped)
             ? .temporary(error, retryAfter: retryAfter) : .refused(error)
@@ -174,6 +187,8 @@ package struct ErrorDecoder: Sendable {
         case .rateLimited: "\(name) received too many requests; try again later."
         case .badReply: "\(name) answered with a redirect."
         case .providerError where Self.kind(of: status).1 == false: "\(name) answered with an error."
+        case .providerError where (500...599).contains(status ?? 0):
+            "\(name) has a temporary failure: server error (\(status ?? 0)); try again later."
         case .providerError: "\(name) has a temporary failure; try again later."
         case .signInRequired: refusal(ofToken: true)
         default: refusal(ofToken: status == 401)

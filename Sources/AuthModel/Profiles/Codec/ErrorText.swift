@@ -63,10 +63,24 @@ struct ErrorText {
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         case .object:
             let words = ["message", "msg", "error", "description"].lazy.compactMap { value[$0]?.stringValue }.first
-            let field = ["field", "path", "property", "param"].lazy.compactMap { value[$0]?.stringValue }.first
+            let field =
+                ["field", "path", "property", "param"].lazy.compactMap { value[$0]?.stringValue }.first
+                ?? value["loc"]?.arrayValue.flatMap(place)
             return words.map { words in field.map { "\($0): \(words)" } ?? words }
         default: return nil
         }
+    }
+
+    /// The parts of a request that the place of a field begins with.
+    private static let partsOfRequest = ["body", "query", "path", "header", "cookie"]
+
+    /// A list of names and numbers, such as `["body", "items", 0, "name"]`, as `items.0.name`.
+    private static func place(_ steps: [JSON]) -> String? {
+        var names = steps.prefix(ProviderText.maxDetails).compactMap {
+            $0.stringValue ?? $0.integerValue.map { "\($0)" }
+        }
+        if names.count > 1, partsOfRequest.contains(names[0]) { names.removeFirst() }
+        return names.isEmpty ? nil : names.joined(separator: ".")
     }
 }
 

@@ -43,14 +43,14 @@ extension ProviderProfile {
         method.fields.filter { !Self.uses(challenge.request, field: $0.name) }
     }
 
-    /// The sign-in that is repeated without the user: by a renewal of kind ``Renewal/Kind/signIn``, and after the end of a
-    /// token that authorizes its own renewal.
+    /// The sign-in that is repeated without the user: by a renewal of kind ``Renewal/Kind/signIn``, after the end of a token
+    /// that authorizes its own renewal, and after the provider's final refusal of a renewal.
     package var repeatedMethod: SignInMethod? {
         switch renewal.kind {
         case .signIn:
             return renewal.method.map { name in signIn.first { $0.name == name } } ?? signIn.first
         case .refresh, .validate:
-            guard renewsByToken, let method = signIn.first, method.isRepeatable else { return nil }
+            guard oauth == nil, let method = signIn.first, method.isRepeatable else { return nil }
             return method
         case .none: return nil
         }

@@ -5,7 +5,7 @@ extension ProviderProfile {
     package func readSignIn(
         _ reply: HTTPResponse, method: SignInMethod, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        decode(reply, .signIn, sentAt, self.reply.overridden(by: method.reply))
+        decode(reply, .signIn, sentAt, self.reply.overridden(by: method.reply), isSignIn: true)
     }
 
     /// The response to one request of a sign-in.
@@ -18,7 +18,13 @@ extension ProviderProfile {
             if let first = method.first, first.existingStatuses.contains(reply.status) { return SignInResponse() }
             let map = self.reply.overridden(by: method.reply)
             let grant = try decode(reply, .signIn, sentAt, map, needsToken: false).get()
-            return SignInResponse(grant: grant.accessToken == nil ? nil : grant)
+            let errors = ErrorDecoder(profile: self, purpose: .signIn, sentAt: sentAt)
+            let check = TokenDecoder(errors: errors, map: map)
+            // An incomplete response does not sign in either: the sign-in's own request follows.
+            guard grant.accessToken != nil, (try? check.checkComplete(grant, status: reply.status)) != nil else {
+                return SignInResponse()
+            }
+            return SignInResponse(grant: grant)
         case .own: return SignInResponse(grant: try readSignIn(reply, method: method, sentAt: sentAt).get())
         }
     }
@@ -42,7 +48,8 @@ extension ProviderProfile {
     ) -> Result<Grant, ProviderFailure> {
         let map = self.reply.overridden(by: renewal.kind == .signIn ? repeatedMethod?.reply : nil)
         return decode(
-            reply, .renewal, sentAt, map.overridden(by: renewal.reply), needsToken: renewal.kind != .validate
+            reply, .renewal, sentAt, map.overridden(by: renewal.reply), needsToken: renewal.kind != .validate,
+            isSignIn: renewal.kind == .signIn
         ).map { withoutSameToken($0, record) }
     }
 
@@ -50,7 +57,7 @@ extension ProviderProfile {
     package func readRepeatedSignIn(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        decode(reply, .renewal, sentAt, self.reply.overridden(by: repeatedMethod?.reply))
+        decode(reply, .renewal, sentAt, self.reply.overridden(by: repeatedMethod?.reply), isSignIn: true)
             .map { withoutSameToken($0, record) }
     }
 
@@ -78,14 +85,7 @@ extension ProviderProfile {
         in reply: HTTPResponse, at places: [JSONPointer], purpose: ErrorDecoder.Purpose
     ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
         decode(reply, purpose, nil, ResponseMap(), needsToken: false).map { _ in
-            guard let body = ResponseBody(reply).json else { return nil }
-            for place in places {
-                guard let raw = place.find(in: body), case .object = raw else { continue }
-                let summary = user.summary(of: raw)
-                // The whole response is an object in any case: it is the user only if it identifies one.
-                if places.count == 1 || summary.id != nil || summary.email != nil { return (raw, summary) }
-            }
-            return nil
+            ResponseBody(reply).json.flatMap { user.find(at: places, in: $0) }
         }
     }
 
@@ -100,11 +100,15 @@ extension ProviderProfile {
 
     private func decode(
         _ reply: HTTPResponse, _ purpose: ErrorDecoder.Purpose, _ sentAt: WallTime?, _ map: ResponseMap,
-        needsToken: Bool = true
+        needsToken: Bool = true, isSignIn: Bool = false
     ) -> Result<Grant, ProviderFailure> {
         let errors = ErrorDecoder(profile: self, purpose: purpose, sentAt: sentAt)
         let decoder = TokenDecoder(errors: errors, map: map, needsToken: needsToken)
-        return Result { () throws(ProviderFailure) in try decoder.read(reply) }
+        return Result { () throws(ProviderFailure) in
+            let grant = try decoder.read(reply)
+            if isSignIn { try decoder.checkComplete(grant, status: reply.status) }
+            return grant
+        }
     }
 
     /// A validation may return the token that the session has.

@@ -42,11 +42,26 @@ struct TokenDecoder {
         grant.tokenType = map.tokenType?.find(in: reply, body)?.stringValue.flatMap(ProviderText.clean)
         grant.expiresAt = TokenLifetimeDecoder.end(in: reply, body, map: map, token: token, sentAt: sentAt)
         grant.needsPassword = map.needsPassword?.find(in: json)?.boolValue
-        if let user = map.user?.find(in: json), case .object = user {
-            grant.rawUser = user
-            grant.user = errors.profile.user.summary(of: user)
+        if let (raw, summary) = errors.profile.user.find(at: map.user, in: json) {
+            (grant.rawUser, grant.user) = (raw, summary)
         }
         return grant
+    }
+
+    /// - Throws: if a sign-in is not complete without something that the response lacks.
+    func checkComplete(_ grant: Grant, status: Int) throws(ProviderFailure) {
+        let missing = ResponseMap.Required.allCases.filter { map.required.contains($0) && !Self.has($0, grant) }
+        guard !missing.isEmpty else { return }
+        let names = missing.map(\.rawValue).joined(separator: ", ")
+        throw errors.badReply("a sign-in needs more than its token: \(names)", cause: "incomplete", status: status)
+    }
+
+    private static func has(_ part: ResponseMap.Required, _ grant: Grant) -> Bool {
+        switch part {
+        case .user: grant.user != nil
+        case .expiresAt: grant.expiresAt != nil
+        case .refreshToken: grant.refreshToken != nil
+        }
     }
 
     /// Absent and `null` are the same; a token is a string that fits into a header (RFC 6749 §A.12).
