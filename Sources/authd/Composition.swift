@@ -237,12 +237,15 @@ struct Composition: Sendable {
             chosen: defaultSession, showsNotices: showsNotices, log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
         let counters = AgentCounters()
+        let profileCheck = ProfileCheckProcess()
+        let trials = ProfileTrials(context: context)
         let dispatcher = Dispatcher(
             context: context, sessions: sessions,
             signIns: SignInService(context: context, registry: registry, loader: loader, dependencies: adapters.signIn),
             api: api, outbox: outbox, store: store,
             services: AgentServices(
-                clock: clock, counters: counters, checkProfile: ProfileCheckProcess().check,
+                clock: clock, counters: counters, checkProfile: profileCheck.check,
+                tryProfile: { params async throws(AgentError) in try await trials.run(params, readBy: profileCheck) },
                 reload: { params async throws(AgentError) in
                     params.check ? try await reloader.check() : try await reloader.reload()
                 }))

@@ -6,10 +6,13 @@ import Glibc
 
 ProcessGuard.keepStandardDescriptors()
 
-let profileCheck = ProfileCheckProgram.run { params in
-    switch ProfileReader.read(params.text, source: params.file ?? "profile") {
-    case .success(let profile): ProviderCheck(problems: [], notes: profile.notes)
-    case .failure(let failure): ProviderCheck(problems: failure.problems)
+let profileCheck = ProfileCheckProgram.run { question in
+    switch ProfileReader.read(question.text, source: question.file ?? "profile") {
+    case .success(let profile):
+        ProfileReading(
+            check: ProviderCheck(problems: [], notes: profile.notes),
+            trials: question.url.flatMap { try? BaseURL($0) }.map(profile.trials) ?? [])
+    case .failure(let failure): ProfileReading(check: ProviderCheck(problems: failure.problems))
     }
 }
 if let profileCheck { exit(profileCheck) }

@@ -34,7 +34,7 @@ struct ProfileCheckTests {
             read -r found </proc/$$/environ
             i=0
             while [ $i -lt 400 ]; do [ -e /proc/$$/fd/$i ] && found="$found$i "; i=$((i + 1)); done
-            printf '{"problems":[{"file":"f","line":1,"key":"%s","expected":"%s"}]}' "$got" "$found"
+            printf '{"check":{"problems":[{"file":"f","line":1,"key":"%s","expected":"%s"}]}}' "$got" "$found"
             """
         let check = try await answer(script).get()
         #expect(check.problems.map(\.key) == ["text"])
@@ -84,7 +84,7 @@ struct ProfileCheckTests {
     func several() async throws {
         let script =
             "PATH=/usr/bin:/bin; key=$(sed 's/.*name = //; s/\".*//')"
-            + "; printf '{\"problems\":[{\"file\":\"f\",\"line\":1,\"key\":\"%s\",\"expected\":\"\"}]}' \"$key\""
+            + "; printf '{\"check\":{\"problems\":[{\"file\":\"f\",\"line\":1,\"key\":\"%s\",\"expected\":\"\"}]}}' \"$key\""
         let process = ProfileCheckProcess(program: "/bin/sh", arguments: ["-c", script])
         try await withThrowingTaskGroup(of: (Int, ProviderCheck).self) { tasks in
             for number in 0..<12 {

@@ -7,6 +7,8 @@ import Glibc
 package struct AgentServices: Sendable {
     /// Reads a profile as `authd --check` does, in another process.
     package typealias CheckProfile = @Sendable (ProviderCheckRun) async throws(AgentError) -> ProviderCheck
+    /// Sends the requests of a profile without credentials.
+    package typealias TryProfile = @Sendable (ProviderTry) async throws(AgentError) -> ProviderTrial
     /// Reloads settings and profiles.
     package typealias Reload = @Sendable (AgentReload) async throws(AgentError) -> MessageResult
 
@@ -16,6 +18,7 @@ package struct AgentServices: Sendable {
     ]
 
     let checkProfile: CheckProfile
+    let tryProfile: TryProfile
     let reload: Reload
     let counters: AgentCounters
     private let clock: any SystemClock
@@ -23,11 +26,12 @@ package struct AgentServices: Sendable {
 
     package init(
         clock: any SystemClock, counters: AgentCounters, checkProfile: @escaping CheckProfile,
-        reload: @escaping Reload
+        tryProfile: @escaping TryProfile, reload: @escaping Reload
     ) {
         self.clock = clock
         self.counters = counters
         self.checkProfile = checkProfile
+        self.tryProfile = tryProfile
         self.reload = reload
         started = clock.now()
     }

@@ -35,6 +35,7 @@ extension Dispatcher {
             return profile.detail
         }
         later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }
+        later(ProviderTry.self) { call async throws(AgentError) in try await services.tryProfile(call) }
         later(ProviderForget.self) { call async throws(AgentError) in
             try await signIns.clients.forget(call.params)
         }

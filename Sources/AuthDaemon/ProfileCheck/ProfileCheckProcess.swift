@@ -34,8 +34,13 @@ package actor ProfileCheckProcess {
         self.timeout = timeout
     }
 
-    /// - Throws: `busy` if too many callers wait, `internal` if the child could not be started or failed.
     package func check(_ params: ProviderCheckRun) async throws(AgentError) -> ProviderCheck {
+        try await read(ProfileQuestion(text: params.text, file: params.file)).check
+    }
+
+    /// - Returns: the profile's problems, or the requests to try if it has none.
+    /// - Throws: `busy` if too many callers wait, `internal` if the child could not be started or failed.
+    package func read(_ question: ProfileQuestion) async throws(AgentError) -> ProfileReading {
         guard callers <= Self.maxWaiting else {
             throw AgentError(
                 .busy, "\(Self.maxWaiting) profile checks are already waiting; try again later.",
@@ -43,14 +48,14 @@ package actor ProfileCheckProcess {
         }
         callers += 1
         defer { callers -= 1 }
-        let answer = await lock.withLock { await self.answer(to: params.json.serialized()) }
+        let answer = await lock.withLock { await self.answer(to: question.json.serialized()) }
         guard !Task.isCancelled, let answer else { throw .stopping }
         switch answer {
         case .success(let bytes):
-            guard let json = try? JSON(parsing: bytes), let check = try? ProviderCheck(json) else {
+            guard let json = try? JSON(parsing: bytes), let reading = try? ProfileReading(json) else {
                 throw Self.failed("its process returned no result")
             }
-            return check
+            return reading
         case .failure(let failure): throw Self.failed(failure.reason)
         }
     }

@@ -1,9 +1,9 @@
-package import AuthWire
+import AuthWire
 import CSystemd
 import Glibc
 
-/// The child process that checks one profile of a client: the agent itself never parses TOML from clients. It reads the params
-/// of `provider.check` from stdin and writes the result to stdout.
+/// The child process that reads one profile of a client: the agent itself never parses TOML from clients. It reads a
+/// ``ProfileQuestion`` from stdin and writes a ``ProfileReading`` to stdout.
 ///
 /// It starts as a new program without environment or further descriptors, so it has no secrets of the agent.
 package enum ProfileCheckProgram {
@@ -19,13 +19,12 @@ package enum ProfileCheckProgram {
     private static let descriptors: rlim_t = 8
 
     /// - Returns: its exit status, if this process was started as the child.
-    package static func run(_ check: (ProviderCheckRun) -> ProviderCheck) -> CInt? {
+    package static func run(_ read: (ProfileQuestion) -> ProfileReading) -> CInt? {
         guard CommandLine.arguments.dropFirst().elementsEqual([argument]) else { return nil }
         limit()
-        guard let bytes = input(), let json = try? JSON(parsing: bytes), case .object(let object) = json,
-            let params = try? ProviderCheckRun(params: .object(object))
+        guard let bytes = input(), let json = try? JSON(parsing: bytes), let question = try? ProfileQuestion(json)
         else { return ExitStatus.wrongUsage.rawValue }
-        return output(check(params).json.serialized()) ? 0 : ExitStatus.systemError.rawValue
+        return output(read(question).json.serialized()) ? 0 : ExitStatus.systemError.rawValue
     }
 
     private static func limit() {

@@ -97,7 +97,7 @@ extension Field where Value == Duration {
 }
 
 extension Field where Value == JSON {
-    static let any = Field(.any, "a value", read: { $0 }, write: { $0 })
+    package static let any = Field(.any, "a value", read: { $0 }, write: { $0 })
 
     package static let anyOrNull = Field(
         nesting: .any, "a value", acceptsNull: true, read: { json, _ in json }, write: { $0 })
@@ -185,7 +185,7 @@ extension Field {
             })
     }
 
-    static func list<Element: WireObject>() -> Field where Value == [Element] {
+    package static func list<Element: WireObject>() -> Field where Value == [Element] {
         array("an array of objects", of: .object)
     }
 }
@@ -203,7 +203,7 @@ extension Field where Value == [Topic] {
 }
 
 extension Field where Value == [String: String] {
-    static let stringsByName = byName("an object whose values are strings", of: .string)
+    package static let stringsByName = byName("an object whose values are strings", of: .string)
 }
 
 extension Field where Value == [String: Duration] {

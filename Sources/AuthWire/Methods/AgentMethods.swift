@@ -5,7 +5,8 @@ package enum AgentMethods {
     package static let all: [any AgentMethod.Type] = [
         AgentInfoGet.self, AgentPing.self, AgentStatsGet.self, AgentReload.self, AgentLock.self, AgentUnlock.self,
         RPCDiscover.self,
-        ProviderListGet.self, ProviderShow.self, ProviderCheckRun.self, ProviderForget.self,
+        ProviderListGet.self, ProviderShow.self, ProviderCheckRun.self, ProviderTry.self,
+        ProviderForget.self,
         LoginStart.self, LoginAnswer.self, LoginWait.self, LoginCancel.self, LoginResend.self, LoginRedirect.self,
         SessionListGet.self, SessionStatusGet.self, SessionUse.self, SessionRefresh.self, SessionValidate.self,
         SessionLogout.self, SessionWait.self,

@@ -33,6 +33,32 @@ public struct ProviderCheckRun: AgentMethod, HoldsSecrets {
     }
 }
 
+/// `provider.try`: sends the requests of a profile without credentials, to see how a server answers them.
+public struct ProviderTry: AgentMethod, HoldsSecrets {
+    public typealias Result = ProviderTrial
+    public static let info = MethodInfo(
+        "provider.try", .act, "Tries the text of a profile at a server, without credentials.", secrecy: .ownAgentOnly)
+
+    public var text = ""
+    /// The file name in the problems found.
+    public var file: String?
+    /// The base URL of the server's API, or the issuer of an OAuth profile.
+    public var url = ""
+
+    public init(blank: Blank) {}
+    public init(text: String, file: String? = nil, url: String) {
+        self.text = text
+        self.file = file
+        self.url = url
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("text", &text, .string)
+        try visitor.optional("file", &file, .string)
+        try visitor.required("url", &url, .string)
+    }
+}
+
 public struct ProviderForget: MethodWithParams {
     public typealias Result = ProviderForgotten
     public static let info = MethodInfo(

@@ -76,3 +76,45 @@ public struct ProviderCheck: WireObject {
         try visitor.optional("notes", &notes, .list(), default: [])
     }
 }
+
+/// The result of `provider.try`. A profile with problems is not tried.
+public struct ProviderTrial: WireObject {
+    public var problems: [ProfileProblem] = []
+    public var requests: [TriedRequest] = []
+
+    public init(blank: Blank) {}
+    public init(problems: [ProfileProblem], requests: [TriedRequest]) {
+        self.problems = problems
+        self.requests = requests
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.written("problems", &problems, .list())
+        try visitor.written("requests", &requests, .list())
+    }
+}
+
+/// How a server answered a request of a profile that had no credentials.
+public struct TriedRequest: WireObject {
+    /// The request's place in the profile, such as `sign_in.password.request`.
+    public var request = ""
+    public var method = ""
+    public var url = ""
+    /// `nil` if there was no response.
+    public var httpStatus: Int?
+    /// Whether the response is one that the profile expects without credentials.
+    public var isExpected = false
+    /// What was learned, for the user.
+    public var message = ""
+
+    public init(blank: Blank) {}
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("request", &request, .string)
+        try visitor.required("method", &method, .string)
+        try visitor.required("url", &url, .string)
+        try visitor.optional("http_status", &httpStatus, .integer)
+        try visitor.required("expected", &isExpected, .bool)
+        try visitor.required("message", &message, .string)
+    }
+}

@@ -49,12 +49,20 @@ struct Provider: ParsableCommand {
 
     struct Check: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a profile. The exit status is 78 if it has an error.")
+            abstract: "Check a profile. The exit status is 78 if it has an error.",
+            discussion: """
+                With `--against URL` the profile's requests are also sent to the server with that base URL, without \
+                credentials, and each line says how it answered. The exit status is 76 if an answer is not one that the \
+                profile expects. For an OAuth profile the URL is the issuer's.
+                """)
 
         @OptionGroup var common: GeneralOptions
 
         /// The text is sent in one line of the protocol. Escaping may double it.
         private static let longestProfile = Limits.lineBytes / 2 - 4096
+
+        @Option(help: ArgumentHelp("Try the profile at this server, without credentials.", valueName: "URL"))
+        var against: String?
 
         @Argument(help: "The profile's file; - is stdin.")
         var file: String
@@ -62,6 +70,7 @@ struct Provider: ParsableCommand {
         /// Sends the file's text to the agent, which reads profiles.
         func run(_ options: Options) throws(Failure) -> ExitStatus {
             let text = try FileText.read(file, atMost: Self.longestProfile)
+            if let against { return try run(text, against: against, options) }
             let params = ProviderCheckRun(text: text, file: file)
             let (check, json) = try options.connect().call(params)
             if options.json {
@@ -70,9 +79,34 @@ struct Provider: ParsableCommand {
                 for note in check.notes { Output.note(Visible.line("\(note.description)")) }
                 Output.note("\(Visible.line(file)): no problems found")
             } else {
-                try Output.result(check.problems.map { Visible.line($0.description) }.joined(separator: "\n"))
+                try report(check.problems)
             }
             return check.problems.isEmpty ? .done : .badSettings
+        }
+
+        private func run(_ text: String, against url: String, _ options: Options) throws(Failure) -> ExitStatus {
+            let (trial, json) = try options.connect().call(ProviderTry(text: text, file: file, url: url))
+            if options.json {
+                try Output.json(json)
+            } else if trial.problems.isEmpty {
+                let lines = trial.requests.map { tried in
+                    let status = tried.httpStatus.map { " \($0)" } ?? ""
+                    return "\(tried.isExpected ? "ok" : "--")  \(tried.request)\(status): \(tried.message)"
+                }
+                if lines.isEmpty {
+                    Output.note("The profile has no request that can be sent without credentials.")
+                } else {
+                    try Output.result(lines.map { Visible.line($0) }.joined(separator: "\n"))
+                }
+            } else {
+                try report(trial.problems)
+            }
+            guard trial.problems.isEmpty else { return .badSettings }
+            return trial.requests.allSatisfy(\.isExpected) ? .done : .badReply
+        }
+
+        private func report(_ problems: [ProfileProblem]) throws(Failure) {
+            try Output.result(problems.map { Visible.line($0.description) }.joined(separator: "\n"))
         }
     }
 

@@ -1,0 +1,56 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+@Suite("A profile tried at a server", .serialized, .timeLimit(.minutes(2)))
+struct ProviderTryTests {
+    private static let bundled = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Sources/AuthProviders/Bundled").path
+
+    @Test("reports how each request is refused without credentials, for the five backends")
+    func backends() async throws {
+        try await Scene.play(keyring: false) { scene in
+            for backend in Backend.allCases {
+                let tried = try await scene.authc([
+                    "provider", "check", "\(Self.bundled)/\(backend.rawValue).toml", "--against",
+                    scene.backends.url(backend),
+                ])
+                #expect(tried.status == 0, "\(backend.rawValue): \(tried.out)\(tried.err)")
+                #expect(tried.out.contains("ok  sign_in."), "\(tried.out)")
+                #expect(tried.out.contains("refused without credentials"), "\(tried.out)")
+                #expect(tried.out.contains("; message: "), "\(backend.rawValue): \(tried.out)")
+                #expect(!tried.out.contains("-- "), "\(tried.out)")
+            }
+        }
+    }
+
+    @Test("names what does not fit: another server, no server, a profile with problems, a bad address")
+    func misfits() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let file = "\(Self.bundled)/anonymous-wall.toml"
+            let other = try await scene.authc(["provider", "check", file, "--against", scene.backends.url(.envelope)])
+            #expect(other.status == 76 && other.out.contains("404: the server has no such path"), "\(other.out)")
+
+            // Only root may listen there, and no service does.
+            let closed = "http://127.0.0.1:1"
+            let none = try await scene.authc(["provider", "check", file, "--against", closed])
+            let lines = none.out.split(separator: "\n")
+            #expect(none.status == 76 && lines.count == 1 && none.out.hasPrefix("--  sign_in."), "\(none.out)")
+
+            let broken = try scene.desktop.folder.write("name = 7\n", to: "broken.toml")
+            let problems = try await scene.authc(["provider", "check", broken, "--against", closed])
+            #expect(problems.status == 78 && problems.out.contains("broken.toml:1: name:"), "\(problems.out)")
+
+            let bad = try await scene.authc(["provider", "check", file, "--against", "ftp://example.org"])
+            #expect(bad.status == 65 && bad.err.contains("address"), "\(bad.err)")
+
+            let json = try await scene.authc([
+                "provider", "check", file, "--against", scene.backends.url(.anonymousWall), "--json",
+            ])
+            let first = try JSON(parsing: Array(json.out.utf8))["requests"]?[0]
+            #expect(json.status == 0 && first?["expected"] == true && first?["method"] == "POST", "\(json.out)")
+        }
+    }
+}
