@@ -68,6 +68,7 @@ struct ProfileSchemaTests {
         zzzzzzzzzzzz = 1
         [endpoints.f]
         method = "GET"
+        path = "/"
         [endpoints.f.pages]
         zzzzzzzzzzzz = 1
         """
