@@ -91,6 +91,106 @@ struct ProviderNewTests {
         }
     }
 
+    /// A few hundred bytes that stand for 10^9 values.
+    private static let laughs =
+        "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+        + (1...8).map { level in
+            "a\(level): &a\(level) [" + Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ") + "]\n"
+        }.joined()
+
+    @Test("FastAPI's sign-in works from its own description with one command, and a call with a form")
+    func fastAPI() async throws {
+        try await Scene.play { scene in
+            try await Peer.running(.fastAPI, ["pass&word=1"], in: scene.desktop) { server in
+                let folder = scene.desktop.folder.path + "/config/authd/providers"
+                let made = try await scene.shell(
+                    "curl --silent --noproxy '*' \(server.url)/openapi.json | \"$0\" provider new notes --openapi - "
+                        + "--url \(server.url) --output \(folder)/notes.toml")
+                #expect(made.status == 0, "\(made.err)")
+                let text = try String(contentsOfFile: folder + "/notes.toml", encoding: .utf8)
+                #expect(
+                    text.contains(
+                        #"form = { grant_type = "password", username = "{username}", password = "{password}" }"#))
+                let checked = try await scene.authc(["provider", "check", folder + "/notes.toml"])
+                #expect(checked.status == 0, "\(checked.out)\n\(text)")
+                #expect(try await scene.ask("agent.reload", [:])["message"] != nil)
+                let wrong = try await scene.authc(
+                    ["login", "notes", "--field", "username=ada", "--password-stdin"], input: "wrong")
+                #expect(wrong.status != 0 && wrong.err.contains("Incorrect username or password"), "\(wrong.err)")
+                let login = try await scene.authc(
+                    ["login", "notes", "--field", "username=ada", "--password-stdin"], input: "pass&word=1")
+                #expect(login.status == 0, "\(login.err)")
+                let me = try await scene.authc(["call", "read-me-users-me-get", "-s", "notes"])
+                #expect(me.status == 0 && me.out.contains("ada@example.org"), "\(me.err)")
+                let user = try await scene.authc(["whoami", "--fresh", "-s", "notes"])
+                #expect(user.status == 0 && user.out.contains("ada"), "\(user.err)")
+                let note = try await scene.authc([
+                    "call", "write-note-notes-post", "-s", "notes", "text=a&b", #"tags=["x","y z"]"#,
+                ])
+                #expect(note.status == 0, "\(note.err)")
+                #expect(try JSON(parsing: note.out) == ["by": "ada", "text": "a&b", "stars": 0, "tags": ["x", "y z"]])
+                let broken = try await scene.authc(["request", "POST", "/notes", "-s", "notes"])
+                #expect(broken.status != 0 && broken.err.contains("Field required"), "\(broken.err)")
+            }
+        }
+    }
+
+    @Test("Swagger 2 in YAML: address, password flow, forms, security, and what is left out")
+    func swagger() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let document = """
+                swagger: "2.0"
+                info: {title: Old API, version: 1}
+                host: api.old.example
+                basePath: /v1
+                schemes: [http, https]
+                securityDefinitions:
+                  login: {type: oauth2, flow: password, tokenUrl: "https://api.old.example/v1/oauth/token"}
+                  key: {type: apiKey, in: header, name: X-Key}
+                security: [{login: []}]
+                paths:
+                  /oauth/token:
+                    post: {responses: {200: {description: ok}}}
+                  /notes:
+                    post:
+                      operationId: addNote
+                      consumes: [application/x-www-form-urlencoded]
+                      parameters:
+                        - {name: text, in: formData, type: string, required: true}
+                        - {name: tags, in: formData, type: array, items: {type: string}}
+                        - {name: X-Trace, in: header, type: string}
+                    head: {}
+                  /files:
+                    post:
+                      operationId: sendFile
+                      security: []
+                      parameters: [{name: file, in: formData, type: file, required: true}]
+                  /pets/{id}:
+                    put:
+                      operationId: change
+                      parameters:
+                        - {name: id, in: path, type: integer, required: true}
+                        - {name: pet, in: body, schema: {$ref: "#/definitions/Pet"}}
+                definitions:
+                  Pet: {type: object, required: [name], properties: {name: &text {type: string}, nick: *text}}
+                """
+            let made = try await scene.agent.authc(["provider", "new", "old", "--openapi", "-"], input: document)
+            #expect(made.status == 0, "\(made.err)")
+            for line in [
+                #"production = "https://api.old.example/v1""#, #"path = "/oauth/token""#,
+                #"access_token = "/access_token""#,
+                #"form = { "text" = "{text}", "tags" = "{tags}" }"#, #"args.tags = "list?""#, #"args.text = "text""#,
+                #"multipart = [{ name = "file", file = "file""#, "bearer = false", #"args.id = "integer""#,
+                #"body = { "name" = "{name}", "nick" = "{nick}" }"#, #"args.nick = "text?""#, #"kind = "sign-in""#,
+            ] { #expect(made.out.contains(line), "\(line)\n\(made.out)") }
+            for word in ["the key key", "HEAD /notes", "the parameter X-Trace of POST /notes"] {
+                #expect(made.err.contains("left out: \(word)"), "\(word)\n\(made.err)")
+            }
+            let checked = try await scene.agent.authc(["provider", "check", "-"], input: made.out)
+            #expect(checked.status == 0, "\(checked.out)\n\(made.out)")
+        }
+    }
+
     @Test("a description with references, forms, odd names and two calls of one name makes a profile without problems")
     func descriptions() async throws {
         try await Scene.play(keyring: false) { scene in
@@ -166,8 +266,16 @@ struct ProviderNewTests {
                 "path = \"/owners/{owner_name}/pets\"", "args.owner_name = \"text\"",
                 "about = \"Change \\\"one\\\".\"",
             ] { #expect(made.out.contains(line), "\(line)\n\(made.out)") }
-            let yaml = try await scene.agent.authc(["provider", "new", "--openapi", "-"], input: "openapi: 3.0.0\n")
-            #expect(yaml.status == 64 && yaml.err.contains("not JSON"), "\(yaml.err)")
+            for (text, problem) in [
+                ("openapi: 3.0.0\n", "not an OpenAPI document"), ("a: [1\nb: }", "neither JSON nor YAML: line"),
+                ("a: *b\n", "no anchor"), ("a: &a [*a]\n", "no anchor"),
+                ("a: &a {x: 1}\nb: {<<: *a}\n", "merge keys"), ("? [1]\n: 2\n", "a key is not a text"),
+                ("", "it has no document"), (String(repeating: "[", count: 100), "more than 64 levels"),
+                (Self.laughs, "values"),
+            ] {
+                let refused = try await scene.agent.authc(["provider", "new", "--openapi", "-"], input: text)
+                #expect(refused.status == 64 && refused.err.contains(problem), "\(refused.err)")
+            }
             let nobody = try await scene.authc(["provider", "new", "--no-input"])
             #expect(nobody.status == 64 && nobody.err.contains("--url"), "\(nobody.err)")
         }

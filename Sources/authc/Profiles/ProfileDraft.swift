@@ -5,6 +5,8 @@ struct ProfileDraft {
     /// How a session is renewed, as far as the questions cover it.
     enum Renewal: Equatable {
         case none
+        /// The sign-in is repeated, if the user has it remembered.
+        case signIn
         /// A request with the refresh token if responses have one, otherwise with the access token.
         case refresh(path: String)
     }
@@ -14,12 +16,20 @@ struct ProfileDraft {
     var url: String
     var signInPath = "/auth/login"
     var fields = ["email", "password"]
+    var isForm = false
+    /// A token request of OAuth with a name and a password.
+    var isGrant = false
     /// JSON Pointers into the sign-in response.
     var accessToken = "/token"
     var refreshToken: String?
     /// In seconds; `nil`: the expiry is read from the token.
     var expiresIn: String?
-    var user = "/user"
+    /// In the sign-in response; `nil`: ``userPath`` has it.
+    var user: String? = "/user"
+    /// The request for the user.
+    var userPath: String?
+    /// The list of errors has `loc` and `msg`.
+    var hasLocatedErrors = false
     var renewal = Renewal.none
     var endpoints: [EndpointDraft] = []
 
@@ -43,7 +53,7 @@ struct ProfileDraft {
             [sign_in.password.request]
             method = "POST"
             path = \(Self.quoted(signInPath))
-            body = { \(fields.map { "\($0) = \(Self.quoted("{\($0)}"))" }.joined(separator: ", ")) }
+            \(isForm || isGrant ? "form" : "body") = { \(sentFields) }
 
             # Places in the responses (JSON Pointers, RFC 6901).
             [reply]
@@ -51,27 +61,51 @@ struct ProfileDraft {
 
             """
         if let refreshToken { text += "refresh_token = \(Self.quoted(refreshToken))\n" }
-        text += expiresIn.map { "expires_in = \(Self.quoted($0))\n" } ?? "expires_from_jwt = true\n"
+        if let expiresIn { text += "expires_in = \(Self.quoted(expiresIn))\n" }
+        if expiresIn == nil || isGrant { text += "expires_from_jwt = true\n" }
+        if let user { text += "user = \(Self.quoted(user))\n" }
         text += """
-            user = \(Self.quoted(user))
 
             # Places in the user object. `name` can be joined: [["/first_name", "/last_name"], "/nickname"]
             [user]
-            id = "/id"
+            id = ["/id", "/sub", "/username"]
             email = "/email"
             name = "/name"
 
             # The provider's error message, which users see: the first one that exists.
             [errors]
             message = ["/message", "/error", "/detail"]
-
+            \(hasLocatedErrors ? "details = \"/detail\"\n" : "")
             \(renewalText)
             """
+        if let userPath {
+            text += """
+
+                [user_request.request]
+                method = "GET"
+                path = \(Self.quoted(userPath))
+                bearer = true
+
+                """
+        }
         for endpoint in endpoints { text += "\n" + endpoint.text }
         return text
     }
 
+    private var sentFields: String {
+        ((isGrant ? ["grant_type = \"password\""] : []) + fields.map { "\($0) = \(Self.quoted("{\($0)}"))" })
+            .joined(separator: ", ")
+    }
+
     private var renewalText: String {
+        if renewal == .signIn {
+            return """
+                # The sign-in is repeated if it was remembered (authc login --remember); otherwise a session ends with its token.
+                [renewal]
+                kind = "sign-in"
+
+                """
+        }
         guard case .refresh(let path) = renewal else {
             return """
                 # A session cannot be renewed: it ends with its token. If it can, use kind = "refresh" with a request.
@@ -126,7 +160,8 @@ struct EndpointDraft {
     /// Key and argument.
     var query: [(String, String)] = []
     var body: [(String, String)] = []
-    /// For a form: name, argument, and whether it is a file.
+    var form: [(String, String)] = []
+    /// For a multipart body: name, argument, and whether it is a file.
     var parts: [(name: String, argument: String, isFile: Bool)] = []
     var arguments: [Argument] = []
     var note: String?
@@ -138,6 +173,7 @@ struct EndpointDraft {
         if !bearer { lines.append("bearer = false") }
         if !query.isEmpty { lines.append("query = \(Self.table(query))") }
         if !body.isEmpty { lines.append("body = \(Self.table(body))") }
+        if !form.isEmpty { lines.append("form = \(Self.table(form))") }
         if !parts.isEmpty {
             let parts = parts.map { part in
                 "{ name = \(ProfileDraft.quoted(part.name)), "

@@ -6,6 +6,8 @@ import Glibc
 struct ProviderNew: AgentCommand {
     /// The document of a large API has megabytes.
     private static let longestDescription = 64 << 20
+    /// Lines about what was left out: more would hide the rest.
+    private static let mostLeftOut = 40
 
     static let configuration = CommandConfiguration(
         commandName: "new",
@@ -49,7 +51,8 @@ struct ProviderNew: AgentCommand {
 
     @Option(
         name: [.customLong("openapi")],
-        help: ArgumentHelp("An OpenAPI 3 document (JSON) that describes the endpoints.", valueName: "file"))
+        help: ArgumentHelp(
+            "An OpenAPI 3 or Swagger 2 document (JSON or YAML) that describes the API.", valueName: "file"))
     var openAPI: String?
 
     @Option(name: [.short, .long], help: ArgumentHelp("Write to a new file instead of stdout.", valueName: "file"))
@@ -62,6 +65,9 @@ struct ProviderNew: AgentCommand {
                     Array(try FileText.read(openAPI, atMost: Self.longestDescription).utf8), named: openAPI)
             } else { nil }
         let draft = try draft(document, options)
+        for words in document?.leftOut.prefix(Self.mostLeftOut) ?? [] {
+            Output.note(Visible.line("left out: \(words)"))
+        }
         guard let output else {
             try Output.raw(draft.text)
             return .done
@@ -93,16 +99,26 @@ struct ProviderNew: AgentCommand {
             "Fields of the request, separated by spaces", "--fields", self.fields,
             default: (document?.signIn?.fields ?? draft.fields).joined(separator: " "))
         draft.fields = fields.split { $0 == " " || $0 == "," }.map(String.init)
+        // What was asked for may be another request than the one that the document describes.
+        let described = document?.signIn.flatMap { $0.path == draft.signInPath ? $0 : nil }
+        draft.isForm = described?.isForm ?? false
+        draft.isGrant = described?.isGrant ?? false
         draft.accessToken = try ask.pointer(
-            "Place of the token in the response", "--token", self.token, draft.accessToken)
+            "Place of the token in the response", "--token", self.token,
+            draft.isGrant ? "/access_token" : draft.accessToken)
         draft.refreshToken = try ask.pointerIfAny(
             "Place of the refresh token, if there is one", "--refresh-token", self.refreshToken)
-        draft.expiresIn = try ask.pointerIfAny(
-            "Place of the token's lifetime in seconds, or empty to read it from the token (JWT)", "--expires-in",
-            self.expiresIn)
-        draft.user = try ask.pointer("Place of the user", "--user", self.user, draft.user)
+        draft.expiresIn =
+            try ask.pointerIfAny(
+                "Place of the token's lifetime in seconds, or empty to read it from the token (JWT)", "--expires-in",
+                self.expiresIn) ?? (draft.isGrant ? "/expires_in" : nil)
+        draft.hasLocatedErrors = document?.hasLocatedErrors ?? false
+        draft.userPath = draft.isGrant && self.user == nil ? document?.userPath : nil
+        // A token response of OAuth has no user.
+        draft.user =
+            draft.isGrant && self.user == nil ? nil : try ask.pointer("Place of the user", "--user", self.user, "/user")
         let renew = try ask.optional("Path of the request that renews the token (POST), if there is one", self.renew)
-        if let renew { draft.renewal = .refresh(path: renew) }
+        draft.renewal = renew.map { .refresh(path: $0) } ?? (draft.isGrant ? .signIn : .none)
         draft.endpoints = (document?.endpoints ?? []).filter { $0.path != draft.signInPath }
         return draft
     }
