@@ -36,7 +36,7 @@ struct FallbackTests {
             return fails.withLock { $0 } ? .init(404, "{}") : .init(200, #"{"profile":{"uid":7,"mail":"a@b.example"}}"#)
         }
         try await ScriptedBackend.serving(reply) { backend in
-            try await Scene.play(keyring: false) { scene in
+            try await Scene.play { scene in
                 try await scene.addProfile(
                     Self.profile(
                         backend.url,
@@ -78,7 +78,7 @@ struct FallbackTests {
             }
         }
         try await ScriptedBackend.serving(reply) { backend in
-            try await Scene.play(keyring: false) { scene in
+            try await Scene.play { scene in
                 try await scene.addProfile(
                     Self.profile(
                         backend.url,
@@ -147,7 +147,7 @@ struct FallbackTests {
             return .init(200, #"{"token":"t","user":{"userId":"7"}\#(session)}"#)
         }
         try await ScriptedBackend.serving(reply) { backend in
-            try await Scene.play(keyring: false) { scene in
+            try await Scene.play { scene in
                 _ = try scene.desktop.folder.write(
                     "[providers.aws-lambda.environments]\nmine = \"\(backend.url)\"\n", to: "config/authd/authd.toml")
                 _ = try await scene.ask("agent.reload", [:])
