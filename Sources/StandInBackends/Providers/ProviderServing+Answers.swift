@@ -1,6 +1,7 @@
 /// The responses of each provider.
 extension ProviderServing {
-    func issued(_ family: Int, nonce: String?, isRenewal: Bool, _ call: Call) async -> Answer {
+    /// - Parameter scope: requested at a renewal, as Microsoft documents it for another resource.
+    func issued(_ family: Int, nonce: String?, isRenewal: Bool, scope: String? = nil, _ call: Call) async -> Answer {
         let hasRefreshToken =
             switch provider {
             case .google: !isRenewal && state.issuesRefreshTokens.value
@@ -32,7 +33,7 @@ extension ProviderServing {
             members["token_type"] = "Bearer"
             members["expires_in"] = 3599
             if provider == .microsoft { members["ext_expires_in"] = 3599 }
-            members["scope"] = "openid profile email"
+            members["scope"] = .string(scope ?? "openid profile email")
             if let user = state.user(ofFamily: family) {
                 members["id_token"] = .string(
                     await base.signer.token(for: user, state, nonce: nonce, accessToken: tokens.access))

@@ -172,7 +172,7 @@ struct ProviderServing: Shape {
             state.note { $0.refreshes += 1 }
             return await issued(
                 try state.use(refreshToken: fields["refresh_token"] ?? "", thumbprint: nil), nonce: nil,
-                isRenewal: true, call)
+                isRenewal: true, scope: fields["scope"], call)
         default: throw .oauth("unsupported_grant_type")
         }
     }
