@@ -19,7 +19,8 @@ enum ProviderCommands {
         }
         for method in detail.methods {
             let fields = method.fields.map { $0.name + ($0.optional ? "?" : "") + ($0.secret ? " (secret)" : "") }
-            add("by " + method.name, fields.joined(separator: ", "))
+            let note = method.kind == SignInMethodInfo.key ? "; a key: nothing renews it" : ""
+            add("by " + method.name, fields.joined(separator: ", ") + note)
         }
         for method in detail.password {
             let fields = method.fields.map { $0.name + ($0.secret ? " (secret)" : "") }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A third-party server from PyPI for one test, set up by a small program in `peers`.
+/// A server for one test, set up by a small program in `peers`, mostly with third-party software from PyPI.
 ///
 /// `Tests/install-peers` installs what the program needs. The program listens on a port of the system's choice and prints
 /// `port N` as its first line.
 package final class Peer: Sendable {
-    /// A program, and the environment of `Tests/python-packages.txt` that it runs in.
+    /// A program, and the environment of `Tests/python-packages.txt` that it runs in, if it needs one.
     package struct Program: Sendable {
-        let packages: String
+        let packages: String?
         let file: String
 
-        package init(_ file: String, with packages: String) {
+        package init(_ file: String, with packages: String? = nil) {
             self.file = file
             self.packages = packages
         }
@@ -18,9 +18,10 @@ package final class Peer: Sendable {
         package func command(_ arguments: [String] = []) throws -> [String] {
             let here = URL(filePath: #filePath).deletingLastPathComponent()
             let root = here.deletingLastPathComponent().deletingLastPathComponent()
-            let python = root.appending(path: ".build/peers/\(packages)/bin/python").path
+            let python =
+                packages.map { root.appending(path: ".build/peers/\($0)/bin/python").path } ?? "/usr/bin/python3"
             guard FileManager.default.isExecutableFile(atPath: python) else {
-                throw Failure("\(packages) is not installed: run Tests/install-peers")
+                throw Failure("\(packages ?? python) is not installed: run Tests/install-peers")
             }
             // Unbuffered, and nothing is written beside the sources.
             return [python, "-u", "-B", here.appending(path: "peers/\(file)").path] + arguments
@@ -40,6 +41,8 @@ package final class Peer: Sendable {
         package static let fastMCP = Program("fastmcp-server.py", with: "fastmcp")
         /// A protected resource and its server, as the test wants them; it needs no package.
         package static let resource = Program("resource-server.py", with: "mcp")
+        /// A stand-in with keys, and with sign-ins of several requests.
+        package static let signIn = Program("sign-in-server.py")
     }
 
     package let port: Int

@@ -11,7 +11,8 @@ extension ProviderClient {
         let (reply, cookies) = try await send(with: cookies, at: profile, sentAt: sentAt) { () throws(AgentError) in
             try profile.request(part, of: method, environment: environment, fields: fields)
         }
-        var response = try profile.read(reply, to: part, of: method, sentAt: sentAt.wall)
+        let values = TemplateValues(environment: environment, fields: fields, method: method)
+        var response = try profile.read(reply, to: part, of: method, values, sentAt: sentAt.wall)
         response.cookies = cookies
         return response
     }

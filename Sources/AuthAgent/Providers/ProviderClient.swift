@@ -29,7 +29,7 @@ package final class ProviderClient: Sendable {
     /// The present profile of a session, with the client that its provider knows.
     func profile(of record: SessionRecord) -> ProviderProfile? {
         let profile = record.resource.map(generate) ?? profiles[record.provider]
-        return profile?.known(as: record.client)
+        return profile?.serving(record)
     }
 
     /// The profile of that name: read from a file, or generated for the URL of a session.

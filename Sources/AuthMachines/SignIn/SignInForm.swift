@@ -66,8 +66,8 @@ package struct SignInForm: Sendable {
         }
         for field in asked {
             guard let value = answers[field.name] else { continue }
-            // Space around a pasted address or code is not part of it; of a secret every character counts.
-            let isPasted = !field.secret || field.name == OAuthField.address.name
+            // Space around a pasted address, code or key is not part of it; of another secret every character counts.
+            let isPasted = !field.secret || field.name == OAuthField.address.name || field.kind == FieldKind.key
             let answer = isPasted ? value.withoutSpaceAround : value
             fields[field.name] = answer.isEmpty ? nil : Secret(answer)
         }

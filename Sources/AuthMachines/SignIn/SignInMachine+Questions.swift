@@ -20,6 +20,7 @@ extension SignInMachine {
             guard plainAuthority.oauth?.registers == true, registration == nil else { return findServer(&turn) }
             turn.act(.register(refused: nil))
         case .finish:
+            if form.method.key != nil { return send(.check, &turn) }
             if purpose.signsIn { return send(form.method.first == nil ? .own : .first, &turn) }
             stage = .acting
             turn.act(purpose == .password(.requestReset) ? .requestReset : .changePassword)

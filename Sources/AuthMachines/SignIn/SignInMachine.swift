@@ -5,7 +5,8 @@ package import AuthWire
 ///
 /// Invariants:
 /// 1. It ends once. Each caller gets one reply; those that still wait at the end get the last step.
-/// 2. Nothing is installed after its end. Tokens that the provider has given are installed or revoked, never both.
+/// 2. Nothing is installed after its end. Tokens that the provider has given are installed or revoked, never both. A key that
+///    the user has entered is installed or forgotten.
 /// 3. At most one request is in progress, so a result belongs to the present stage or to a sign-in that has ended.
 package struct SignInMachine: Machine {
     package enum Purpose: Sendable, Equatable {
@@ -397,7 +398,7 @@ package struct SignInMachine: Machine {
     }
 
     private func revoke(_ grant: Grant, _ turn: inout SignInTurn) {
-        // Without a token there is nothing to revoke.
-        if let record = try? record(from: grant, at: turn.now) { turn.act(.revoke(record)) }
+        // A key is the user's own, and without a token there is nothing to revoke.
+        if form.method.key == nil, let record = try? record(from: grant, at: turn.now) { turn.act(.revoke(record)) }
     }
 }

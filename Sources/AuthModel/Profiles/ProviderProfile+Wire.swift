@@ -21,5 +21,7 @@ extension ProviderProfile {
 }
 
 extension SignInMethod {
-    package var info: SignInMethodInfo { SignInMethodInfo(name: name, label: label, fields: fields) }
+    package var info: SignInMethodInfo {
+        SignInMethodInfo(name: name, label: label, fields: fields, kind: key == nil ? nil : SignInMethodInfo.key)
+    }
 }

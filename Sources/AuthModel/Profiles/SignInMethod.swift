@@ -11,8 +11,10 @@ package struct SignInMethod: Sendable, Equatable {
     package var challenge: Challenge?
     /// Sent before ``request``, which may turn out to be unnecessary.
     package var first: FirstRequest?
-    /// `nil` if ``flow`` defines the requests.
+    /// `nil` if ``flow`` defines the requests, or for a ``key``.
     package var request: RequestTemplate?
+    /// The answers are the access token.
+    package var key: SignInKey?
     /// For sign-in with OAuth.
     package var flow: OAuthFlow?
     /// Overrides the profile's own map.
@@ -74,6 +76,19 @@ package struct FirstRequest: Sendable, Equatable {
     }
 }
 
+/// An API key or personal token: nothing is requested for it, and nothing renews it.
+package struct SignInKey: Sendable, Equatable {
+    /// The access token, made of the answers.
+    package var token: Template
+    /// Shows whether the provider accepts it; `nil`: a request that the profile has anyway.
+    package var check: RequestTemplate?
+
+    package init(token: Template, check: RequestTemplate? = nil) {
+        self.token = token
+        self.check = check
+    }
+}
+
 /// Requests about a password, with their names in profiles and the protocol.
 package enum PasswordAction: String, Sendable, CaseIterable {
     case set
@@ -93,8 +108,9 @@ package enum FieldKind {
     package static let newPassword = "new-password"
     package static let code = "code"
     package static let idToken = "id-token"
+    package static let key = "key"
 
-    package static let all = [text, email, password, newPassword, code, idToken]
+    package static let all = [text, email, password, newPassword, code, idToken, key]
     /// Read without echo unless a profile says otherwise.
-    package static let secret: Set = [password, newPassword, idToken]
+    package static let secret: Set = [password, newPassword, idToken, key]
 }

@@ -6,6 +6,8 @@ package enum SignInPart: Sendable, Equatable {
     case first
     /// ``SignInMethod/request``.
     case own
+    /// Checks a ``SignInKey``.
+    case check
 }
 
 /// What the response to one request of a sign-in says.

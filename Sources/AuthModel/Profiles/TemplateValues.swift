@@ -23,6 +23,11 @@ package struct TemplateValues: Sendable, Equatable {
 
     package subscript(name: String) -> Secret? { values[name] }
 
+    var accessToken: Secret? {
+        get { values[Name.accessToken] }
+        set { set(Name.accessToken, newValue) }
+    }
+
     /// For a sign-in.
     package init(environment: String, fields: [String: Secret], method: SignInMethod) {
         addFields(fields, method)

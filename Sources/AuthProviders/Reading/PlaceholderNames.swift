@@ -17,6 +17,8 @@ struct PlaceholderNames {
         return PlaceholderNames(names: names + (session?.names ?? [TemplateValues.Name.environment]))
     }
 
+    func with(_ others: [String]) -> PlaceholderNames { PlaceholderNames(names: names + others) }
+
     func without(_ others: [String]) -> PlaceholderNames {
         PlaceholderNames(names: names.filter { !others.contains($0) })
     }

@@ -6,6 +6,9 @@ extension ProfileReader {
     private static let classes: [(word: String, rule: FieldRule)] = [
         ("lower", .lowercaseLetter), ("upper", .uppercaseLetter), ("digit", .digit),
     ]
+    private static let methodKeys = [
+        "kind", "label", "fields", "challenge", "first", "request", "token", "check", "reply", "needs_password",
+    ]
     /// For `min_length`.
     private static let lengths = 1...1024
     /// For a challenge: no code is valid for longer than a day.
@@ -18,7 +21,7 @@ extension ProfileReader {
             if (try? SessionName(name)) == nil {
                 root.problems.add(section.path(name), expected: "a method's name, \(SessionName.rule)", found: name)
             }
-            return section.section(name).flatMap { signInMethod(name, $0) }
+            return section.section(name).flatMap { $0.has("kind") ? keyMethod(name, $0) : signInMethod(name, $0) }
         }
     }
 
@@ -44,7 +47,8 @@ extension ProfileReader {
     private static func signInMethod(
         _ name: String, _ section: TOMLSection, session: PlaceholderNames? = nil
     ) -> SignInMethod? {
-        section.allow("label", "fields", "challenge", "first", "request", "reply", "needs_password")
+        section.allow(methodKeys)
+        refuse(["kind", "token", "check"], in: section, expected: "it with kind = \"key\", in [sign_in.METHOD]")
         let fields = section.list("fields").compactMap(stepField)
         if !section.has("fields") {
             section.problems.add(section.path("fields"), expected: "a list of fields", found: "nothing")
@@ -68,12 +72,63 @@ extension ProfileReader {
         return method
     }
 
-    private static func checkNames(_ names: [String], _ requests: [RequestTemplate], _ section: TOMLSection) {
+    private static func refuse(_ keys: [String], in section: TOMLSection, expected: String) {
+        for key in keys where section.has(key) {
+            section.problems.add(section.path(key), expected: expected, found: key)
+        }
+    }
+
+    private static func keyMethod(_ name: String, _ section: TOMLSection) -> SignInMethod? {
+        section.allow(methodKeys)
+        refuse(
+            ["challenge", "first", "request", "needs_password"], in: section,
+            expected: "nothing: a key is not requested from the provider")
+        let kind = section.word("kind", of: [SignInMethodInfo.key])
+        let fields = section.list("fields").compactMap(stepField)
+        let names = PlaceholderNames.signIn(fields.map(\.step))
+        let reply = section.section("reply").map(replyMap)
+        let token = section.required("token", "the access token, made of the fields, such as \"{key}\"").flatMap {
+            template($0, at: section.path("token"), names, section.problems)
+        }
+        let check = section.section("check").flatMap {
+            request($0, names: names.with([TemplateValues.Name.accessToken]), bears: true)
+        }
+        guard kind != nil, let token else { return nil }
+        if token.placeholders.allSatisfy({ $0 == TemplateValues.Name.environment }) {
+            section.problems.add(
+                section.path("token"), expected: "a text with a field, such as {key}", found: token.text)
+        }
+        checkNames(fields.map(\.step.name), [check].compactMap(\.self), section, also: token)
+        var method = SignInMethod(
+            name: name, label: section.string("label") ?? name, fields: fields.map(\.step),
+            rules: Dictionary(fields.map { ($0.step.name, $0.rules) }) { $1 })
+        method.key = SignInKey(token: token, check: check)
+        method.reply = reply
+        return method
+    }
+
+    /// A key must not be stored before the provider has accepted it.
+    static func checkKeys(_ root: TOMLSection, _ profile: ProviderProfile) {
+        for method in profile.signIn {
+            guard let key = method.key, profile.check(of: key) == nil else { continue }
+            root.problems.add(
+                "sign_in.\(method.name).check",
+                expected:
+                    "a request that checks the key, here or as [user_request] or [validation] with no placeholders but "
+                    + "{access_token} and {environment}", found: "nothing")
+        }
+    }
+
+    private static func checkNames(
+        _ names: [String], _ requests: [RequestTemplate], _ section: TOMLSection, also template: Template? = nil
+    ) {
         for (index, name) in names.enumerated() {
             let path = TOMLPath.element(section.path("fields"), index)
             if names[..<index].contains(name) {
                 section.problems.add(TOMLPath.join(path, "name"), expected: "a unique name", found: name)
-            } else if !requests.contains(where: { ProviderProfile.uses($0, field: name) }) {
+            } else if template?.placeholders.contains(name) != true,
+                !requests.contains(where: { ProviderProfile.uses($0, field: name) })
+            {
                 section.problems.add(
                     TOMLPath.join(path, "name"), expected: "a field that the request sends, as {\(name)}", found: name)
             }

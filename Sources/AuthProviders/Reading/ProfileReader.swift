@@ -45,6 +45,7 @@ package enum ProfileReader {
         readCommonParts(root, names: names, into: &profile)
         checkTokenPlace(root, profile)
         checkTokenIsFound(root, profile)
+        checkKeys(root, profile)
         return renewal == nil ? nil : profile
     }
 
@@ -154,9 +155,11 @@ package enum ProfileReader {
     private static func repeatedMethod(_ section: TOMLSection, _ methods: [SignInMethod]) -> String? {
         let name = section.has("method") ? section.word("method", of: methods.map(\.name)) : methods.first?.name
         guard let method = methods.first(where: { $0.name == name }) else { return nil }
-        if method.challenge != nil {
+        if method.challenge != nil || method.key != nil {
             section.problems.add(
-                section.path("method"), expected: "a method without a challenge: nobody can answer it",
+                section.path("method"),
+                expected: method.key == nil
+                    ? "a method without a challenge: nobody can answer it" : "a method with a request: a key has none",
                 found: method.name)
         }
         return name
@@ -185,7 +188,7 @@ package enum ProfileReader {
     private static func checkTokenIsFound(_ root: TOMLSection, _ profile: ProviderProfile) {
         // An invalid pointer has been reported already.
         guard root.tableIfAny("reply")?.has("access_token") != true else { return }
-        for method in profile.signIn where method.reply?.accessToken == nil {
+        for method in profile.signIn where method.reply?.accessToken == nil && method.key == nil {
             root.problems.add(
                 "reply.access_token", expected: "a JSON Pointer to the token, here or in sign_in.\(method.name).reply",
                 found: "nothing")

@@ -24,18 +24,25 @@ public struct SignInMethodInfo: WireObject {
     public var name = ""
     public var label = ""
     public var fields: [StepField] = []
+    /// `key`: the answers are the access token. `nil`: they are sent to the provider, which returns one.
+    public var kind: String?
+
+    /// The ``kind`` of a key.
+    public static let key = "key"
 
     public init(blank: Blank) {}
-    public init(name: String, label: String, fields: [StepField] = []) {
+    public init(name: String, label: String, fields: [StepField] = [], kind: String? = nil) {
         self.name = name
         self.label = label
         self.fields = fields
+        self.kind = kind
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("name", &name, .string)
         try visitor.required("label", &label, .string)
         try visitor.written("fields", &fields, .list())
+        try visitor.optional("kind", &kind, .string)
     }
 }
 

@@ -6,7 +6,7 @@ public struct StepField: WireObject {
     public var secret = false
     public var optional = false
     /// What it is, for a client that can help with it: `text`, `email`, `password`, `new-password` (typed twice),
-    /// `code`, `id-token` or `agreement` (a question that is answered with `yes` or `no`).
+    /// `code`, `id-token`, `key` or `agreement` (a question that is answered with `yes` or `no`).
     public var kind: String?
 
     /// The ``kind`` of a question that only `yes` agrees to.

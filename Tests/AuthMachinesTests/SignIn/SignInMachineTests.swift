@@ -179,6 +179,36 @@ struct SignInMachineTests {
         #expect(bench.actionNames.last == "end")
     }
 
+    @Test("a key is checked, and stored only then; its user is asked for; cancelled, it is forgotten and not revoked")
+    func key() throws {
+        let profile = try Sample.profile { profile in
+            var method = SignInMethod(
+                name: "key", label: "Key",
+                fields: [StepField(name: "key", label: "Key", secret: true, kind: FieldKind.key)])
+            method.key = SignInKey(token: try Template(parsing: "{key}"), check: try Sample.request("GET", "/check"))
+            profile.signIn = [method]
+        }
+        var bench = try SignInBench(profile, LoginStart(provider: "sample"))
+        bench.begin()
+        bench.answer(["key": " k-1\n"])
+        #expect(bench.actionNames == ["request"] && bench.machine.form.fields["key"]?.reveal() == "k-1")
+        var refused = bench
+        refused.refused(AgentError(.refused, "no"), .check)
+        #expect(refused.installed.isEmpty && refused.actionNames.last == "end")
+        var cancelled = bench
+        cancelled.ask { .cancelRequested($0) }
+        cancelled.responded(.check, SignInResponse(grant: bench.grant("k-1")))
+        #expect(cancelled.revoked.isEmpty && cancelled.actions.isEmpty)
+        bench.responded(.check, SignInResponse(grant: bench.grant("k-1")))
+        guard case .examine(.some)? = bench.actions.first else {
+            Issue.record("the user is not asked for: \(bench.actionNames)")
+            return
+        }
+        bench.examined()
+        #expect(bench.installed.map { $0.tokens.accessToken.reveal() } == ["k-1"])
+        #expect(bench.installed.first?.remembered == nil)
+    }
+
     // MARK: Another account
 
     @Test("the account that the provider names is asked about; a refusal revokes what came, once")

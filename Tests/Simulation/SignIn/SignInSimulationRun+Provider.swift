@@ -64,7 +64,7 @@ extension SignInSimulationRun {
     private func respond(to part: SignInPart, of signIn: SimulatedSignIn) throws(AgentError) -> SignInResponse {
         switch part {
         case .challenge: SignInResponse()
-        case .first, .own: SignInResponse(grant: try grant(for: signIn))
+        case .first, .own, .check: SignInResponse(grant: try grant(for: signIn))
         }
     }
 

@@ -89,7 +89,7 @@ extension ProviderProfile {
 extension SignInMethod {
     /// Whether the same answers sign in a second time.
     fileprivate var isRepeatable: Bool {
-        challenge == nil && flow == nil
+        challenge == nil && flow == nil && key == nil
             && !fields.contains { [FieldKind.code, FieldKind.idToken, FieldKind.newPassword].contains($0.kind) }
     }
 }

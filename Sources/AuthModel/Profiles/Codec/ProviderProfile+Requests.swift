@@ -17,6 +17,13 @@ extension ProviderProfile {
             let missing = missing(fields: fields, challenge: challenge, of: method)
             return try request(challenge.request, method, environment, fields, missing: missing)
         }
+        if part == .check, let key = method.key {
+            let template = try checked(
+                check(of: key), method, fields, missing: missing(fields: fields, method: method))
+            var values = TemplateValues(environment: environment, fields: fields, method: method)
+            values.accessToken = try token(of: key, values)
+            return try build(template, in: environment, values)
+        }
         let template = part == .first ? method.first?.request : method.request
         return try request(template, method, environment, fields, missing: missing(fields: fields, method: method))
     }

@@ -10,7 +10,7 @@ extension ProviderProfile {
 
     /// The response to one request of a sign-in.
     package func read(
-        _ reply: HTTPResponse, to part: SignInPart, of method: SignInMethod, sentAt: WallTime
+        _ reply: HTTPResponse, to part: SignInPart, of method: SignInMethod, _ values: TemplateValues, sentAt: WallTime
     ) throws(ProviderFailure) -> SignInResponse {
         switch part {
         case .challenge: return SignInResponse(message: try readMessage(reply, sentAt: sentAt).get())
@@ -25,6 +25,9 @@ extension ProviderProfile {
                 return SignInResponse()
             }
             return SignInResponse(grant: grant)
+        case .check:
+            guard let key = method.key else { return SignInResponse() }
+            return SignInResponse(grant: try readCheck(reply, of: key, method, values, sentAt: sentAt))
         case .own: return SignInResponse(grant: try readSignIn(reply, method: method, sentAt: sentAt).get())
         }
     }
@@ -98,7 +101,7 @@ extension ProviderProfile {
         return errors.envelopeFailure(reply, body)
     }
 
-    private func decode(
+    func decode(
         _ reply: HTTPResponse, _ purpose: ErrorDecoder.Purpose, _ sentAt: WallTime?, _ map: ResponseMap,
         needsToken: Bool = true, isSignIn: Bool = false
     ) -> Result<Grant, ProviderFailure> {
