@@ -36,8 +36,9 @@ struct FieldArguments {
     func checked(for method: SignInMethodInfo) throws(Failure) -> [String: String] {
         var result = values
         for name in fromArguments.sorted() {
-            guard let field = method.fields.first(where: { $0.name == name }) else {
-                let names = method.fields.map(\.name).joined(separator: ", ")
+            let known = method.fields + (method.later ?? [])
+            guard let field = known.first(where: { $0.name == name }) else {
+                let names = known.map(\.name).joined(separator: ", ")
                 throw .usage("--field \(name): the method \(method.name) has no such field; use one of \(names)")
             }
             guard !field.secret else {

@@ -48,6 +48,7 @@ struct Prompter {
     private func answer(to field: StepField, of step: Step) throws(Failure) -> Answer {
         if field.kind == StepField.agreement { return .given(try confirm(field.label + "?") ? "yes" : "no") }
         let isCode = field.kind == "code" && step.resendAt != nil
+        if let choices = field.choices { return try choice(choices, field) }
         // The message has just named the rules that were not met.
         for rule in field.rules ?? [] where step.message?.contains(rule) != true {
             Output.note("  " + Visible.line(rule))
@@ -64,6 +65,18 @@ struct Prompter {
             }
             if field.value != nil || field.optional { return .omitted }
             if isCode { return .resend }
+        }
+    }
+
+    /// By its number, its label or its value.
+    private func choice(_ choices: [FieldChoice], _ field: StepField) throws(Failure) -> Answer {
+        for (index, choice) in choices.enumerated() { Output.note(Visible.line("  \(index + 1)  \(choice.label)")) }
+        while true {
+            let text = try line(Visible.line(field.label) + (field.optional ? " (optional): " : ": "), isSecret: false)
+            if text.isEmpty, field.optional { return .omitted }
+            if let number = Int(text), choices.indices.contains(number - 1) { return .given(choices[number - 1].value) }
+            if let found = choices.first(where: { $0.label == text || $0.value == text }) { return .given(found.value) }
+            Output.note("That is not one of them.")
         }
     }
 

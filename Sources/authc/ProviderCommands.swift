@@ -19,8 +19,14 @@ enum ProviderCommands {
         }
         for method in detail.methods {
             let fields = method.fields.map { $0.name + ($0.optional ? "?" : "") + ($0.secret ? " (secret)" : "") }
-            let note = method.kind == SignInMethodInfo.key ? "; a key: nothing renews it" : ""
-            add("by " + method.name, fields.joined(separator: ", ") + note)
+            let later = (method.later ?? []).map { $0.name + ($0.secret ? " (secret)" : "") }
+            let notes = [
+                method.kind == SignInMethodInfo.key ? "a key: nothing renews it" : nil,
+                later.isEmpty ? nil : "later perhaps " + later.joined(separator: ", "),
+            ]
+            add(
+                "by " + method.name,
+                ([fields.joined(separator: ", ")] + notes.compactMap(\.self)).joined(separator: "; "))
         }
         for method in detail.password {
             let fields = method.fields.map { $0.name + ($0.secret ? " (secret)" : "") }

@@ -127,6 +127,10 @@ struct SignIn {
             Output.note(
                 Visible.line(
                     "Open \(address) on any device" + (step.userCode.map { " and enter this code: \($0)" } ?? "")))
+        case .wait:
+            for line in (step.message ?? "The provider waits for you.").split(separator: "\n") {
+                Output.note(Visible.line(String(line)))
+            }
         case .browser:
             try openBrowser(step)
             guard step.fields != nil else { break }

@@ -56,7 +56,7 @@ struct KeySignInReaderTests {
         "each mistake is reported with its line, its key and what was expected",
         arguments: [
             ("kind = \"keys\"\nfields = [{ name = \"key\" }]\ntoken = \"{key}\"", "7 sign_in.token.kind: one of key"),
-            ("kind = \"key\"\nfields = [{ name = \"key\" }]", "7 sign_in.token.token: the access token"),
+            ("kind = \"key\"\nfields = [{ name = \"key\" }]", "6 sign_in.token.token: the access token"),
             ("kind = \"key\"\nfields = []\ntoken = \"abc\"", "9 sign_in.token.token: a text with a field"),
             ("kind = \"key\"\nfields = []\ntoken = \"{kye}\"", "9 sign_in.token.token: a placeholder of {environment}"),
             (

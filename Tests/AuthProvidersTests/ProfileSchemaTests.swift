@@ -40,6 +40,16 @@ struct ProfileSchemaTests {
         zzzzzzzzzzzz = 1
         [sign_in.a.first]
         zzzzzzzzzzzz = 1
+        [[sign_in.a.next]]
+        zzzzzzzzzzzz = 1
+        [sign_in.a.next.when]
+        zzzzzzzzzzzz = 1
+        [sign_in.a.next.poll]
+        zzzzzzzzzzzz = 1
+        [[sign_in.a.next.fields]]
+        name = "x"
+        [sign_in.a.next.fields.choices]
+        zzzzzzzzzzzz = 1
         [password]
         zzzzzzzzzzzz = {}
         [reply]

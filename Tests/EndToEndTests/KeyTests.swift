@@ -96,6 +96,33 @@ struct KeyTests {
         }
     }
 
+    @Test("a user name and a password can be the key, sent as HTTP Basic with every request")
+    func basic() async throws {
+        try await Scene.play { scene in
+            try await Peer.running(.signIn, in: scene.desktop) { server in
+                try await scene.addProfile(
+                    """
+                    name = "basic"
+                    authorization = "Basic {access_token:base64}"
+                    [environments]
+                    local = "\(server.url)"
+                    [sign_in.pair]
+                    kind = "key"
+                    fields = [{ name = "user" }, { name = "password", kind = "password" }]
+                    token = "{user}:{password}"
+                    check = { method = "GET", path = "/me" }
+                    [renewal]
+                    kind = "none"
+                    """)
+                let login = try await scene.authc(
+                    ["login", "basic", "--field", "user=ada", "--password-stdin"], input: "pä:ss")
+                #expect(login.status == 0, "\(login.err)")
+                let me = try await scene.authc(["request", "GET", "/me", "-s", "basic"])
+                #expect(me.status == 0 && me.out.contains("user8"), "\(me.out)\(me.err)")
+            }
+        }
+    }
+
     @Test("on a terminal a key is read without echo")
     func terminal() async throws {
         try await play { scene, _ in

@@ -38,6 +38,8 @@ package enum Rule: String, Sendable, CaseIterable {
     case signInReplies = "30: each caller of a sign-in gets one reply; one that no caller knows ends"
     case signInTimeout = "31: a sign-in that its user abandons ends"
     case signInAccount = "32: another account gets a session only if the user agrees"
+    case signInRequests =
+        "33: a sign-in has one request in progress, ten in a row without its user, and polls no sooner than it may"
 
     /// The simulation that checks it.
     var simulation: any SimulationKind.Type {
@@ -46,7 +48,7 @@ package enum Rule: String, Sendable, CaseIterable {
             .writeThrift:
             OutboxSimulation.self
         case .signInEnd, .signInInstall, .signInTokens, .signInLeftovers, .signInReplies, .signInTimeout,
-            .signInAccount:
+            .signInAccount, .signInRequests:
             SignInSimulation.self
         default: SessionSimulation.self
         }

@@ -41,6 +41,8 @@ package final class Peer: Sendable {
         package static let fastMCP = Program("fastmcp-server.py", with: "fastmcp")
         /// A protected resource and its server, as the test wants them; it needs no package.
         package static let resource = Program("resource-server.py", with: "mcp")
+        /// moto's Cognito.
+        package static let cognito = Program("cognito-server.py", with: "moto")
         /// A stand-in with keys, and with sign-ins of several requests.
         package static let signIn = Program("sign-in-server.py")
     }

@@ -5,13 +5,12 @@ import AuthWire
 extension ProviderClient {
     /// Sends one request of a sign-in.
     package func send(
-        _ part: SignInPart, of method: SignInMethod, at profile: ProviderProfile, environment: String,
-        fields: [String: Secret], cookies: CookieJar, sentAt: Moment
+        _ part: SignInPart, of method: SignInMethod, at profile: ProviderProfile, _ values: SignInValues,
+        cookies: CookieJar, sentAt: Moment
     ) async throws(ProviderFailure) -> SignInResponse {
         let (reply, cookies) = try await send(with: cookies, at: profile, sentAt: sentAt) { () throws(AgentError) in
-            try profile.request(part, of: method, environment: environment, fields: fields)
+            try profile.request(part, of: method, values)
         }
-        let values = TemplateValues(environment: environment, fields: fields, method: method)
         var response = try profile.read(reply, to: part, of: method, values, sentAt: sentAt.wall)
         response.cookies = cookies
         return response

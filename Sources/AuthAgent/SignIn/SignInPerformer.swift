@@ -83,8 +83,8 @@ final class SignInPerformer: ActionPerformer {
                 let sentAt = now
                 let response: Result<SignInResponse, ProviderFailure> = await Result(
                     of: try await providers.send(
-                        part, of: form.method, at: form.profile, environment: form.environment,
-                        fields: form.fields, cookies: machine.cookies, sentAt: sentAt))
+                        part, of: form.method, at: form.profile, form.values, cookies: machine.cookies,
+                        sentAt: sentAt))
                 return .responded(part, response, sentAt: sentAt, former: context.board.status(session))
             }
         case .examine(let record):

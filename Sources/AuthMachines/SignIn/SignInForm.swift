@@ -30,6 +30,7 @@ package struct SignInForm: Sendable {
     package let proof: IdentityProof?
     /// The answers.
     package private(set) var fields: [String: Secret] = [:]
+    var steps = SignInSteps()
     private(set) var sent: SentChallenge?
     private var isProven = false
     private var corrections = 0
@@ -47,7 +48,20 @@ package struct SignInForm: Sendable {
         self.environment = try profile.environment(named: environment).name
         self.method = method
         self.proof = proof
-        try accept(answers)
+        let later = Set(SignInSteps.fields(of: method).map(\.name)).subtracting(ownFields.map(\.name))
+        try accept(answers.filter { !later.contains($0.key) })
+        // They are used when a response asks for them.
+        for field in SignInSteps.fields(of: method) where later.contains(field.name) {
+            acceptInStep(answers, [field])
+        }
+    }
+
+    /// What its requests are made of.
+    package var values: SignInValues {
+        var values = SignInValues(environment: environment, fields: fields)
+        values.stepFields = steps.values
+        values.captured = steps.captured
+        return values
     }
 
     /// The address that signs in, if one was given.
@@ -59,18 +73,30 @@ package struct SignInForm: Sendable {
     /// - Parameter extra: what is asked besides.
     /// - Throws: `validation` for a field that the method does not have.
     mutating func accept(_ answers: [String: String], besides extra: [StepField] = []) throws(AgentError) {
-        let asked = ownFields + extra
+        let stepFields = steps.step?.fields
+        let asked = stepFields ?? ownFields + extra
         let known = Set(asked.map(\.name))
         if let unknown = answers.keys.filter({ !known.contains($0) }).min() {
             throw AgentError(.validation, "\(method.label) has no field \(unknown).", details: asked.map(\.name))
         }
+        if let stepFields { return acceptInStep(answers, stepFields) }
         for field in asked {
             guard let value = answers[field.name] else { continue }
-            // Space around a pasted address, code or key is not part of it; of another secret every character counts.
-            let isPasted = !field.secret || field.name == OAuthField.address.name || field.kind == FieldKind.key
-            let answer = isPasted ? value.withoutSpaceAround : value
-            fields[field.name] = answer.isEmpty ? nil : Secret(answer)
+            fields[field.name] = Self.answer(value, to: field)
         }
+    }
+
+    private mutating func acceptInStep(_ answers: [String: String], _ asked: [StepField]) {
+        var given: [String: Secret] = [:]
+        for field in asked { given[field.name] = answers[field.name].flatMap { Self.answer($0, to: field) } }
+        steps.accept(given)
+    }
+
+    /// Space around a pasted address, code or key is not part of it; of another secret every character counts.
+    private static func answer(_ value: String, to field: StepField) -> Secret? {
+        let isPasted = !field.secret || field.name == OAuthField.address.name || field.kind == FieldKind.key
+        let answer = isPasted ? value.withoutSpaceAround : value
+        return answer.isEmpty ? nil : Secret(answer)
     }
 
     /// Removes an answer, and returns it.
@@ -84,13 +110,16 @@ package struct SignInForm: Sendable {
 
     /// What comes next. An answer that breaks its rules is removed, and asked for again.
     mutating func next(at now: Moment, message: String? = nil) -> Next {
+        if steps.step != nil { return steps.question(of: method).map(Next.ask) ?? .finish }
         let (unmet, words) = unmetFields(at: now)
         for field in unmet { fields[field.name] = nil }
-        if let challenge = method.challenge, fields[challenge.field] == nil, sent == nil {
+        // A code that is known already needs no challenge, unless a later request needs what its response has.
+        if let challenge = method.challenge, sent == nil,
+            fields[challenge.field] == nil || !challenge.request.captures.isEmpty
+        {
             let missing = profile.missing(fields: fields, challenge: challenge, of: method)
             guard unmet.isEmpty, missing.isEmpty else {
-                return .ask(
-                    question(missing, unmet, words) { ProviderProfile.uses(challenge.request, field: $0.name) })
+                return .ask(question(missing, unmet, words) { method.isAskedFirst($0.name) })
             }
             return .sendChallenge
         }
@@ -106,8 +135,7 @@ package struct SignInForm: Sendable {
             // What the challenge needed was asked before it was sent.
             return .ask(
                 question(missing, unmet, words ?? message) { field in
-                    guard sent != nil, let challenge = method.challenge else { return true }
-                    return !ProviderProfile.uses(challenge.request, field: field.name)
+                    sent == nil || !method.isAskedFirst(field.name)
                 })
         }
         return (isToProve ? .browser : method.flow).map(Next.authorize) ?? .finish
@@ -123,7 +151,7 @@ package struct SignInForm: Sendable {
 
     /// - Throws: `unsupported` if nothing was sent, `rate_limited` before the challenge's pause is over.
     func checkResend(at now: BootInstant) throws(AgentError) {
-        guard let sent else {
+        guard let sent, steps.step == nil else {
             throw AgentError(.unsupported, "\(method.label) has sent nothing that could be sent again.")
         }
         guard now >= sent.againAt else {
@@ -135,6 +163,7 @@ package struct SignInForm: Sendable {
 
     /// What is asked again after the provider has refused the answer to a challenge; `nil`: nothing, the sign-in ends.
     mutating func correction(after error: AgentError) -> SignInQuestion? {
+        if steps.step != nil { return steps.correction(after: error) }
         guard let challenge = method.challenge, sent != nil,
             [ErrorKind.validation, .refused].contains(error.kind), corrections < Self.maxCorrections
         else { return nil }

@@ -12,7 +12,7 @@ extension SignInMachine {
         if let change = unapprovedChange(to: user) { return ask(about: change, &turn) }
         switch next {
         case .ask(let question):
-            form.hasAsked = true
+            (form.hasAsked, form.steps.hasAsked) = (true, true)
             ask(question, &turn)
         case .sendChallenge: send(.challenge, &turn)
         case .authorize(let flow):
@@ -20,6 +20,7 @@ extension SignInMachine {
             guard plainAuthority.oauth?.registers == true, registration == nil else { return findServer(&turn) }
             turn.act(.register(refused: nil))
         case .finish:
+            if let step = form.steps.step { return send(.step(step.index), &turn) }
             if form.method.key != nil { return send(.check, &turn) }
             if purpose.signsIn { return send(form.method.first == nil ? .own : .first, &turn) }
             stage = .acting
@@ -48,22 +49,92 @@ extension SignInMachine {
     }
 
     mutating func send(_ part: SignInPart, _ turn: inout SignInTurn) {
+        let part = form.steps.next(for: part, of: form.method)
+        do throws(AgentError) {
+            try form.steps.countRequest(at: form.profile.title)
+            try form.profile.checkCaptures(for: part, of: form.method, form.values)
+        } catch {
+            return failed(error, &turn)
+        }
         stage = .requesting(part)
         turn.act(.request(part))
     }
 
-    /// The session's provider has answered.
+    /// The session's provider has answered, or could not be asked.
     mutating func responded(
-        _ response: SignInResponse, to part: SignInPart, sentAt: Moment, _ turn: inout SignInTurn
-    ) {
+        _ result: Result<SignInResponse, ProviderFailure>, to part: SignInPart, sentAt: Moment,
+        _ turn: inout SignInTurn
+    ) throws(AgentError) {
+        if case .polling(let index, var timer, _) = stage, case .failure(.temporary(_, let retryAfter)) = result {
+            try timer.failed(at: turn.now.boot, retryAfter: retryAfter)
+            return stage = .polling(index, timer, isAsking: false)
+        }
+        let response = try result.mapError(\.error).get()
+        form.steps.keep(response.captured)
+        cookies = response.cookies
+        if let step = response.step { return try enter(step, &turn) }
         if let grant = response.grant {
             held = (grant, sentAt)
             // Without a user nothing would show that the account is another one.
             let canFetch = former?.user != nil || form.profile.userRequest != nil
             return examine(fetchesUser: grant.user == nil && canFetch, &turn)
         }
-        guard part == .challenge else { return send(.own, &turn) }
-        form.challengeSent(at: turn.now)
-        proceed(message: response.message, &turn)
+        switch part {
+        case .before:
+            form.steps.beforeAnswered()
+            send(form.steps.target, &turn)
+        case .challenge:
+            form.challengeSent(at: turn.now)
+            proceed(message: response.message, &turn)
+        default: send(.own, &turn)
+        }
+    }
+
+    /// A response asks for a step.
+    private mutating func enter(_ requested: RequestedStep, _ turn: inout SignInTurn) throws(AgentError) {
+        if case .polling(let index, var timer, _) = stage, index == requested.index {
+            try timer.pending(at: turn.now.boot)
+            return stage = .polling(index, timer, isAsking: false)
+        }
+        try form.steps.enter(requested, at: form.profile.title)
+        guard let poll = form.method.next[requested.index].poll else { return proceed(&turn) }
+        try form.profile.checkCaptures(for: .step(requested.index), of: form.method, form.values)
+        stage = .polling(requested.index, StepPollTimer(poll, from: turn.now.boot), isAsking: false)
+        replyAway(&turn)
+    }
+
+    // MARK: Steps for callers
+
+    func step(for question: SignInQuestion, at now: Moment) -> Step {
+        // The challenge that the answers depend on.
+        let sent = accountChange == nil && form.steps.step == nil ? form.sent : nil
+        return Step(
+            login: id, kind: question.url == nil ? .fields : .browser, fields: question.fields,
+            message: question.message, sentTo: sent?.place,
+            expiresAt: sent?.endsAt.map { now.date(of: $0).unixSeconds },
+            resendAt: sent.map { now.date(of: $0.againAt).unixSeconds }, url: question.url, error: question.error)
+    }
+
+    /// `nil` if the user is not elsewhere.
+    func stepAway(at now: Moment) -> Step? {
+        switch stage {
+        case .inBrowser(let authorization, let end):
+            var step = Step(
+                login: id, kind: .browser, expiresAt: now.date(of: end).unixSeconds, url: authorization.attempt.url,
+                certificateSHA256: authorization.fingerprint)
+            // The client has the desktop pass addresses of this scheme to the agent meanwhile.
+            if case .scheme(let redirect) = authority.oauth?.redirect { step.redirectScheme = redirect.scheme }
+            return step
+        case .atDevice(let device, let poll, _):
+            return Step(
+                login: id, kind: .device, expiresAt: now.date(of: poll.endsAt).unixSeconds,
+                verificationURI: device.verificationURI, verificationURIComplete: device.completeURI,
+                userCode: device.userCode)
+        case .polling(_, let timer, _):
+            return Step(
+                login: id, kind: .wait, message: form.steps.step?.message,
+                expiresAt: now.date(of: timer.endsAt).unixSeconds)
+        default: return nil
+        }
     }
 }

@@ -7,7 +7,8 @@ package import AuthWire
 /// 1. It ends once. Each caller gets one reply; those that still wait at the end get the last step.
 /// 2. Nothing is installed after its end. Tokens that the provider has given are installed or revoked, never both. A key that
 ///    the user has entered is installed or forgotten.
-/// 3. At most one request is in progress, so a result belongs to the present stage or to a sign-in that has ended.
+/// 3. The requests without the user have a limit (``SignInSteps``), and so has the time in which they are repeated.
+/// 4. At most one request is in progress, so a result belongs to the present stage or to a sign-in that has ended.
 package struct SignInMachine: Machine {
     package enum Purpose: Sendable, Equatable {
         case signIn
@@ -22,6 +23,8 @@ package struct SignInMachine: Machine {
         case asking(SignInQuestion)
         /// The session's provider is asked.
         case requesting(SignInPart)
+        /// A step's request is repeated until the user has done something elsewhere.
+        case polling(Int, StepPollTimer, isAsking: Bool)
         /// The same about a password, without a sign-in.
         case acting
         /// The authorization server is asked for what this flow needs.
@@ -66,7 +69,7 @@ package struct SignInMachine: Machine {
     /// Tokens that belong to no session yet.
     var held: (grant: Grant, sentAt: Moment)?
     /// From the responses so far, if the profile keeps them.
-    package private(set) var cookies = CookieJar()
+    package internal(set) var cookies = CookieJar()
     /// The user's way to an authorization server, until they are back.
     var attempt: AuthorizationAttempt?
     /// What the authorization server has registered us as.
@@ -191,6 +194,7 @@ package struct SignInMachine: Machine {
         case .asking: lastTouched + Self.abandonedAfter
         case .inBrowser(_, let end): end
         case .atDevice(_, let poll, isAsking: false): poll.wakeAt
+        case .polling(_, let timer, isAsking: false): timer.wakeAt
         default: nil
         }
     }
@@ -204,6 +208,10 @@ package struct SignInMachine: Machine {
             if let end = poll.end(at: turn.now.boot) { throw end }
             stage = .atDevice(device, poll, isAsking: true)
             turn.act(.requestToken(.deviceCode(device)))
+        case .polling(let index, let timer, _):
+            if timer.hasEnded(at: turn.now.boot) { throw .waitEnded }
+            stage = .polling(index, timer, isAsking: true)
+            turn.act(.request(.step(index)))
         default: break
         }
     }
@@ -223,9 +231,7 @@ package struct SignInMachine: Machine {
         case .tokenReceived(let result, let sentAt): try tokenReceived(result, sentAt, &turn)
         case .responded(let part, let result, let sentAt, let former):
             self.former = former
-            let response = try result.mapError(\.error).get()
-            cookies = response.cookies
-            responded(response, to: part, sentAt: sentAt, &turn)
+            try responded(result, to: part, sentAt: sentAt, &turn)
         case .examined(let user, let origins, let former):
             self.former = former
             try examined(user, origins, &turn)
@@ -247,7 +253,7 @@ package struct SignInMachine: Machine {
             turn.act(.stopListening)
             turn.act(.register(refused: registration))
             return
-        case .requesting(.first), .requesting(.own), .acting:
+        case .requesting(.first), .requesting(.own), .requesting(.step), .acting:
             // The user may correct the answer.
             if let question = form.correction(after: error) { return ask(question, &turn) }
         case .inBrowser, .atDevice, .exchangingCode:
@@ -272,6 +278,7 @@ package struct SignInMachine: Machine {
             guard case .asking = stage else { throw .asksForNothing }
             asker = caller
             lastTouched = turn.now.boot
+            form.steps.userActed()
             try body(&self, &turn)
         } catch {
             if asker == caller { asker = nil }
@@ -340,35 +347,6 @@ package struct SignInMachine: Machine {
     mutating func reply(_ step: Step, _ turn: inout SignInTurn) {
         for caller in [asker].compactMap(\.self) + waiting { turn.reply(.success(step), to: caller) }
         (starter, asker, waiting) = (nil, nil, [])
-    }
-
-    func step(for question: SignInQuestion, at now: Moment) -> Step {
-        // The challenge that the answers depend on.
-        let sent = accountChange == nil ? form.sent : nil
-        return Step(
-            login: id, kind: question.url == nil ? .fields : .browser, fields: question.fields,
-            message: question.message, sentTo: sent?.place,
-            expiresAt: sent?.endsAt.map { now.date(of: $0).unixSeconds },
-            resendAt: sent.map { now.date(of: $0.againAt).unixSeconds }, url: question.url, error: question.error)
-    }
-
-    /// `nil` if the user is not elsewhere.
-    func stepAway(at now: Moment) -> Step? {
-        switch stage {
-        case .inBrowser(let authorization, let end):
-            var step = Step(
-                login: id, kind: .browser, expiresAt: now.date(of: end).unixSeconds, url: authorization.attempt.url,
-                certificateSHA256: authorization.fingerprint)
-            // The client has the desktop pass addresses of this scheme to the agent meanwhile.
-            if case .scheme(let redirect) = authority.oauth?.redirect { step.redirectScheme = redirect.scheme }
-            return step
-        case .atDevice(let device, let poll, _):
-            return Step(
-                login: id, kind: .device, expiresAt: now.date(of: poll.endsAt).unixSeconds,
-                verificationURI: device.verificationURI, verificationURIComplete: device.completeURI,
-                userCode: device.userCode)
-        default: return nil
-        }
     }
 
     // MARK: The end

@@ -17,10 +17,12 @@ extension ProviderProfile {
 
 extension SignInMethod {
     fileprivate func requests(_ keys: [String]) -> [(keys: [String], request: RequestTemplate)] {
-        let all: [([String], RequestTemplate?)] = [
+        var all: [([String], RequestTemplate?)] = before.enumerated().map { (["before[\($0)]"], $1) }
+        all += [
             (["challenge", "request"], challenge?.request), (["first", "request"], first?.request),
-            (["request"], request),
+            (["request"], request), (["check"], key?.check),
         ]
+        all += next.enumerated().map { (["next[\($0)]", "request"], $1.request) }
         return all.compactMap { more, request in request.map { (keys + more, $0) } }
     }
 }

@@ -22,6 +22,9 @@ extension ProviderProfile {
 
 extension SignInMethod {
     package var info: SignInMethodInfo {
-        SignInMethodInfo(name: name, label: label, fields: fields, kind: key == nil ? nil : SignInMethodInfo.key)
+        let later = next.flatMap(\.fields)
+        return SignInMethodInfo(
+            name: name, label: label, fields: fields, kind: key == nil ? nil : SignInMethodInfo.key,
+            later: later.isEmpty ? nil : later)
     }
 }

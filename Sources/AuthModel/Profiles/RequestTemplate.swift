@@ -10,6 +10,9 @@ package struct RequestTemplate: Sendable, Equatable {
     package var authorization: RequestAuthorization
     package var body: RequestBody?
 
+    /// Values of the response to a request of a sign-in, for later ones.
+    package var captures: [Capture] = []
+
     package init(
         method: String, path: Template, query: [TemplateField] = [], headers: [TemplateField] = [],
         bearer: Bool = false, body: RequestBody? = nil

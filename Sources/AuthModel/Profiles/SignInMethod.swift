@@ -7,6 +7,8 @@ package struct SignInMethod: Sendable, Equatable {
     package var fields: [StepField]
     /// Rules that answers must satisfy before anything is sent, by field.
     package var rules: [String: [FieldRule]]
+    /// Sent before all others, in their order.
+    package var before: [RequestTemplate] = []
     /// Makes the provider send the user a code.
     package var challenge: Challenge?
     /// Sent before ``request``, which may turn out to be unnecessary.
@@ -15,6 +17,8 @@ package struct SignInMethod: Sendable, Equatable {
     package var request: RequestTemplate?
     /// The answers are the access token.
     package var key: SignInKey?
+    /// What responses can ask for. The first one whose rule holds is used.
+    package var next: [SignInStep] = []
     /// For sign-in with OAuth.
     package var flow: OAuthFlow?
     /// Overrides the profile's own map.

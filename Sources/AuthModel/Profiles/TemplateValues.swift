@@ -34,6 +34,21 @@ package struct TemplateValues: Sendable, Equatable {
         set(Name.environment, Secret(environment))
     }
 
+    /// For a request of a sign-in.
+    init(_ given: SignInValues, method: SignInMethod) {
+        self.init(environment: given.environment, fields: given.fields, method: method)
+        for (name, value) in given.stepFields { set(name, value) }
+        for (name, value) in given.captured {
+            set(name, value)
+            withSlashes.insert(name)
+        }
+    }
+
+    private mutating func set(_ name: String, _ value: IssuedValue) {
+        typed[name] = value.json
+        set(name, value.text)
+    }
+
     /// For a request with a session and answers of the user.
     package init(_ record: SessionRecord, fields: [String: Secret], method: SignInMethod) {
         self.init(record)

@@ -17,7 +17,9 @@ struct PlaceholderNames {
         return PlaceholderNames(names: names + (session?.names ?? [TemplateValues.Name.environment]))
     }
 
-    func with(_ others: [String]) -> PlaceholderNames { PlaceholderNames(names: names + others) }
+    func with(_ others: [String]) -> PlaceholderNames {
+        others.isEmpty ? self : PlaceholderNames(names: names + others.filter { !names.contains($0) })
+    }
 
     func without(_ others: [String]) -> PlaceholderNames {
         PlaceholderNames(names: names.filter { !others.contains($0) })

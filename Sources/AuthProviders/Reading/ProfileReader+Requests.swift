@@ -13,7 +13,7 @@ extension ProfileReader {
     ]
 
     static func requiredRequest(
-        _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true
+        _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true, mayCapture: Bool = false
     ) -> RequestTemplate? {
         guard let request = section.section("request") else {
             if !section.has("request") {
@@ -21,18 +21,25 @@ extension ProfileReader {
             }
             return nil
         }
-        return Self.request(request, names: names, mayBear: mayBear)
+        return Self.request(request, names: names, mayBear: mayBear, mayCapture: mayCapture)
     }
 
     /// - Parameters:
     ///   - mayBear: whether there is an access token.
+    ///   - mayCapture: whether later requests can use values of the response.
     ///   - bears: whether it is sent if the section does not say.
     ///   - more: further keys of the section.
     static func request(
-        _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true, bears: Bool = false,
-        beside more: [String] = []
+        _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true, mayCapture: Bool = false,
+        bears: Bool = false, beside more: [String] = []
     ) -> RequestTemplate? {
-        section.allow(["method", "path", "query", "headers", "bearer", "basic", "body", "form"] + more)
+        section.allow(
+            ["method", "path", "query", "headers", "bearer", "basic", "body", "form"]
+                + (more.isEmpty ? ["capture"] : []) + more)
+        if section.has("capture"), !mayCapture {
+            section.problems.add(
+                section.path("capture"), expected: "it in a sign-in: no other request uses the values", found: "one")
+        }
         let method = section.word("method", of: methods, isRequired: true)
         let path = path(section, names)
         let basic = section.section("basic").flatMap { self.basic($0, names) }

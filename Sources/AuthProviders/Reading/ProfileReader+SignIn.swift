@@ -7,7 +7,8 @@ extension ProfileReader {
         ("lower", .lowercaseLetter), ("upper", .uppercaseLetter), ("digit", .digit),
     ]
     private static let methodKeys = [
-        "kind", "label", "fields", "challenge", "first", "request", "token", "check", "reply", "needs_password",
+        "kind", "label", "fields", "before", "challenge", "first", "request", "token", "check", "reply",
+        "needs_password", "next",
     ]
     /// For `min_length`.
     private static let lengths = 1...1024
@@ -49,22 +50,37 @@ extension ProfileReader {
     ) -> SignInMethod? {
         section.allow(methodKeys)
         refuse(["kind", "token", "check"], in: section, expected: "it with kind = \"key\", in [sign_in.METHOD]")
-        let fields = section.list("fields").compactMap(stepField)
+        // A request about a password that does not sign in has one response, and ends with it.
+        let hasSteps = !section.path.hasPrefix("password.") || name == PasswordAction.reset.rawValue
+        if !hasSteps {
+            refuse(["before", "next"], in: section, expected: "it in [sign_in.METHOD] or [password.reset]")
+        }
+        let fields = section.list("fields").compactMap { stepField($0) }
         if !section.has("fields") {
             section.problems.add(section.path("fields"), expected: "a list of fields", found: "nothing")
         }
-        let names = PlaceholderNames.signIn(fields.map(\.step), session: session)
-        let mayBear = session != nil
+        var names = PlaceholderNames.signIn(fields.map(\.step), session: session)
+        let own = fields.map(\.step.name)
         let reply = section.section("reply").map(replyMap)
-        let challenge = section.section("challenge").flatMap { self.challenge($0, fields.map(\.step), names) }
-        let first = section.section("first").flatMap { firstRequest($0, names) }
-        let request = requiredRequest(section, names: names, mayBear: mayBear)
+        // What a challenge has sent is not known before it.
+        let late = section.tableIfAny("challenge")?.string("field").map { [$0] } ?? []
+        var early = names.without(late)
+        let before = hasSteps ? self.before(section, &early, hiding: own) : []
+        let challenge = section.section("challenge").flatMap { self.challenge($0, fields.map(\.step), &early) }
+        names = early.with(late.filter(own.contains))
+        let first = section.section("first").flatMap { firstRequest($0, &names, own) }
+        let request =
+            session == nil
+            ? capturingRequest(section, &names, hiding: own) : requiredRequest(section, names: names, mayBear: true)
+        let next = hasSteps ? steps(section, names, fields.map(\.step)) : []
         guard let request else { return nil }
-        let sent = [request, challenge?.request, first?.request].compactMap(\.self)
-        checkNames(fields.map(\.step.name), sent, section)
+        let sent = before + [request, challenge?.request, first?.request].compactMap(\.self) + next.map(\.request)
+        checkNames(own, sent, section)
         var method = SignInMethod(
             name: name, label: section.string("label") ?? name, fields: fields.map(\.step),
             rules: Dictionary(fields.map { ($0.step.name, $0.rules) }) { $1 }, request: request)
+        method.before = before
+        method.next = next
         method.challenge = challenge
         method.first = first
         method.reply = reply
@@ -81,10 +97,10 @@ extension ProfileReader {
     private static func keyMethod(_ name: String, _ section: TOMLSection) -> SignInMethod? {
         section.allow(methodKeys)
         refuse(
-            ["challenge", "first", "request", "needs_password"], in: section,
+            ["before", "challenge", "first", "request", "needs_password", "next"], in: section,
             expected: "nothing: a key is not requested from the provider")
         let kind = section.word("kind", of: [SignInMethodInfo.key])
-        let fields = section.list("fields").compactMap(stepField)
+        let fields = section.list("fields").compactMap { stepField($0) }
         let names = PlaceholderNames.signIn(fields.map(\.step))
         let reply = section.section("reply").map(replyMap)
         let token = section.required("token", "the access token, made of the fields, such as \"{key}\"").flatMap {
@@ -119,7 +135,7 @@ extension ProfileReader {
         }
     }
 
-    private static func checkNames(
+    static func checkNames(
         _ names: [String], _ requests: [RequestTemplate], _ section: TOMLSection, also template: Template? = nil
     ) {
         for (index, name) in names.enumerated() {
@@ -136,15 +152,14 @@ extension ProfileReader {
     }
 
     private static func challenge(
-        _ section: TOMLSection, _ fields: [StepField], _ names: PlaceholderNames
+        _ section: TOMLSection, _ fields: [StepField], _ names: inout PlaceholderNames
     ) -> Challenge? {
         section.allow("field", "request", "sent_to", "expires_seconds", "resend_seconds")
         let field = section.word("field", of: fields.map(\.name), isRequired: true)
-        let before = names.without(field.map { [$0] } ?? [])
-        let request = requiredRequest(section, names: before, mayBear: false)
         let sentTo = section.string("sent_to").flatMap {
-            template($0, at: section.path("sent_to"), before, section.problems)
+            template($0, at: section.path("sent_to"), names, section.problems)
         }
+        let request = capturingRequest(section, &names, hiding: fields.map(\.name))
         let lifetime = section.integer("expires_seconds", in: seconds).map { Duration.seconds($0) }
         let pause = section.integer("resend_seconds", in: seconds).map { Duration.seconds($0) }
         guard let field, let request else { return nil }
@@ -152,7 +167,9 @@ extension ProfileReader {
             field: field, request: request, sentTo: sentTo, lifetime: lifetime, pause: pause ?? Challenge.usualPause)
     }
 
-    private static func firstRequest(_ section: TOMLSection, _ names: PlaceholderNames) -> FirstRequest? {
+    private static func firstRequest(
+        _ section: TOMLSection, _ names: inout PlaceholderNames, _ fields: [String]
+    ) -> FirstRequest? {
         section.allow("request", "existing_statuses")
         let statuses = section.integers("existing_statuses") ?? []
         for (index, status) in statuses.enumerated() where !(400...499).contains(status) || status == 429 {
@@ -160,20 +177,25 @@ extension ProfileReader {
                 TOMLPath.element(section.path("existing_statuses"), index),
                 expected: "a status from 400 to 499 that is not 429", found: String(status))
         }
-        return requiredRequest(section, names: names, mayBear: false).map {
+        return capturingRequest(section, &names, hiding: fields).map {
             FirstRequest(request: $0, existingStatuses: Set(statuses))
         }
     }
 
-    private static func stepField(_ section: TOMLSection) -> (step: StepField, rules: [FieldRule])? {
+    static func stepField(
+        _ section: TOMLSection, mayChoose: Bool = false
+    ) -> (step: StepField, rules: [FieldRule])? {
         section.allow(
-            "name", "label", "kind", "secret", "optional", "default", "min_length", "needs", "one_of",
-            "digits", "issuers")
+            "name", "label", "kind", "secret", "optional", "default", "min_length", "needs", "one_of", "digits",
+            "issuers", "choices")
+        if !mayChoose {
+            refuse(["choices"], in: section, expected: "it in a step (next): the choices are in its response")
+        }
         let expected = "a field's name: letters, digits and _, beginning with a letter, and not environment"
         let kind = section.word("kind", of: FieldKind.all)
         let rules = rules(section, kind: kind)
         guard let name = section.required("name", expected) else { return nil }
-        guard isFieldName(name) else {
+        guard isPlaceholderName(name) else {
             section.problems.add(section.path("name"), expected: expected, found: name)
             return nil
         }
@@ -190,7 +212,7 @@ extension ProfileReader {
     }
 
     /// A valid placeholder that has no other meaning.
-    private static func isFieldName(_ name: String) -> Bool {
+    static func isPlaceholderName(_ name: String) -> Bool {
         guard name != TemplateValues.Name.environment, !name.contains(".") else { return false }
         return (try? Template(parsing: "{\(name)}").placeholders) == [name]
     }

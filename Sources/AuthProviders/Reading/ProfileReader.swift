@@ -46,6 +46,7 @@ package enum ProfileReader {
         checkTokenPlace(root, profile)
         checkTokenIsFound(root, profile)
         checkKeys(root, profile)
+        checkCodes(root, profile)
         return renewal == nil ? nil : profile
     }
 
@@ -155,12 +156,18 @@ package enum ProfileReader {
     private static func repeatedMethod(_ section: TOMLSection, _ methods: [SignInMethod]) -> String? {
         let name = section.has("method") ? section.word("method", of: methods.map(\.name)) : methods.first?.name
         guard let method = methods.first(where: { $0.name == name }) else { return nil }
-        if method.challenge != nil || method.key != nil {
-            section.problems.add(
-                section.path("method"),
-                expected: method.key == nil
-                    ? "a method without a challenge: nobody can answer it" : "a method with a request: a key has none",
-                found: method.name)
+        let reason: String? =
+            if method.challenge != nil {
+                "a method without a challenge: nobody can answer it"
+            } else if method.key != nil {
+                "a method with a request: a key has none"
+            } else if !method.before.isEmpty {
+                "a method without requests before its own: only that one is repeated"
+            } else {
+                nil
+            }
+        if let reason {
+            section.problems.add(section.path("method"), expected: reason, found: method.name)
         }
         return name
     }

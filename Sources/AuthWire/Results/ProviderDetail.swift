@@ -27,15 +27,21 @@ public struct SignInMethodInfo: WireObject {
     /// `key`: the answers are the access token. `nil`: they are sent to the provider, which returns one.
     public var kind: String?
 
+    /// Fields that the provider may ask for later, such as the code of a second factor.
+    public var later: [StepField]?
+
     /// The ``kind`` of a key.
     public static let key = "key"
 
     public init(blank: Blank) {}
-    public init(name: String, label: String, fields: [StepField] = [], kind: String? = nil) {
+    public init(
+        name: String, label: String, fields: [StepField] = [], kind: String? = nil, later: [StepField]? = nil
+    ) {
         self.name = name
         self.label = label
         self.fields = fields
         self.kind = kind
+        self.later = later
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -43,6 +49,7 @@ public struct SignInMethodInfo: WireObject {
         try visitor.required("label", &label, .string)
         try visitor.written("fields", &fields, .list())
         try visitor.optional("kind", &kind, .string)
+        try visitor.optional("later", &later, .list())
     }
 }
 

@@ -6,6 +6,8 @@ public enum StepKind: String, Sendable, CaseIterable {
     case device
     /// The user opens `url` on this machine.
     case browser
+    /// The user does something elsewhere, such as opening a link in an e-mail, as `message` says.
+    case wait
     case done
     case failed
 }

@@ -1,3 +1,22 @@
+/// One of the values that a field can have.
+public struct FieldChoice: WireObject {
+    /// The answer.
+    public var value = ""
+    /// For the user.
+    public var label = ""
+
+    public init(blank: Blank) {}
+    public init(value: String, label: String) {
+        self.value = value
+        self.label = label
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("value", &value, .string)
+        try visitor.required("label", &label, .string)
+    }
+}
+
 /// A value that a sign-in asks the user for.
 public struct StepField: WireObject {
     public var name = ""
@@ -15,11 +34,13 @@ public struct StepField: WireObject {
     public var rules: [String]?
     /// The value if the user gives none.
     public var value: String?
+    /// The value is one of these.
+    public var choices: [FieldChoice]?
 
     public init(blank: Blank) {}
     public init(
         name: String, label: String, secret: Bool = false, optional: Bool = false, kind: String? = nil,
-        rules: [String]? = nil, value: String? = nil
+        rules: [String]? = nil, value: String? = nil, choices: [FieldChoice]? = nil
     ) {
         self.name = name
         self.label = label
@@ -28,6 +49,7 @@ public struct StepField: WireObject {
         self.kind = kind
         self.rules = rules
         self.value = value
+        self.choices = choices
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -38,5 +60,6 @@ public struct StepField: WireObject {
         try visitor.optional("kind", &kind, .string)
         try visitor.optional("rules", &rules, .strings)
         try visitor.optional("value", &value, .string)
+        try visitor.optional("choices", &choices, .list())
     }
 }

@@ -22,16 +22,15 @@ struct KeySignInTests {
 
     private func request(_ profile: ProviderProfile, _ fields: [String: String]) throws -> HTTPRequest {
         try profile.request(
-            .check, of: profile.method(named: "key"), environment: "production",
-            fields: fields.mapValues { Secret($0) })
+            .check, of: profile.method(named: "key"),
+            SignInValues(environment: "production", fields: fields.mapValues { Secret($0) }))
     }
 
     private func grant(
         _ profile: ProviderProfile, _ fields: [String: String], _ reply: HTTPResponse
     ) throws -> Grant? {
         let method = try profile.method(named: "key")
-        let values = TemplateValues(
-            environment: "production", fields: fields.mapValues { Secret($0) }, method: method)
+        let values = SignInValues(environment: "production", fields: fields.mapValues { Secret($0) })
         return try profile.read(reply, to: .check, of: method, values, sentAt: Sample.sentAt).grant
     }
 

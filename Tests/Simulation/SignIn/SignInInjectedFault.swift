@@ -11,6 +11,7 @@ package enum SignInInjectedFault: String, InjectedFault {
     case repliesTwice, forgetsCallers
     case ignoresDeadlines
     case agreesForTheUser
+    case requestsTwice
 
     package var rule: Rule {
         switch self {
@@ -21,6 +22,7 @@ package enum SignInInjectedFault: String, InjectedFault {
         case .repliesTwice, .forgetsCallers: .signInReplies
         case .ignoresDeadlines: .signInTimeout
         case .agreesForTheUser: .signInAccount
+        case .requestsTwice: .signInRequests
         }
     }
 
@@ -36,7 +38,7 @@ package enum SignInInjectedFault: String, InjectedFault {
     /// What the world sees of the machine's actions.
     func changed(_ action: SignInAction) -> [SignInAction] {
         switch (self, action) {
-        case (.endsTwice, .end), (.installsTwice, .install): [action, action]
+        case (.endsTwice, .end), (.installsTwice, .install), (.requestsTwice, .request): [action, action]
         case (.installsAfterTheEnd, .revoke(let record)):
             [
                 action,

@@ -7,6 +7,8 @@ struct WatchedGrant {
     let account: Int
     /// The process that they were requested by.
     let process: Int
+    /// A key that the user has entered: nothing revokes it.
+    var isKey = false
     /// A sign-in has them.
     var isDelivered = false
     /// The session has them, or is about to.
@@ -55,6 +57,7 @@ extension SignInSimulationRun {
         case .revoke(let record):
             let token = record.tokens.accessToken.reveal()
             if grants[token]?.isInstalled == true { report(.signInTokens, "\(token) is revoked, and installed") }
+            if grants[token]?.isKey == true { report(.signInTokens, "\(token) is the user's own key, and revoked") }
             // The request is sent at once, or the process ends.
             grants[token]?.isRevoked = true
             coverage.revoked += 1
@@ -63,6 +66,20 @@ extension SignInSimulationRun {
             .requestToken, .request, .examine, .requestReset, .changePassword:
             if signIn.ends > 0 { report(.signInEnd, "sign-in \(number) has ended, and begins: \(action.words)") }
         }
+        if case .request(let part) = action { checkRequest(part, of: number) }
+    }
+
+    private func checkRequest(_ part: SignInPart, of number: Int) {
+        guard let signIn = signIns[number] else { return }
+        if calls.values.contains(where: { $0.signIn == number && $0.process == process && $0.action.isRequest }) {
+            report(.signInRequests, "sign-in \(number) has two requests in progress")
+        }
+        if case .step = part, signIn.way == .link {
+            if let from = signIn.pollsFrom, now < from { report(.signInRequests, "sign-in \(number) polls too soon") }
+            return
+        }
+        signIns[number]?.requests += 1
+        if signIn.requests >= 10 { report(.signInRequests, "sign-in \(number) sends more than ten requests in a row") }
     }
 
     func deliver(_ reply: SignInReply, to caller: CallerID, of number: Int) {
@@ -112,7 +129,7 @@ extension SignInSimulationRun {
             if signIn.ends != 1 { report(.signInEnd, "sign-in \(number) has ended \(signIn.ends) times") }
         }
         for (token, grant) in grants.sorted(by: { $0.key < $1.key }) where grant.isDelivered && !grant.isLost {
-            if !grant.isInstalled, !grant.isRevoked {
+            if !grant.isInstalled, !grant.isRevoked, !grant.isKey {
                 report(.signInTokens, "\(token) is neither installed nor revoked")
             }
         }
@@ -120,6 +137,8 @@ extension SignInSimulationRun {
 }
 
 extension SignInAction {
+    fileprivate var isRequest: Bool { if case .request = self { true } else { false } }
+
     fileprivate var binds: Bool {
         if case .prepareBrowser(_, listens: true) = self { true } else { false }
     }

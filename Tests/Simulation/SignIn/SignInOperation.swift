@@ -17,7 +17,7 @@ package enum SignInOperation: Sendable, Equatable {
     case cancel
     /// The browser comes back.
     case browser(BrowserVisit)
-    /// The user gives the code at the other device, or refuses.
+    /// The user gives the code at the other device, or opens the link in the e-mail, or refuses.
     case device(isApproved: Bool)
     case provider(SignInBehaviour)
     case store(isWorking: Bool)
@@ -34,6 +34,11 @@ package enum SignInWay: Sendable, Equatable, CaseIterable {
     case password, code, browser, paste, device, service
     /// In a browser, as a client that the server registers itself.
     case registered
+    /// With a second factor and a choice, which the responses ask for, after a request for a CSRF token.
+    case steps
+    /// A link by e-mail.
+    case link
+    case key
 }
 
 package enum BrowserVisit: Sendable, Equatable, CaseIterable {
@@ -52,4 +57,8 @@ package enum SignInBehaviour: Sendable, Equatable {
     case refuses
     /// It does not know the client that it registered.
     case forgetsClients
+    /// It asks for the same step or for another request, whatever it gets.
+    case asksOn
+    /// Responses do not have the values that later requests need.
+    case withholdsValues
 }

@@ -69,7 +69,7 @@ struct SignInScheduleMaker: RandomChoice {
     private mutating func makeBehaviour() -> SignInBehaviour {
         pick([
             .well, .well, .slow(.seconds(2)), .slow(.seconds(20)), .down, .withholdsUser, .withholdsUser, .refuses,
-            .forgetsClients,
+            .forgetsClients, .asksOn, .withholdsValues,
         ])
     }
 }

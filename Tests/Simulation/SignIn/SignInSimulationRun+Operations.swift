@@ -12,8 +12,11 @@ extension SignInSimulationRun {
             guard asked == AccountQuestion.name else { return }
             if isAgreed { signIns[newest]?.hasAgreed = true }
             let former = status
+            signIns[newest]?.requests = 0
             ask(newest) { .answered($0, [AccountQuestion.name: isAgreed ? "yes" : "no"], former: former) }
-        case .resend: ask(newest) { .resendRequested($0) }
+        case .resend:
+            if signIns[newest]?.step?.kind == .fields { signIns[newest]?.requests = 0 }
+            ask(newest) { .resendRequested($0) }
         case .join: ask(newest) { .stepRequested($0) }
         case .leave: leave()
         case .cancel:
@@ -67,11 +70,13 @@ extension SignInSimulationRun {
             switch field.name {
             case OAuthField.address.name:
                 answers[field.name] = isRight ? signIn.attempt?.url.query(.code) ?? "" : "https://elsewhere.example/"
-            case "code", "password": answers[field.name] = isRight ? "right" : "wrong"
+            case "code", "password", "key": answers[field.name] = isRight ? "right" : "wrong"
+            case "tenant": answers[field.name] = isRight ? "2" : "3"
             default: answers[field.name] = isRight ? "x" : ""
             }
         }
         let former = status
+        signIns[newest]?.requests = 0
         ask(newest) { .answered($0, answers, former: former) }
     }
 

@@ -13,8 +13,16 @@ extension SignInSimulationRun {
         switch call.action {
         case .request(let part):
             let response = unless { () throws(AgentError) in try respond(to: part, of: signIn) }
-            return .responded(
-                part, response.mapError { .temporary($0, retryAfter: nil) }, sentAt: call.sentAt, former: nil)
+            let isPoll = part == .step(0) && signIn.way == .link
+            let failed = response.mapError { error -> ProviderFailure in
+                behaviour == .down
+                    ? .temporary(error, retryAfter: isPoll ? SimulatedSignIns.retryAfter : nil) : .refused(error)
+            }
+            if isPoll {
+                signIns[call.signIn]?.pollsFrom =
+                    now + (behaviour == .down ? SimulatedSignIns.retryAfter : SimulatedSignIns.pollInterval)
+            }
+            return .responded(part, failed, sentAt: call.sentAt, former: nil)
         case .register:
             return .registered(unless { () throws(AgentError) in try SimulatedSignIns.client(nextNumber()) })
         case .findServer: return .serverFound(unless { SimulatedSignIns.server }, proofKey: nil)
@@ -62,18 +70,58 @@ extension SignInSimulationRun {
     }
 
     private func respond(to part: SignInPart, of signIn: SimulatedSignIn) throws(AgentError) -> SignInResponse {
-        switch part {
-        case .challenge: SignInResponse()
-        case .first, .own, .check: SignInResponse(grant: try grant(for: signIn))
+        var response = SignInResponse()
+        switch (part, signIn.way) {
+        case (.challenge, _): break
+        case (.before, _): response.captured = captured("csrf")
+        case (.own, .steps):
+            if signIn.machine.form.fields["password"]?.reveal() == "wrong" { throw AgentError(.validation, "wrong") }
+            response.step = SimulatedSignIns.requested(0)
+            response.captured = captured("flow")
+        case (.own, .link):
+            response.step = SimulatedSignIns.requested(0)
+            response.captured = captured("flow")
+        case (.step(let index), .steps): try answer(step: index, of: signIn, &response)
+        case (.step, .link):
+            switch signIn.device {
+            case .pending: response.step = SimulatedSignIns.requested(0)
+            case .refused: throw AgentError(.refused, "no")
+            case .approved: response.grant = try grant(for: signIn)
+            }
+        default: response.grant = try grant(for: signIn, isKey: part == .check)
+        }
+        return response
+    }
+
+    private func captured(_ name: String) -> [String: IssuedValue] {
+        behaviour == .withholdsValues ? [:] : [name: IssuedValue(Secret("v\(nextNumber())"))]
+    }
+
+    private func answer(
+        step index: Int, of signIn: SimulatedSignIn, _ response: inout SignInResponse
+    ) throws(AgentError) {
+        // Which one is asked for again depends on what it is: one has fields, the last one has none.
+        if behaviour == .asksOn {
+            response.step = SimulatedSignIns.requested(index == 0 ? 0 : 2)
+            return
+        }
+        let values = signIn.machine.form.values.stepFields
+        switch index {
+        case 0:
+            guard values["code"]?.text.reveal() == "right" else { throw AgentError(.validation, "wrong") }
+            response.step = SimulatedSignIns.requested(1)
+        case 1 where values["tenant"]?.text.reveal() == "2": response.step = SimulatedSignIns.requested(2)
+        case 1: throw AgentError(.validation, "wrong")
+        default: response.grant = try grant(for: signIn)
         }
     }
 
     /// A new grant, which must be installed or revoked from here on.
-    private func grant(for signIn: SimulatedSignIn) throws(AgentError) -> Grant {
-        let answers = ["password", "code"].compactMap { signIn.machine.form.fields[$0]?.reveal() }
+    private func grant(for signIn: SimulatedSignIn, isKey: Bool = false) throws(AgentError) -> Grant {
+        let answers = ["password", "code", "key"].compactMap { signIn.machine.form.fields[$0]?.reveal() }
         guard !answers.contains("wrong") else { throw AgentError(.validation, "wrong") }
         let token = "t\(nextNumber())"
-        grants[token] = WatchedGrant(account: signIn.account, process: process)
+        grants[token] = WatchedGrant(account: signIn.account, process: process, isKey: isKey)
         coverage.grants += 1
         let user = behaviour == .withholdsUser ? nil : UserSummary(id: "\(signIn.account)")
         return Grant(accessToken: Secret(token), issuedAt: moment.wall, user: user)
@@ -97,7 +145,7 @@ extension SignInSimulationRun {
         case .refuses: return .failure(.providerRefuses)
         case .forgetsClients where signIn?.way == .registered:
             return .failure(AgentError(.refused, "unknown", cause: "invalid_client"))
-        case .well, .slow, .withholdsUser, .forgetsClients:
+        case .well, .slow, .withholdsUser, .forgetsClients, .asksOn, .withholdsValues:
             do throws(AgentError) {
                 return .success(try value())
             } catch {

@@ -13,6 +13,12 @@ struct SimulatedSignIn {
     var starter: CallerID?
     var attempt: AuthorizationAttempt?
     var device = DeviceAnswer.pending
+    /// Requests since the user did something, without those of a poll.
+    var requests = 0
+    /// How often each step was asked for.
+    var uses: [Int: Int] = [:]
+    /// When the next request of the poll may be sent.
+    var pollsFrom: Duration?
     /// The last step that a caller got.
     var step: Step?
     var hasAgreed = false

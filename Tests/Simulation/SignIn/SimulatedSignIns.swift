@@ -40,12 +40,72 @@ enum SimulatedSignIns {
                 name: "code", label: "Code", fields: [StepField(name: "code", label: "Code")], request: request)
             method.challenge = Challenge(field: "code", request: request, lifetime: .seconds(600))
             return method
+        case .steps, .link: return try stepped(way)
+        case .key:
+            var method = SignInMethod(
+                name: "key", label: "Key", fields: [StepField(name: "key", label: "Key", secret: true)])
+            method.key = SignInKey(token: try Template(parsing: "{key}"), check: request)
+            return method
         case .browser, .registered: return SignInMethod(name: "browser", label: "Browser", fields: [], flow: .browser)
         case .paste: return SignInMethod(name: "paste", label: "Paste", fields: [], flow: .paste)
         case .device: return SignInMethod(name: "device", label: "Device", fields: [], flow: .device)
         case .service:
             let secret = StepField(name: OAuthField.clientSecret, label: "Secret", secret: true)
             return SignInMethod(name: "service", label: "Service", fields: [secret], flow: .service)
+        }
+    }
+
+    static let pollInterval = Duration.seconds(3)
+    /// What a provider demands that is down.
+    static let retryAfter = Duration.seconds(10)
+
+    /// Whose responses ask for more. The rules are not used here: the simulated provider says which step is meant.
+    private static func stepped(_ way: SignInWay) throws -> SignInMethod {
+        func request(_ path: String, needs name: String) throws -> RequestTemplate {
+            RequestTemplate(
+                method: "POST", path: try Template(parsing: path),
+                headers: [TemplateField(name: "X-Value", value: try Template(parsing: "{\(name)}"))])
+        }
+        func capture(_ name: String) throws -> Capture {
+            Capture(name: name, place: .pointer(try JSONPointer("/" + name)))
+        }
+        let field = StepField(name: "password", label: "Password", secret: true)
+        var method = SignInMethod(
+            name: "steps", label: "Steps", fields: [field], request: try request("/login", needs: "csrf"))
+        var first = RequestTemplate(method: "GET", path: try Template(parsing: "/csrf"))
+        first.captures = [try capture("csrf")]
+        method.before = [first]
+        method.request?.captures = [try capture("flow")]
+        let next = try request("/next", needs: "flow")
+        guard way == .steps else {
+            method.next = [
+                SignInStep(
+                    rule: ResponseRule(statuses: [202]), request: next,
+                    poll: StepPoll(interval: pollInterval, lifetime: .seconds(600)))
+            ]
+            return method
+        }
+        method.next = [fields(0), fields(1), []].map {
+            SignInStep(rule: ResponseRule(statuses: [401]), fields: $0, request: next)
+        }
+        return method
+    }
+
+    static func requested(_ index: Int) -> RequestedStep {
+        let values = index == 1 ? ["tenant": ["1", "2"].map { IssuedValue(Secret($0)) }] : [:]
+        return RequestedStep(index: index, fields: fields(index), choices: values, message: "Step \(index)")
+    }
+
+    private static func fields(_ index: Int) -> [StepField] {
+        switch index {
+        case 0: [StepField(name: "code", label: "Code")]
+        case 1:
+            [
+                StepField(
+                    name: "tenant", label: "Tenant",
+                    choices: ["1", "2"].map { FieldChoice(value: $0, label: "Tenant \($0)") })
+            ]
+        default: []
         }
     }
 

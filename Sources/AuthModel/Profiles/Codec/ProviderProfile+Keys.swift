@@ -34,12 +34,12 @@ extension ProviderProfile {
 
     /// The response to the check.
     func readCheck(
-        _ reply: HTTPResponse, of key: SignInKey, _ method: SignInMethod, _ values: TemplateValues, sentAt: WallTime
+        _ reply: HTTPResponse, of key: SignInKey, _ method: SignInMethod, _ given: SignInValues, sentAt: WallTime
     ) throws(ProviderFailure) -> Grant {
         var map = self.reply.overridden(by: method.reply)
         (map.accessToken, map.refreshToken) = (nil, nil)
         var grant = try decode(reply, .signIn, sentAt, map, needsToken: false).get()
-        guard let token = try? token(of: key, values) else { return grant }
+        guard let token = try? token(of: key, TemplateValues(given, method: method)) else { return grant }
         grant.accessToken = token
         if map.expiresFromJWT, grant.expiresAt == nil {
             grant.expiresAt = JWTClaims.expiry(of: token).map { $0 + (.zero - reply.skew) }

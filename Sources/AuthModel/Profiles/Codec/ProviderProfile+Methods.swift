@@ -35,12 +35,12 @@ extension ProviderProfile {
 
     /// The fields that a challenge still needs: missing ones that its request uses.
     package func missing(fields: [String: Secret], challenge: Challenge, of method: SignInMethod) -> [StepField] {
-        missing(fields: fields, method: method).filter { Self.uses(challenge.request, field: $0.name) }
+        missing(fields: fields, method: method).filter { method.isAskedFirst($0.name) }
     }
 
     /// The fields that are requested after a challenge was sent.
     package func fieldsAfter(_ challenge: Challenge, of method: SignInMethod) -> [StepField] {
-        method.fields.filter { !Self.uses(challenge.request, field: $0.name) }
+        method.fields.filter { !method.isAskedFirst($0.name) }
     }
 
     /// The sign-in that is repeated without the user: by a renewal of kind ``Renewal/Kind/signIn``, after the end of a token
@@ -76,8 +76,15 @@ extension ProviderProfile {
 
     /// The rules that the given fields violate, each with the field's label.
     package func check(fields: [String: Secret], method: SignInMethod) -> [String] {
-        method.fields.flatMap { field -> [String] in
-            guard let rules = method.rules[field.name], let answer = fields[field.name], !answer.isEmpty else {
+        Self.check(fields: fields, method.fields, method.rules)
+    }
+
+    /// The same for the fields of a step.
+    package static func check(
+        fields: [String: Secret], _ asked: [StepField], _ rules: [String: [FieldRule]]
+    ) -> [String] {
+        asked.flatMap { field -> [String] in
+            guard let rules = rules[field.name], let answer = fields[field.name], !answer.isEmpty else {
                 return []
             }
             let text = answer.reveal()
@@ -89,7 +96,7 @@ extension ProviderProfile {
 extension SignInMethod {
     /// Whether the same answers sign in a second time.
     fileprivate var isRepeatable: Bool {
-        challenge == nil && flow == nil && key == nil
+        challenge == nil && flow == nil && key == nil && before.isEmpty
             && !fields.contains { [FieldKind.code, FieldKind.idToken, FieldKind.newPassword].contains($0.kind) }
     }
 }

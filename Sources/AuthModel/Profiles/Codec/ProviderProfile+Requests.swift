@@ -6,26 +6,53 @@ extension ProviderProfile {
     package func signInRequest(
         method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try request(.own, of: method, environment: environment, fields: fields)
+        try request(.own, of: method, SignInValues(environment: environment, fields: fields))
     }
 
-    /// One request of a sign-in. Throws the same errors, for the fields that it needs.
+    /// One request of a sign-in. Throws the same errors, for the fields that it needs, and ``ErrorKind/badReply`` if no
+    /// response had a value that it needs.
     package func request(
-        _ part: SignInPart, of method: SignInMethod, environment: String, fields: [String: Secret]
+        _ part: SignInPart, of method: SignInMethod, _ given: SignInValues
     ) throws(AgentError) -> HTTPRequest {
-        if part == .challenge, let challenge = method.challenge {
-            let missing = missing(fields: fields, challenge: challenge, of: method)
-            return try request(challenge.request, method, environment, fields, missing: missing)
+        var missing = missing(fields: given.fields, method: method)
+        switch part {
+        case .before(let index):
+            missing = missing.filter {
+                method.before.indices.contains(index) && Self.uses(method.before[index], field: $0.name)
+            }
+        case .challenge: missing = missing.filter { method.isAskedFirst($0.name) }
+        case .first, .own, .step, .check: break
         }
-        if part == .check, let key = method.key {
-            let template = try checked(
-                check(of: key), method, fields, missing: missing(fields: fields, method: method))
-            var values = TemplateValues(environment: environment, fields: fields, method: method)
-            values.accessToken = try token(of: key, values)
-            return try build(template, in: environment, values)
+        let template = try checked(template(of: part, method), method, given.fields, missing: missing)
+        try checkCaptures(for: part, of: method, given)
+        var values = TemplateValues(given, method: method)
+        if part == .check, let key = method.key { values.accessToken = try token(of: key, values) }
+        return try build(template, in: given.environment, values)
+    }
+
+    /// - Throws: ``ErrorKind/badReply`` if no response had a value that this request needs.
+    package func checkCaptures(
+        for part: SignInPart, of method: SignInMethod, _ given: SignInValues
+    ) throws(AgentError) {
+        guard let template = template(of: part, method) else { return }
+        for name in template.placeholders where given.captured[name] == nil && given.stepFields[name] == nil {
+            guard let place = method.places(ofCapture: name).first else { continue }
+            throw AgentError(
+                .badReply,
+                "A response of \(title) has no value at \(place.text), which the next request needs as {\(name)}.",
+                cause: "no_capture", retryable: false)
         }
-        let template = part == .first ? method.first?.request : method.request
-        return try request(template, method, environment, fields, missing: missing(fields: fields, method: method))
+    }
+
+    func template(of part: SignInPart, _ method: SignInMethod) -> RequestTemplate? {
+        switch part {
+        case .before(let index): method.before.indices.contains(index) ? method.before[index] : nil
+        case .challenge: method.challenge?.request
+        case .first: method.first?.request
+        case .own: method.request
+        case .step(let index): method.next.indices.contains(index) ? method.next[index].request : nil
+        case .check: method.key.flatMap(check)
+        }
     }
 
     /// A request about the account, with its session's token. Throws the same errors.
@@ -36,15 +63,6 @@ extension ProviderProfile {
             method.request, method, fields, missing: missing(fields: fields, method: method))
         let values = TemplateValues(record, fields: fields, method: method)
         return try build(template, in: record.environment, values)
-    }
-
-    private func request(
-        _ template: RequestTemplate?, _ method: SignInMethod, _ environment: String, _ fields: [String: Secret],
-        missing: [StepField]
-    ) throws(AgentError) -> HTTPRequest {
-        let template = try checked(template, method, fields, missing: missing)
-        return try build(
-            template, in: environment, TemplateValues(environment: environment, fields: fields, method: method))
     }
 
     /// - Returns: the template, if there is one and the fields are complete and satisfy their rules.

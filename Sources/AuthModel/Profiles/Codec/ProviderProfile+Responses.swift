@@ -8,30 +8,6 @@ extension ProviderProfile {
         decode(reply, .signIn, sentAt, self.reply.overridden(by: method.reply), isSignIn: true)
     }
 
-    /// The response to one request of a sign-in.
-    package func read(
-        _ reply: HTTPResponse, to part: SignInPart, of method: SignInMethod, _ values: TemplateValues, sentAt: WallTime
-    ) throws(ProviderFailure) -> SignInResponse {
-        switch part {
-        case .challenge: return SignInResponse(message: try readMessage(reply, sentAt: sentAt).get())
-        case .first:
-            if let first = method.first, first.existingStatuses.contains(reply.status) { return SignInResponse() }
-            let map = self.reply.overridden(by: method.reply)
-            let grant = try decode(reply, .signIn, sentAt, map, needsToken: false).get()
-            let errors = ErrorDecoder(profile: self, purpose: .signIn, sentAt: sentAt)
-            let check = TokenDecoder(errors: errors, map: map)
-            // An incomplete response does not sign in either: the sign-in's own request follows.
-            guard grant.accessToken != nil, (try? check.checkComplete(grant, status: reply.status)) != nil else {
-                return SignInResponse()
-            }
-            return SignInResponse(grant: grant)
-        case .check:
-            guard let key = method.key else { return SignInResponse() }
-            return SignInResponse(grant: try readCheck(reply, of: key, method, values, sentAt: sentAt))
-        case .own: return SignInResponse(grant: try readSignIn(reply, method: method, sentAt: sentAt).get())
-        }
-    }
-
     /// For a response with nothing but a message to the user.
     package func readMessage(_ reply: HTTPResponse, sentAt: WallTime) -> Result<String?, ProviderFailure> {
         decode(reply, .account, sentAt, ResponseMap(), needsToken: false).map(\.message)
@@ -49,6 +25,7 @@ extension ProviderProfile {
     package func readRenewal(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
+        if renewal.kind == .signIn, let failure = unansweredStep(reply, sentAt) { return .failure(failure) }
         let map = self.reply.overridden(by: renewal.kind == .signIn ? repeatedMethod?.reply : nil)
         return decode(
             reply, .renewal, sentAt, map.overridden(by: renewal.reply), needsToken: renewal.kind != .validate,
@@ -60,7 +37,8 @@ extension ProviderProfile {
     package func readRepeatedSignIn(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        decode(reply, .renewal, sentAt, self.reply.overridden(by: repeatedMethod?.reply), isSignIn: true)
+        if let failure = unansweredStep(reply, sentAt) { return .failure(failure) }
+        return decode(reply, .renewal, sentAt, self.reply.overridden(by: repeatedMethod?.reply), isSignIn: true)
             .map { withoutSameToken($0, record) }
     }
 

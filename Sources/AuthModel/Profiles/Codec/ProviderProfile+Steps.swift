@@ -1,0 +1,147 @@
+import AuthWire
+
+/// Reads the responses of a sign-in.
+extension ProviderProfile {
+    /// More cannot be chosen from on a terminal.
+    private static let mostChoices = 100
+
+    /// The response to one request of a sign-in. The rules of the steps are compared before errors are reported.
+    package func read(
+        _ reply: HTTPResponse, to part: SignInPart, of method: SignInMethod, _ given: SignInValues, sentAt: WallTime
+    ) throws(ProviderFailure) -> SignInResponse {
+        let body = ResponseBody(reply)
+        let errors = ErrorDecoder(profile: self, purpose: .signIn, sentAt: sentAt)
+        var response: SignInResponse
+        var captures = template(of: part, method)?.captures ?? []
+        if let index = step(after: reply, body, to: part, of: method) {
+            captures += method.next[index].captures
+            response = SignInResponse(step: try requested(index, reply, body, of: method, errors))
+        } else {
+            response = try content(reply, body, to: part, of: method, given, errors)
+        }
+        for capture in captures {
+            response.captured[capture.name] = capture.place.find(in: reply, body).flatMap(IssuedValue.init)
+        }
+        return response
+    }
+
+    private func content(
+        _ reply: HTTPResponse, _ body: ResponseBody, to part: SignInPart, of method: SignInMethod,
+        _ given: SignInValues, _ errors: ErrorDecoder
+    ) throws(ProviderFailure) -> SignInResponse {
+        let sentAt = errors.sentAt ?? WallTime(unixSeconds: 0)
+        var map = self.reply.overridden(by: method.reply)
+        switch part {
+        case .before:
+            // A page may be what a header or cookie is captured from.
+            guard (200..<300).contains(reply.status) else { throw errors.failure(reply, body) }
+            if body.json != nil, let failure = errors.envelopeFailure(reply, body) { throw failure }
+            return SignInResponse()
+        case .challenge: return SignInResponse(message: try readMessage(reply, sentAt: sentAt).get())
+        case .first:
+            if let first = method.first, first.existingStatuses.contains(reply.status) { return SignInResponse() }
+            let grant = try decode(reply, .signIn, sentAt, map, needsToken: false).get()
+            let check = TokenDecoder(errors: errors, map: map)
+            // An incomplete response does not sign in either: the sign-in's own request follows.
+            guard grant.accessToken != nil, (try? check.checkComplete(grant, status: reply.status)) != nil else {
+                return SignInResponse()
+            }
+            return SignInResponse(grant: grant)
+        case .own: break
+        case .step(let index): map = map.overridden(by: method.next[index].reply)
+        case .check:
+            guard let key = method.key else { return SignInResponse() }
+            return SignInResponse(grant: try readCheck(reply, of: key, method, given, sentAt: sentAt))
+        }
+        return SignInResponse(grant: try decode(reply, .signIn, sentAt, map, isSignIn: true).get())
+    }
+
+    // MARK: Steps
+
+    /// The step that a response asks for. A page or an unreadable body may come from any machine on the way, so it asks for
+    /// nothing.
+    private func step(
+        after reply: HTTPResponse, _ body: ResponseBody, to part: SignInPart, of method: SignInMethod
+    ) -> Int? {
+        switch body {
+        case .page, .undecodable: return nil
+        case .empty, .json, .text: break
+        }
+        if case .step(let index) = part, let pending = method.next[index].poll?.pending, holds(pending, reply, body) {
+            return index
+        }
+        return method.next.firstIndex { holds($0.rule, reply, body) }
+    }
+
+    private func holds(_ rule: ResponseRule, _ reply: HTTPResponse, _ body: ResponseBody) -> Bool {
+        if !rule.statuses.isEmpty, !rule.statuses.contains(reply.status) { return false }
+        if !rule.codes.isEmpty {
+            let code = ErrorText(body, map: errors).completed(by: TokenChallenge(reply)).code
+            guard let code, rule.codes.contains(code) else { return false }
+        }
+        guard let place = rule.place else { return true }
+        let found = place.find(in: reply, body).flatMap { $0.isNull ? nil : $0 }
+        return switch rule.value {
+        case .exists: found != nil
+        case .missing: found == nil
+        case .equals(let values):
+            values.contains { $0 == found || ($0.doubleValue != nil && $0.doubleValue == found?.doubleValue) }
+        }
+    }
+
+    private func requested(
+        _ index: Int, _ reply: HTTPResponse, _ body: ResponseBody, of method: SignInMethod, _ errors: ErrorDecoder
+    ) throws(ProviderFailure) -> RequestedStep {
+        let step = method.next[index]
+        var requested = RequestedStep(index: index, fields: step.fields)
+        for (place, field) in step.fields.enumerated() {
+            guard let list = step.choices[field.name] else { continue }
+            let (choices, values) = choices(list, body)
+            guard !choices.isEmpty else {
+                throw errors.badReply(
+                    "it has nothing to choose from at '\(list.list.text)'", cause: "no_choices", status: reply.status)
+            }
+            requested.fields[place].choices = choices
+            requested.choices[field.name] = values
+        }
+        let words: String? =
+            switch step.message {
+            case .text(let text): text
+            case .pointer(let pointer): body.json.flatMap(pointer.find)?.stringValue.flatMap(ProviderText.clean)
+            case nil: nil
+            }
+        requested.message = words ?? ErrorText(body, map: self.errors).message
+        if !(200..<300).contains(reply.status) { requested.error = errors.failure(reply, body).error }
+        return requested
+    }
+
+    private func choices(_ list: ChoiceList, _ body: ResponseBody) -> ([FieldChoice], [IssuedValue]) {
+        var choices: [FieldChoice] = []
+        var values: [IssuedValue] = []
+        for element in body.json.flatMap(list.list.find)?.arrayValue?.prefix(Self.mostChoices) ?? [] {
+            // What is shown and typed is what is sent.
+            guard let value = list.value.find(in: element).flatMap(IssuedValue.init),
+                ProviderText.clean(value.text.reveal()) == value.text.reveal(), !values.contains(value)
+            else { continue }
+            let label = list.label?.find(in: element)
+            values.append(value)
+            choices.append(
+                FieldChoice(
+                    value: value.text.reveal(),
+                    label: label.flatMap { ProviderText.clean($0.stringValue ?? $0.text()) } ?? value.text.reveal()))
+        }
+        return (choices, values)
+    }
+
+    /// A remembered sign-in that the provider now wants more for.
+    func unansweredStep(_ reply: HTTPResponse, _ sentAt: WallTime) -> ProviderFailure? {
+        let body = ResponseBody(reply)
+        guard let method = repeatedMethod, step(after: reply, body, to: .own, of: method) != nil else { return nil }
+        let words = ErrorText(body, map: errors)
+        return .final(
+            AgentError(
+                .signInRequired, "\(title) asks for more than the remembered sign-in has: sign in again.",
+                cause: "refused_by_provider", httpStatus: reply.status, providerMessage: words.message,
+                details: words.details))
+    }
+}

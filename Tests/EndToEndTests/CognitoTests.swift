@@ -1,0 +1,157 @@
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+/// The real agent against moto's Cognito, with a profile alone.
+@Suite("Cognito", .serialized, .timeLimit(.minutes(2)))
+struct CognitoTests {
+    private static func profile(_ server: Peer, client: String) -> String {
+        func request(_ action: String, _ body: String) -> String {
+            """
+            method = "POST"
+            path = "/"
+            headers = { X-Amz-Target = "AWSCognitoIdentityProviderService.\(action)", Content-Type = "application/x-amz-json-1.1" }
+            body = { \(body) }
+            """
+        }
+        func challenge(_ name: String, _ field: String, sends: String) -> String {
+            """
+            [[sign_in.password.next]]
+            when = { place = "/ChallengeName", equals = "\(name)" }
+            message = "Cognito asks: \(name)"
+            capture = { session = "/Session" }
+            fields = [\(field)]
+            [sign_in.password.next.request]
+            \(request(
+                "RespondToAuthChallenge",
+                """
+                ChallengeName = "\(name)", ClientId = "\(client)", Session = "{session}", \
+                ChallengeResponses = { USERNAME = "{username}", \(sends) }
+                """))
+            """
+        }
+        return """
+            name = "cognito"
+            title = "Cognito"
+            [environments]
+            local = "\(server.url)"
+            [sign_in.password]
+            fields = [{ name = "username", label = "User name" }, { name = "password", label = "Password", kind = "password" }]
+            [sign_in.password.request]
+            \(request(
+                "InitiateAuth",
+                """
+                AuthFlow = "USER_PASSWORD_AUTH", ClientId = "\(client)", \
+                AuthParameters = { USERNAME = "{username}", PASSWORD = "{password}" }
+                """))
+            \(challenge(
+                "NEW_PASSWORD_REQUIRED", #"{ name = "new_password", label = "New password", kind = "new-password" }"#,
+                sends: #"NEW_PASSWORD = "{new_password}""#))
+            \(challenge(
+                "SOFTWARE_TOKEN_MFA", #"{ name = "code", label = "Code", kind = "code", digits = 6 }"#,
+                sends: #"SOFTWARE_TOKEN_MFA_CODE = "{code}""#))
+            [reply]
+            access_token = "/AuthenticationResult/AccessToken"
+            refresh_token = "/AuthenticationResult/RefreshToken"
+            expires_in = "/AuthenticationResult/ExpiresIn"
+            [errors]
+            message = "/message"
+            code = "/__type"
+            [user]
+            id = "/Username"
+            [user_request.request]
+            \(request("GetUser", #"AccessToken = "{access_token}""#))
+            [sign_out]
+            \(request("GlobalSignOut", #"AccessToken = "{access_token}""#))
+            [renewal]
+            kind = "refresh"
+            final_codes = ["NotAuthorizedException"]
+            [renewal.request]
+            \(request(
+                "InitiateAuth",
+                """
+                AuthFlow = "REFRESH_TOKEN_AUTH", ClientId = "\(client)", \
+                AuthParameters = { REFRESH_TOKEN = "{refresh_token}" }
+                """))
+            """
+    }
+
+    private func play(_ test: @escaping @Sendable (Scene, Peer) async throws -> Void) async throws {
+        try await Scene.play { scene in
+            try await Peer.running(.cognito, in: scene.desktop) { server in
+                #expect(await server.output.wait(for: "client ", times: 1))
+                #expect(await server.output.wait(for: "\n", times: 2))
+                let client = try #require(server.output.text.firstMatch(of: /client ([a-z0-9]+)/)?.1)
+                try await scene.addProfile(Self.profile(server, client: String(client)))
+                try await test(scene, server)
+            }
+        }
+    }
+
+    private func login(_ scene: Scene, _ user: String, _ password: String) async throws -> Child.Output {
+        try await scene.authc(
+            ["login", "cognito", "--field", "username=\(user)", "--password-stdin"], input: password)
+    }
+
+    @Test("a password signs in; the token is renewed, and a sign-out elsewhere is final")
+    func password() async throws {
+        try await play { scene, _ in
+            let wrong = try await login(scene, "ada", "no")
+            #expect(wrong.status != 0 && wrong.err.contains("Incorrect username or password"), "\(wrong.err)")
+            let login = try await login(scene, "ada", "Correct-horse1")
+            #expect(login.status == 0, "\(login.err)")
+            let first = try await scene.agent.authc("token").out
+            let user = try await scene.authc(["user", "-s", "cognito"])
+            #expect(user.status == 0 && user.out.contains("ada"), "\(user.out)\(user.err)")
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            #expect(try await scene.agent.authc("token").out != first)
+            #expect(try await scene.agent.status("cognito").state == .active)
+            #expect(try await scene.agent.authc("logout").status == 0)
+        }
+    }
+
+    @Test("NEW_PASSWORD_REQUIRED asks for a new password, and again if Cognito refuses it; the next sign-in uses it")
+    func newPassword() async throws {
+        try await play { scene, _ in
+            let terminal = try await scene.terminal("authc login cognito --field username=new")
+            await terminal.waits(for: "Password: ")
+            terminal.type("Temporary-1\n")
+            await terminal.waits(for: "NEW_PASSWORD_REQUIRED")
+            for (password, words) in [("weak", "configured password policy"), ("Another-horse1", "exit 0")] {
+                await terminal.waits(for: "New password: ")
+                terminal.mark()
+                terminal.type(password + "\n")
+                await terminal.waits(for: "New password, again: ")
+                terminal.type(password + "\n")
+                await terminal.waits(for: words)
+            }
+            await terminal.ends()
+            #expect(try await scene.agent.authc("logout").status == 0)
+            #expect(try await login(scene, "new", "Another-horse1").status == 0)
+        }
+    }
+
+    @Test("SOFTWARE_TOKEN_MFA asks for the code of the app; a wrong one is asked for again")
+    func code() async throws {
+        try await play { scene, server in
+            let terminal = try await scene.terminal("authc login cognito --field username=app")
+            await terminal.waits(for: "Password: ")
+            terminal.type("Correct-horse1\n")
+            await terminal.waits(for: "SOFTWARE_TOKEN_MFA")
+            await terminal.waits(for: "Code: ")
+            terminal.mark()
+            terminal.type("000000\n")
+            await terminal.waits(for: "Code: ")
+            #expect(terminal.text.contains("MFA Code Mismatch"), "\(terminal.text)")
+            server.tell("code")
+            await server.output.wait(for: "\ncode ")
+            await server.output.wait(for: "\n", times: 3)
+            let code = try #require(server.output.text.firstMatch(of: /code ([0-9]{6})/)?.1)
+            terminal.type(code + "\n")
+            await terminal.waits(for: "exit 0")
+            await terminal.ends()
+            #expect(try await scene.agent.status("cognito").state == .active)
+        }
+    }
+}
