@@ -65,7 +65,11 @@ struct ResultTests {
         try check(
             ProviderDetail(
                 name: "a", title: "A", environments: [EnvironmentInfo(name: "x", url: "https://x", isDefault: true)],
-                methods: [SignInMethodInfo(name: "password", label: "P", fields: [StepField(name: "f", label: "F")])],
+                methods: [
+                    SignInMethodInfo(name: "password", label: "P", fields: [StepField(name: "f", label: "F")]),
+                    SignInMethodInfo(
+                        name: "key", label: "K", kind: SignInMethodInfo.key, later: [StepField(name: "c", label: "C")]),
+                ],
                 renewal: "refresh",
                 endpoints: [
                     EndpointInfo(name: "ping", method: "GET", path: "/ping"),
@@ -98,6 +102,12 @@ struct ResultTests {
             Step(
                 login: "l", kind: .device, expiresAt: 1, verificationURI: "u", verificationURIComplete: "uc",
                 userCode: "AB-CD"),
+            Step(
+                login: "l", kind: .fields,
+                fields: [
+                    StepField(name: "t", label: "Tenant", choices: [FieldChoice(value: "1", label: "North")])
+                ]),
+            Step(login: "l", kind: .wait, message: "Open the link.", expiresAt: 1),
             Step(login: "l", kind: .browser, url: "https://x"),
             Step(
                 login: "l", kind: .browser, url: "https://x", redirectScheme: "com.example.app",
