@@ -66,6 +66,7 @@ struct TestServer: Sendable {
         let counters = AgentCounters()
         let services = AgentServices(
             clock: clock, counters: counters, checkProfile: { _ in ProviderCheck(problems: []) },
+            tryProfile: { _ in ProviderTrial(problems: [], requests: []) },
             reload: { _ async throws(AgentError) in MessageResult(message: "done") })
         let started = AsyncStream<Void>.makeStream()
         let api = APIClient(
