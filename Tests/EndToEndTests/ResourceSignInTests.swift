@@ -186,6 +186,29 @@ struct ResourceSignInTests {
         }
     }
 
+    @Test("the secret of the user's client is stored with the session, and need not be given again")
+    func ownSecret() async throws {
+        let options: JSON = ["server": ["registration_endpoint": nil], "known_clients": ["mine"], "secret": "s3cret"]
+        try await ResourceScene.play(options) { play in
+            let file = try play.scene.desktop.folder.write("s3cret", to: "secret")
+            let login = try await Child(
+                [
+                    "bash", "-c",
+                    "exec \"$0\" login \"$1\" --client-id mine --method browser --secret-fd client_secret=3 3<\"$2\"",
+                    Programs.authc, play.url, file,
+                ], environment: play.scene.desktop.environment)
+            guard await login.err.wait(for: "browser: http"), await login.err.wait(for: "\n"),
+                let address = login.err.text.firstMatch(of: /browser: (\S+)/)?.1
+            else { throw Failure(await login.err.all()) }
+            _ = try await play.scene.get(String(address))
+            let output = await login.output()
+            #expect(output.status == 0, "\(output.err)")
+            #expect(try await play.scene.authc(["refresh"]).status == 0)
+            try await play.signIn(["--client-id", "mine"])
+            #expect(try await play.log("/token").allSatisfy { $0.authorization?.hasPrefix("Basic ") == true })
+        }
+    }
+
     @Test("the Client ID Metadata Document is used if the server accepts it, and is what `client-metadata` prints")
     func document() async throws {
         let url = "https://me.example/authd.json"

@@ -53,11 +53,25 @@ package final class SignInService: Sendable {
         try await refuseWithoutStore()
         let (profile, notes) = try await ResourceFinder(context: context).profile(of: url, for: params)
         var params = params
-        if params.session == nil { params.session = try sessionName(of: url) }
+        let name = if let name = params.session { name } else { try sessionName(of: url) }
+        params.session = name
+        if let secret = await knownSecret(of: params, name, profile) { params.fields[OAuthField.clientSecret] = secret }
         let machine = try SignInMachine(
             id: Self.newID(), params: params, profile: profile, catalog: context.providers.profiles, notes: notes,
             now: context.clock.now())
         return try await begin(machine, replacesOther: params.replacesSignIn)
+    }
+
+    /// The secret of the user's client that the session is already signed in with, at the same server: the user need not give it
+    /// again. `nil` if one was given.
+    private func knownSecret(
+        of params: LoginStart, _ name: SessionName, _ profile: ProviderProfile
+    ) async -> String? {
+        guard params.fields[OAuthField.clientSecret] == nil, let id = params.fields[OAuthField.clientID],
+            let record = await registry.session(named: name)?.record, let known = record.resource,
+            known.clientID == id, known.url == profile.resource?.url, known.issuer == profile.resource?.issuer
+        else { return nil }
+        return record.clientSecret?.reveal()
     }
 
     /// The session of this URL, or the first name that is free.

@@ -1,8 +1,24 @@
-import AuthModel
+package import AuthModel
 import AuthWire
 
 /// The way to the authorization server and back, and what becomes of the tokens.
 extension SignInMachine {
+    /// The provider whose authorization server the user goes to.
+    package var plainAuthority: ProviderProfile { form.proof?.profile ?? form.profile }
+
+    /// The same, as the client that it has registered.
+    package var authority: ProviderProfile {
+        plainAuthority.known(as: registration).withClient(
+            form.fields[OAuthField.clientID], hasSecret: form.fields[OAuthField.clientSecret] != nil)
+    }
+
+    /// The client that asks there.
+    package var client: OAuthClient {
+        OAuthClient(
+            secret: registration?.secret ?? form.fields[OAuthField.clientSecret] ?? form.fields[OAuthField.clientKey],
+            proofKey: proofKey)
+    }
+
     /// The server may have forgotten the client that it registered, or the port that it knows is in use: then it is asked
     /// once more, as a new client.
     func mayRegisterAgain(after error: AgentError) -> Bool {

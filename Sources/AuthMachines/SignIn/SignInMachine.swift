@@ -133,22 +133,6 @@ package struct SignInMachine: Machine {
         lastTouched = now.boot
     }
 
-    /// The provider whose authorization server the user goes to.
-    package var plainAuthority: ProviderProfile { form.proof?.profile ?? form.profile }
-
-    /// The same, as the client that it has registered.
-    package var authority: ProviderProfile {
-        plainAuthority.known(as: registration).withClient(
-            form.fields[OAuthField.clientID], hasSecret: form.fields[OAuthField.clientSecret] != nil)
-    }
-
-    /// The client that asks there.
-    package var client: OAuthClient {
-        OAuthClient(
-            secret: registration?.secret ?? form.fields[OAuthField.clientSecret] ?? form.fields[OAuthField.clientKey],
-            proofKey: proofKey)
-    }
-
     private var hasEnded: Bool { if case .ended = stage { true } else { false } }
     private var isInstalling: Bool { if case .installing = stage { true } else { false } }
 

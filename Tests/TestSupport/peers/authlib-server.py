@@ -116,6 +116,8 @@ class CodeGrant(AuthorizationCodeGrant):
 
 class RefreshGrant(RefreshTokenGrant):
     INCLUDE_NEW_REFRESH_TOKEN = True
+    TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "none"]
+    used = 0
 
     def authenticate_refresh_token(self, token):
         return next((found for found in tokens if found["refresh_token"] == token and not found["revoked"]), None)
@@ -124,6 +126,7 @@ class RefreshGrant(RefreshTokenGrant):
         return "alice"
 
     def revoke_old_credential(self, token):
+        RefreshGrant.used += 1
         token["revoked"] = True
 
 
@@ -241,6 +244,12 @@ def manage(client):
 def registered():
     """For the test: what was registered."""
     return jsonify([client.metadata for client in clients.values()])
+
+
+@app.get("/refreshes")
+def refreshes():
+    """For the test: how often a refresh token was used."""
+    return jsonify(RefreshGrant.used)
 
 
 @app.post("/clients/forget")
