@@ -15,6 +15,22 @@ struct ProfileProblemTests {
         #expect(profile.renewal.finalStatuses == [401])
     }
 
+    @Test("hosts are read, and a request that names none of them is a problem")
+    func hosts() throws {
+        let lines = #"hosts = { auth = "https://auth.example.org/", files = { production = "https://f.example.org" } }"#
+        let text = Bench.text(2, lines).replacing("path = \"/login\"", with: "path = \"/login\"\nhost = \"HOST\"")
+        let profile = try ProfileReader.read(text.replacing("HOST", with: "auth"), source: "mine.toml").get()
+        #expect(
+            profile.hosts == [
+                ProviderHost(name: "auth", addresses: [nil: "https://auth.example.org"]),
+                ProviderHost(name: "files", addresses: ["production": "https://f.example.org"]),
+            ])
+        #expect(profile.signIn[0].request?.host == "auth")
+        let found = Bench.problems(text.replacing("HOST", with: "file"))
+        #expect(found.map(\.key) == ["sign_in.password.request.host"])
+        #expect(found.first?.expected == "files (is that meant?)")
+    }
+
     @Test("the token's place is read, and a weak one has a note")
     func tokenPlace() throws {
         func read(_ line: String) throws -> ProviderProfile {
@@ -70,6 +86,17 @@ struct ProfileProblemTests {
             (6, #"X-A = "{refresh_token}""#, "headers.X-A", "{access_token}"),
             (6, #"X-A = "{""#, "headers.X-A", "brace"),
             (6, #"X-A = "{user.id:bas64}""#, "headers.X-A", "base64 (is that meant?)"),
+            (2, "hosts = 1", "hosts", "a table"), (2, "hosts.a = 1", "hosts.a", "a text"),
+            (2, #"hosts.a = "http://a.example""#, "hosts.a", "https"),
+            (2, #"hosts.a = "https://u:p@a.example""#, "hosts.a", "without a user name"),
+            (2, #"hosts."A b" = "https://a.example""#, #"hosts."A b""#, "a host's name"),
+            (2, "hosts.a = {}", "hosts.a.production", "its address in production"),
+            (2, #"hosts.a = { production = "a" }"#, "hosts.a.production", "an absolute URL"),
+            (
+                2, #"hosts.a = { production = "https://a.example", prodution = "https://b.example" }"#,
+                "hosts.a.prodution", "production (is that meant?)"
+            ),
+            (30, "bearer = true\nhost = \"auth\"", "renewal.request.host", "no such key without [hosts]"),
             (2, "authorization = 1", "authorization", "a text"),
             (2, #"authorization = "Token""#, "authorization", "a text with {access_token}"),
             (2, #"authorization = "Token {token}""#, "authorization", "{access_token}"),

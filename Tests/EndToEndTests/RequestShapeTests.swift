@@ -169,4 +169,63 @@ struct RequestShapeTests {
             #expect(await server.output.wait(for: "'who': 'YWRh'"))
         }
     }
+
+    @Test("sign-in and renewal at one host, calls at another; a changed address of a host needs a new sign-in")
+    func hosts() async throws {
+        try await Scene.play { scene in
+            try await Peer.running(.fastAPI, [Self.password], in: scene.desktop) { server in
+                // The same server, and another origin.
+                let profile = """
+                    name = "notes"
+                    [environments]
+                    local = "\(server.url)"
+                    [hosts]
+                    auth = "http://localhost:\(server.port)"
+                    [sign_in.password]
+                    fields = [{ name = "user" }, { name = "password", kind = "password" }]
+                    [sign_in.password.request]
+                    method = "POST"
+                    host = "auth"
+                    path = "/session"
+                    form = { name = "{user}", password = "{password}", scope = "all" }
+                    [reply]
+                    access_token = "/access_token"
+                    refresh_token = "/refresh_token"
+                    [renewal]
+                    kind = "refresh"
+                    [renewal.request]
+                    method = "POST"
+                    host = "auth"
+                    path = "/renewal"
+                    form.refresh_token = "{refresh_token}"
+                    [endpoints.me]
+                    method = "GET"
+                    path = "/users/me"
+                    [endpoints.seen]
+                    method = "GET"
+                    host = "auth"
+                    path = "/seen"
+                    bearer = false
+                    """
+                try await scene.addProfile(profile, named: "notes")
+                let right = try await login(scene)
+                #expect(right.status == 0, "\(right.err)")
+                #expect(try await scene.authc(["refresh", "-s", "notes"]).status == 0)
+                let me = try await scene.authc(["call", "me", "-s", "notes"])
+                #expect(me.status == 0 && me.out.contains("ada"), "\(me.err)")
+                let seen = try await scene.authc(["call", "seen", "-s", "notes"])
+                #expect(seen.status == 0 && seen.out.contains("localhost:"), "\(seen.err)")
+                #expect(!seen.out.lowercased().contains("authorization"), "\(seen.out)")
+
+                try await scene.addProfile(
+                    profile.replacing("localhost", with: "127.0.0.2"), named: "notes")
+                let moved = try await scene.authc(["refresh", "-s", "notes"])
+                #expect(moved.status != 0 && moved.err.contains("127.0.0.2"), "\(moved.err)")
+                let status = try await scene.agent.status("notes")
+                #expect(status.state == .signInRequired && status.cause == "origin_changed")
+                try await scene.addProfile(profile, named: "notes")
+                #expect(try await scene.authc(["refresh", "-s", "notes"]).status == 0)
+            }
+        }
+    }
 }

@@ -257,7 +257,8 @@ package final class APIClient: Sendable {
         ready.headers += conditions
         // Nothing else is secret in a call without a token, so that a change of the origin does not prevent it.
         let mayHaveCookies = order.profile.keepsCookies && OriginGuard(record).allows(.accessToken, at: ready.url)
-        if sendsToken || order.namesTokens { try OriginGuard(record).check(.accessToken, at: ready.url) }
+        let carries = sendsToken ? order.carries.union(.accessToken) : order.carries
+        if !carries.isEmpty { try OriginGuard(record).check(carries, at: ready.url) }
         if sendsToken {
             try order.profile.tokenPlace.add(TemplateValues(record), to: &ready, for: order.profile.title)
         }

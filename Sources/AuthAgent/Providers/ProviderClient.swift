@@ -106,17 +106,22 @@ package final class ProviderClient: Sendable {
 
     /// Where a session's access token belongs; empty if its profile or environment is gone, or leads elsewhere now.
     func tokenOrigins(_ record: SessionRecord) -> [Origin] {
-        let environment = profile(of: record)?.environments.first { $0.name == record.environment }
-        guard let origin = environment.flatMap({ Origin(of: $0.baseURL) }),
-            record.origins?.allows(.accessToken, at: origin) ?? true
-        else { return [] }
-        return [origin]
+        guard let profile = profile(of: record), let named = profile.origins(in: record.environment) else { return [] }
+        return Origin.all(of: addresses(of: profile, in: record.environment)).filter { origin in
+            named.allows(.accessToken, at: origin) && record.origins?.allows(.accessToken, at: origin) ?? true
+        }.sorted { $0.text < $1.text }
+    }
+
+    /// The environment's own address, and those of the profile's hosts.
+    private func addresses(of profile: ProviderProfile, in name: String) -> [String] {
+        guard let environment = profile.environments.first(where: { $0.name == name }) else { return [] }
+        return [environment.baseURL] + profile.hosts.compactMap { try? profile.address(of: $0.name, in: environment) }
     }
 
     /// Where requests with this session's secrets go, and where responses with them come from, as far as that is known.
     func origins(of status: SessionStatus) async -> Set<Origin> {
         guard let profile = profile(named: status.provider) else { return [] }
-        var urls = profile.environments.filter { $0.name == status.environment }.map(\.baseURL)
+        var urls = addresses(of: profile, in: status.environment ?? "")
         // Its ID tokens may come from another provider.
         let authorities = profile.signIn.compactMap { IdentityProof(for: $0, in: profiles)?.profile }
         for oauth in ([profile] + authorities).compactMap(\.oauth) {
@@ -239,8 +244,7 @@ package final class ProviderClient: Sendable {
     ) async throws(ProviderFailure) -> (reply: HTTPResponse, cookies: CookieJar) {
         try await send(with: record.tokens.cookies, at: profile, sentAt: sentAt) { () throws(AgentError) in
             guard let request = try request() else { throw .cannotRenew(record.provider) }
-            // Without OAuth everything goes to one origin. With OAuth, these requests contain the access token only.
-            try OriginGuard(record).check(profile.oauth == nil ? .all : .accessToken, at: request.url)
+            try OriginGuard(record).check(request.carries, at: request.url)
             return request
         }
     }

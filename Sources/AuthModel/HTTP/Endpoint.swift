@@ -21,6 +21,9 @@ package struct Endpoint: Sendable, Equatable {
         self.arguments = arguments
     }
 
+    /// Of arguments that are not given.
+    var fallbacks: [Template] { arguments.compactMap(\.fallback) }
+
     package var info: EndpointInfo {
         EndpointInfo(
             name: name, about: about, method: request.method, path: request.path.text,

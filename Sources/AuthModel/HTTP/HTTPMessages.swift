@@ -10,6 +10,8 @@ package struct HTTPRequest: Sendable {
     package var sink: (any HTTPResponseSink)?
     /// Only to the same origin.
     package var followsRedirects = true
+    /// Which of a session's secrets it contains, if it was built from a profile.
+    package var carries: TokenOrigins.Uses = []
     /// Proved each time the request is sent.
     package var proof: ProofRequest?
     /// For the whole exchange; `nil`: the transport's own, or none if a body is streamed.

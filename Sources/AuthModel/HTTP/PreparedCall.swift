@@ -73,12 +73,9 @@ package struct PreparedCall: Sendable {
         return values
     }
 
-    /// Whether a token is used anywhere but in the bearer header.
-    package var namesTokens: Bool {
-        let names =
-            template.placeholders + profile.headers.flatMap(\.value.placeholders)
-            + (endpoint?.arguments.flatMap { $0.fallback?.placeholders ?? [] } ?? [])
-        return names.contains { [TemplateValues.Name.accessToken, TemplateValues.Name.refreshToken].contains($0) }
+    /// The tokens that are sent anywhere but at the profile's ``TokenPlace``.
+    package var carries: TokenOrigins.Uses {
+        template.uses(profile.headers, fallbacks: endpoint?.fallbacks ?? [], isAnswer: { _ in false })
     }
 
     /// Decodes the response. Its JSON is parsed only to find pages and errors inside a success.
@@ -128,6 +125,7 @@ package struct PreparedCall: Sendable {
     }
 
     private func pattern(_ endpoint: Endpoint) -> PathPattern {
-        PathPattern(endpoint.request.path, base: environment.baseURL)
+        let base = try? profile.address(of: endpoint.request.host, in: environment)
+        return PathPattern(endpoint.request.path, base: base ?? environment.baseURL)
     }
 }

@@ -11,6 +11,8 @@ package struct ProviderProfile: Sendable, Equatable {
     package var source: String
     package var environments: [ProviderEnvironment]
     package var defaultEnvironment: String
+    /// Beside the environments' own.
+    package var hosts: [ProviderHost] = []
     package var allowInsecureHTTP = false
     /// Sessions keep the provider's cookies.
     package var keepsCookies = false
@@ -53,6 +55,18 @@ package struct ProviderProfile: Sendable, Equatable {
         self.defaultEnvironment = defaultEnvironment
         self.signIn = signIn
         self.renewal = renewal
+    }
+}
+
+/// Another host that requests may name.
+package struct ProviderHost: Sendable, Equatable {
+    package var name: String
+    /// By environment, without a trailing slash; under `nil` for all of them.
+    package var addresses: [String?: String]
+
+    package init(name: String, addresses: [String?: String]) {
+        self.name = name
+        self.addresses = addresses
     }
 }
 

@@ -3,6 +3,8 @@ package import AuthWire
 /// A request with placeholders.
 package struct RequestTemplate: Sendable, Equatable {
     package var method: String
+    /// One of ``ProviderProfile/hosts``; `nil`: the environment's base URL.
+    package var host: String?
     /// Appended to the environment's base URL; values are percent-encoded.
     package var path: Template
     package var query: [TemplateField]

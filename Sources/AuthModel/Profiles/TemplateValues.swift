@@ -10,6 +10,8 @@ package struct TemplateValues: Sendable, Equatable {
         package static let userID = "user.id"
         package static let userEmail = "user.email"
         package static let userName = "user.name"
+
+        static let all: Set = [environment, accessToken, refreshToken, userID, userEmail, userName]
     }
 
     private var values: [String: Secret] = [:]
@@ -17,6 +19,9 @@ package struct TemplateValues: Sendable, Equatable {
     private var typed: [String: JSON] = [:]
     /// Values that may contain a slash in a path: arguments of type `path`, and what the provider itself issued.
     private var withSlashes: Set<String> = []
+
+    /// The names of answers and of their claims.
+    private var answers: Set<String> = []
 
     /// The key that the access token is bound to.
     package private(set) var proofKey: Secret?
@@ -78,8 +83,12 @@ package struct TemplateValues: Sendable, Equatable {
             let given = fields[field.name].flatMap { $0.isEmpty ? nil : $0 }
             guard let answer = given ?? field.value.map({ Secret($0) }) else { continue }
             set(field.name, answer)
+            answers.insert(field.name)
             guard field.kind == FieldKind.idToken else { continue }
-            for (claim, text) in JWTClaims.texts(of: answer) { set("\(field.name).\(claim)", Secret(text)) }
+            for (claim, text) in JWTClaims.texts(of: answer) {
+                set("\(field.name).\(claim)", Secret(text))
+                answers.insert("\(field.name).\(claim)")
+            }
         }
     }
 
@@ -92,6 +101,9 @@ package struct TemplateValues: Sendable, Equatable {
 
     /// Whether the value may contain a slash as part of a path.
     func mayHoldSlash(_ name: String) -> Bool { withSlashes.contains(name) }
+
+    /// Whether the value is an answer of the user.
+    func isAnswer(_ name: String) -> Bool { answers.contains(name) }
 
     /// `nil` if the value is text.
     package func json(_ name: String) -> JSON? { typed[name] }

@@ -142,6 +142,7 @@ extension TokenOrigins {
         self.init(issuer: json["issuer"]?.stringValue, isComplete: json["incomplete"]?.boolValue != true)
         for (url, list) in places {
             guard Origin(of: url) != nil, let names = list.arrayValue else { return nil }
+            allow([], at: url)
             for (name, use) in Uses.words where names.contains(.string(name)) { allow(use, at: url) }
         }
     }
@@ -156,6 +157,7 @@ extension ProviderProfile {
         guard let oauth else {
             var origins = TokenOrigins()
             origins.allow(.all, at: base)
+            allowRequests(in: environment, &origins)
             return origins
         }
         var origins = TokenOrigins(issuer: oauth.issuer, isComplete: server != nil || oauth.issuer == nil)
@@ -163,6 +165,43 @@ extension ProviderProfile {
         let endpoints = server?.endpoints ?? oauth.endpoints
         for url in [endpoints.token, endpoints.revocation, endpoints.introspection] { origins.allow(.all, at: url) }
         origins.allow(.accessToken, at: endpoints.userInfo)
+        allowRequests(in: environment, &origins)
         return origins
+    }
+
+    /// Each host gets what the requests that name it contain.
+    private func allowRequests(in environment: String, _ origins: inout TokenOrigins) {
+        guard let environment = environments.first(where: { $0.name == environment }) else { return }
+        for described in requests {
+            let request = described.request
+            // Names in a sign-in that are not a session's are answers, or come from them.
+            func isAnswer(_ name: String) -> Bool { !TemplateValues.Name.all.contains(name) }
+            let uses: TokenOrigins.Uses =
+                switch described.part {
+                case .signIn: request.uses([], isAnswer: isAnswer)
+                case .account: request.uses(headers, isAnswer: isAnswer)
+                case .session: request.uses(headers) { _ in false }
+                case .endpoint(let fallbacks): request.uses(headers, fallbacks: fallbacks) { _ in false }
+                }
+            origins.allow(uses, at: try? address(of: request.host, in: environment))
+        }
+    }
+}
+
+extension RequestTemplate {
+    /// Which of a session's secrets a request contains.
+    /// - Parameters:
+    ///   - headers: of the profile.
+    ///   - fallbacks: of arguments.
+    ///   - isAnswer: whether a placeholder stands for an answer of the user.
+    func uses(
+        _ headers: [TemplateField], fallbacks: [Template] = [], isAnswer: (String) -> Bool
+    ) -> TokenOrigins.Uses {
+        let names = placeholders + headers.flatMap(\.value.placeholders) + fallbacks.flatMap(\.placeholders)
+        var uses: TokenOrigins.Uses = bearer ? .accessToken : []
+        if names.contains(TemplateValues.Name.accessToken) { uses.insert(.accessToken) }
+        if names.contains(TemplateValues.Name.refreshToken) { uses.insert(.refreshToken) }
+        if names.contains(where: isAnswer) { uses.insert(.credentials) }
+        return uses
     }
 }

@@ -16,7 +16,8 @@ extension ProfileReader {
                 "environments",
             ]
                 + [
-                    "default_environment", "headers", "authorization", "errors", "user", "user_request", "user_update",
+                    "default_environment", "hosts", "headers", "authorization", "errors", "user", "user_request",
+                    "user_update",
                     "api",
                     "endpoints",
                 ]

@@ -34,7 +34,7 @@ extension ProfileReader {
         bears: Bool = false, beside more: [String] = []
     ) -> RequestTemplate? {
         section.allow(
-            ["method", "path", "query", "headers", "bearer", "basic", "body", "form"]
+            ["method", "host", "path", "query", "headers", "bearer", "basic", "body", "form"]
                 + (more.isEmpty ? ["capture"] : []) + more)
         if section.has("capture"), !mayCapture {
             section.problems.add(
@@ -66,6 +66,7 @@ extension ProfileReader {
             method: method, path: path, query: fields(section, "query", names: names), headers: headers,
             bearer: bearer, body: body)
         if let basic { request.authorization = basic }
+        request.host = section.string("host")
         return request
     }
 

@@ -71,8 +71,8 @@ extension ProfileReader {
             root.problems.add(
                 TOMLPath.join("headers", header.name), expected: "no such header: authorization sets it", found: "one")
         }
-        for (keys, request) in profile.requests where request.bearer {
-            let path = keys.reduce("") { TOMLPath.join($0, $1) }
+        for described in profile.requests where described.request.bearer {
+            let (path, request) = (path(of: described), described.request)
             for header in request.headers where profile.tokenPlace.isHeader(header.name) {
                 root.problems.add(
                     TOMLPath.join(TOMLPath.join(path, "headers"), header.name),

@@ -18,7 +18,8 @@ package enum ProfileReader {
 
     private static func profile(_ root: TOMLSection, source: String) -> ProviderProfile? {
         root.allow(
-            "name", "title", "allow_insecure_http", "cookies", "environments", "default_environment", "headers",
+            "name", "title", "allow_insecure_http", "cookies", "environments", "default_environment", "hosts",
+            "headers",
             "authorization", "sign_in", "password", "reply", "errors", "user", "renewal", "validation", "user_request",
             "user_update", "sign_out", "api", "endpoints")
         let name = name(root)
@@ -59,6 +60,8 @@ package enum ProfileReader {
         profile.userUpdate = userUpdate(root, names: names)
         profile.endpoints = endpoints(root, names: names)
         profile.api = apiRules(root)
+        profile.hosts = hosts(root, of: profile)
+        checkHosts(root, profile)
         profile.notes = notes(root, profile)
     }
 

@@ -28,6 +28,20 @@ extension ProviderProfile {
         return found
     }
 
+    /// What the paths of a host's requests are appended to.
+    /// - Parameter host: `nil` for the environment's own.
+    /// - Throws: ``ErrorKind/unsupported`` if the profile has no address for it.
+    package func address(of host: String?, in environment: ProviderEnvironment) throws(AgentError) -> String {
+        guard let host else { return environment.baseURL }
+        let addresses = hosts.first { $0.name == host }?.addresses
+        guard let address = addresses?[environment.name] ?? addresses?[nil] else {
+            throw AgentError(
+                .unsupported, "\(title) has no address for the host \(host) in the environment \(environment.name).",
+                cause: "unknown_host")
+        }
+        return address
+    }
+
     /// The fields that a method still needs: not given, not optional, and without an initial value.
     package func missing(fields: [String: Secret], method: SignInMethod) -> [StepField] {
         method.fields.filter { !$0.optional && $0.value == nil && (fields[$0.name]?.isEmpty ?? true) }

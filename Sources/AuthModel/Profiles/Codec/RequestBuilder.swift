@@ -28,7 +28,11 @@ struct RequestBuilder {
                 "A value in the path contains a NUL, '.' or '..', and could lead to "
                     + "another path at \(profile.title). Nothing was sent.", cause: "path")
         }
-        var request = HTTPRequest(method: template.method, url: environment.baseURL + path + query(template.query))
+        let address = try profile.address(of: template.host, in: environment)
+        var request = HTTPRequest(method: template.method, url: address + path + query(template.query))
+        request.carries = template.uses(profile.headers, isAnswer: values.isAnswer)
+        if values[TemplateValues.Name.accessToken] == nil { request.carries.remove(.accessToken) }
+        if values[TemplateValues.Name.refreshToken] == nil { request.carries.remove(.refreshToken) }
         let body = template.body ?? (members.isEmpty ? nil : .json(.object([])))
         let content = if let body { try content(body, adding: members) } else { nil as (bytes: Secret, type: String)? }
         request.headers = try headers(template, bodyType: content?.type)
