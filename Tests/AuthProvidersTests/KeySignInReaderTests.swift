@@ -64,11 +64,13 @@ struct KeySignInReaderTests {
                 "8 sign_in.token.fields[1].name: a field that the request sends"
             ),
             (
-                "kind = \"key\"\nfields = [{ name = \"key\" }]\ntoken = \"{key}\"\nrequest = { method = \"GET\", path = \"/\" }",
+                "kind = \"key\"\nfields = [{ name = \"key\" }]\ntoken = \"{key}\"\n"
+                    + "request = { method = \"GET\", path = \"/\" }",
                 "10 sign_in.token.request: nothing"
             ),
             (
-                "kind = \"key\"\nfields = [{ name = \"key\" }]\ntoken = \"{key}\"\ncheck = { method = \"GET\", path = \"/{id}\" }",
+                "kind = \"key\"\nfields = [{ name = \"key\" }]\ntoken = \"{key}\"\n"
+                    + "check = { method = \"GET\", path = \"/{id}\" }",
                 "10 sign_in.token.check.path: a placeholder of {key}, {environment}, {access_token}"
             ),
             (

@@ -11,7 +11,8 @@ struct CognitoTests {
             """
             method = "POST"
             path = "/"
-            headers = { X-Amz-Target = "AWSCognitoIdentityProviderService.\(action)", Content-Type = "application/x-amz-json-1.1" }
+            headers.X-Amz-Target = "AWSCognitoIdentityProviderService.\(action)"
+            headers.Content-Type = "application/x-amz-json-1.1"
             body = { \(body) }
             """
         }
