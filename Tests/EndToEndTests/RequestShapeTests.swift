@@ -100,8 +100,10 @@ struct RequestShapeTests {
             (#"{ query = "api_key" }"#, "query", "query api_key"), (#"{ cookie = "sid" }"#, "cookie", "header cookie"),
         ])
     func places(authorization: String, place: String, found: String) async throws {
+        // This server reads names and passwords of Basic authentication as ASCII.
+        let password = "p:&=%20{x}"
         try await Scene.play { scene in
-            try await Peer.running(.fastAPI, [Self.password], in: scene.desktop) { server in
+            try await Peer.running(.fastAPI, [password], in: scene.desktop) { server in
                 try await scene.addProfile(
                     """
                     name = "notes"
@@ -129,9 +131,9 @@ struct RequestShapeTests {
                     method = "GET"
                     path = "/places/\(place)"
                     """, named: "notes")
-                let colon = try await login(scene, user: "a:b")
+                let colon = try await login(scene, user: "a:b", password: password)
                 #expect(colon.status != 0 && colon.err.contains("':'"), "\(colon.err)")
-                let right = try await login(scene)
+                let right = try await login(scene, password: password)
                 #expect(right.status == 0, "\(right.err)")
                 let user = try await scene.authc(["whoami", "--fresh", "-s", "notes"])
                 #expect(user.status == 0, "\(user.err)")
