@@ -230,7 +230,7 @@ struct ProfileSchemaTests {
         (10, #"  { name = "password", min_length = 0 },"#), (10, #"  { name = "password", one_of = "" },"#),
         (13, #"method = "FETCH""#), (13, ""), (14, #"path = "login""#), (14, "path = \"/login\"\nbaerer = true"),
         (15, #"body = "text""#), (17, #"access_token = "token""#), (17, #"acess_token = "/token""#),
-        (23, #"envelope = { pointer = "/code" }"#), (25, #"kind = "always""#), (26, "final_statuses = [500]"),
+        (23, "envelope = { success = 0 }"), (25, #"kind = "always""#), (26, "final_statuses = [500]"),
         (28, #"method = 5"#), (31, "[user_request.reqest]"),
     ]
 }
