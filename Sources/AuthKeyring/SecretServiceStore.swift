@@ -53,9 +53,7 @@ package actor SecretServiceStore: SessionStore {
         thread.perform { self.assumeIsolated { $0.begin() } }
     }
 
-    package nonisolated func states() -> AsyncStream<StoreState> {
-        broadcast.states()
-    }
+    package nonisolated func states() -> AsyncStream<StoreState> { broadcast.states() }
 
     /// For one listener.
     package nonisolated func changes() -> AsyncStream<SessionName> { changed }
@@ -100,9 +98,7 @@ package actor SecretServiceStore: SessionStore {
             do throws(DamagedRecord) {
                 let record = try SessionRecord(decoding: value)
                 sessions[path] = record.session
-                if let other = newest[record.session], other.version.number >= record.version.number {
-                    continue
-                }
+                if let other = newest[record.session], other.version.number >= record.version.number { continue }
                 newest[record.session] = record
             } catch {
                 damaged.append(.damaged(session: await attributes(of: path)?["session"] ?? path, reason: error.reason))
@@ -204,10 +200,6 @@ package actor SecretServiceStore: SessionStore {
             store.writes[session] = nil
         }
     }
-
-    private func reportStoreChange(_ path: String) {
-        if let session = sessions[path] { tellChange.yield(session) }
-    }
 }
 
 // MARK: Calls
@@ -219,7 +211,9 @@ extension SecretServiceStore {
     ) async throws(StoreError) -> Value
 
     private func begin() {
-        link.itemChanged = { [weak self] path in self?.assumeIsolated { $0.reportStoreChange(path) } }
+        link.itemChanged = { [weak self] path in
+            self?.assumeIsolated { store in store.sessions[path].map { _ = store.tellChange.yield($0) } }
+        }
         link.serviceReplaced = { [weak self] in self?.assumeIsolated { $0.findLostItems() } }
         thread.begin(link.connected(), limit: limit) { _ in }
     }
@@ -399,14 +393,7 @@ extension SecretServiceStore {
     /// An item's attributes; `nil` if they are unreadable.
     private func attributes(of path: String) async -> [String: String]? {
         guard let bus = link.connection else { return nil }
-        let call = CollectionWatch.reading("Attributes", of: path, interface: SessionItem.interface, on: bus) { found in
-            var attributes: [String: String] = [:]
-            for pair in found.members {
-                guard let key = pair.members.first?.string, let value = pair.members.last?.string else { continue }
-                attributes[key] = value
-            }
-            return attributes
-        }
+        let call = SessionItem.readingAttributes(of: path, on: bus)
         return try? await ask(call, SuspendingClock.now + limit)
     }
 }

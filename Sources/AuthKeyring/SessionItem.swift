@@ -1,5 +1,6 @@
 import AuthModel
 import AuthWire
+import GLibRuntime
 
 /// The item of a session: what the user sees in Seahorse, and the attributes that identify it.
 enum SessionItem {
@@ -15,6 +16,17 @@ enum SessionItem {
 
     static func attributes(of record: SessionRecord) -> [String: String] {
         attributes(finding: record.session).merging(["provider": record.provider]) { $1 }
+    }
+
+    static func readingAttributes(of path: String, on bus: BusConnection) -> GIOCall<[String: String]> {
+        CollectionWatch.reading("Attributes", of: path, interface: interface, on: bus) { found in
+            var attributes: [String: String] = [:]
+            for pair in found.members {
+                guard let key = pair.members.first?.string, let value = pair.members.last?.string else { continue }
+                attributes[key] = value
+            }
+            return attributes
+        }
     }
 
     /// The session and provider in an item's attributes.
