@@ -17,6 +17,7 @@ enum Samples {
             RPCDiscover(), ProviderListGet(),
             ProviderShow(ProviderParams(provider: "shop")),
             ProviderCheckRun(text: "client_secret = \"\(secret)\"", file: "shop.toml"),
+            ProviderTry(text: "name = \"shop\"", file: "shop.toml", url: "https://shop.example"),
             ProviderForget(ProviderParams(provider: "shop")),
             LoginStart(
                 provider: "shop", session: session, environment: "test", method: "password", scopes: ["a"],

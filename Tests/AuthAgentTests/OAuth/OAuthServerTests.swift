@@ -37,6 +37,7 @@ struct OAuthServerTests {
             OAuthServer.places(of: "https://example.com/issuer1/") == [
                 "https://example.com/issuer1/.well-known/openid-configuration",
                 "https://example.com/.well-known/oauth-authorization-server/issuer1",
+                "https://example.com/.well-known/openid-configuration/issuer1",
             ])
     }
 

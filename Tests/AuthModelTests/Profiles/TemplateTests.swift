@@ -60,7 +60,7 @@ struct TemplateTests {
     @Test(
         "an unknown filter is an error with a suggestion",
         arguments: [
-            ("{a:bas64}", "base64 (is that meant?)"), ("{a:lower:upper}", "lower (is that meant?)"),
+            ("{a:bas64}", "base64 (is that meant?)"), ("{a:url:lowr}", "lower (is that meant?)"),
             ("{a:}", "one of base64, lower"), ("{a:md5sum}", "one of base64, lower"), ("{a: base64}", "base64"),
         ])
     func unknownFilter(_ text: String, _ expected: String) {

@@ -73,7 +73,10 @@ struct OriginTests {
         #expect(origins.allows(.credentials, at: six) && !origins.allows(.accessToken, at: six))
         #expect(!origins.allows(.accessToken, at: try Origin("http://localhost:8080")))
         let written: JSON = [
-            "uses": ["http://[2001:db8::1]": ["credentials"], "https://a.example": ["refresh_token", "access_token"]]
+            "uses": [
+                "http://[2001:db8::1]": ["credentials"], "http://localhost:8080": [],
+                "https://a.example": ["refresh_token", "access_token"],
+            ]
         ]
         #expect(origins.json == written)
         #expect(TokenOrigins(stored: written) == origins)
