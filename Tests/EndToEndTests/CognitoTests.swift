@@ -103,7 +103,7 @@ struct CognitoTests {
             let login = try await login(scene, "ada", "Correct-horse1")
             #expect(login.status == 0, "\(login.err)")
             let first = try await scene.agent.authc("token").out
-            let user = try await scene.authc(["user", "-s", "cognito"])
+            let user = try await scene.authc(["whoami", "-s", "cognito"])
             #expect(user.status == 0 && user.out.contains("ada"), "\(user.out)\(user.err)")
             #expect(try await scene.agent.authc("refresh").status == 0)
             #expect(try await scene.agent.authc("token").out != first)

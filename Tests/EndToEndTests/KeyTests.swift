@@ -32,6 +32,10 @@ struct KeyTests {
                     method = "GET"
                     path = "/me"
                     bearer = true
+                    [validation]
+                    method = "GET"
+                    path = "/me"
+                    bearer = true
                     [renewal]
                     kind = "none"
                     \(more)
@@ -64,8 +68,8 @@ struct KeyTests {
                 "curl", "--silent", "--noproxy", "*", "--request", "POST", server.url + "/control/revoke",
             ])
             #expect(try await scene.agent.status("keys").state == .active)
-            let refused = try await scene.authc(["request", "GET", "/me", "-s", "keys"])
-            #expect(refused.status != 0, "\(refused.out)")
+            let refused = try await scene.authc(["validate", "-s", "keys"])
+            #expect(refused.status == 3, "\(refused.out)\(refused.err)")
             status = try await scene.agent.status("keys")
             #expect(status.state == .signInRequired)
             #expect(try await scene.desktop.keyringItems().count == 1)

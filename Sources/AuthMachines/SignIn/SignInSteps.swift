@@ -30,13 +30,9 @@ struct SignInSteps: Sendable {
 
     /// The request to send now if this one is meant: first come those before all others.
     mutating func next(for part: SignInPart, of method: SignInMethod) -> SignInPart {
-        switch part {
-        case .challenge, .first,
-            .own where before < method.before.count:
-            target = part
-            return .before(before)
-        default: return part
-        }
+        guard before < method.before.count, [.challenge, .first, .own].contains(part) else { return part }
+        target = part
+        return .before(before)
     }
 
     mutating func beforeAnswered() { before += 1 }

@@ -161,6 +161,25 @@ struct SignInStepTests {
         #expect(error.kind == .badReply && error.message.contains("the header X-CSRF") && error.retryable == false)
     }
 
+    @Test("without requests before it, a code is sent by the challenge, and a first request is sent first")
+    func nothingBefore() throws {
+        var code = try SignInBench.code()
+        code.begin()
+        #expect(code.parts == [.challenge])
+        code.responded(.challenge, SignInResponse())
+        code.answer(["code": "123456"])
+        #expect(code.parts == [.own])
+        let profile = try Sample.profile { profile in
+            profile.signIn[0].first = FirstRequest(request: try Sample.request("POST", "/users"))
+        }
+        var first = try SignInBench(
+            profile, LoginStart(provider: "sample", fields: ["email": "a@b.example", "password": "p"]))
+        first.begin()
+        #expect(first.parts == [.first])
+        first.responded(.first, SignInResponse())
+        #expect(first.parts == [.own])
+    }
+
     // MARK: Waiting
 
     @Test("a step that waits asks again at its pace, and Retry-After is honoured; the last answer signs in")

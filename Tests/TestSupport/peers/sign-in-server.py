@@ -153,7 +153,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
 
     def POST_tenant(self):
         user = self.user_of_flow()
-        if self.body.get("tenant") not in ("1", "2"):
+        if self.body.get("tenant") not in (1, 2):
             raise Refused(400, {"message": "Unknown tenant"})
         return 200, self.grant(user, message=f"Tenant {self.body['tenant']}")
 

@@ -80,12 +80,12 @@ extension ProviderProfile {
             guard let code, rule.codes.contains(code) else { return false }
         }
         guard let place = rule.place else { return true }
-        let found = place.find(in: reply, body).flatMap { $0.isNull ? nil : $0 }
+        let found = place.find(in: reply, body) ?? JSON.null
         return switch rule.value {
-        case .exists: found != nil
-        case .missing: found == nil
+        case .exists: !found.isNull
+        case .missing: found.isNull
         case .equals(let values):
-            values.contains { $0 == found || ($0.doubleValue != nil && $0.doubleValue == found?.doubleValue) }
+            values.contains { $0 == found || ($0.doubleValue != nil && $0.doubleValue == found.doubleValue) }
         }
     }
 
