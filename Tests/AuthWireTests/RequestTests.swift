@@ -27,8 +27,8 @@ struct RequestTests {
     @Test("every method is read from its required keys alone", arguments: AgentMethods.all.map { $0.name })
     func readsTheLeast(name: String) throws {
         let required: [String: JSON] = [
-            "provider.show": ["provider": "p"], "provider.check": ["text": ""], "provider.try": ["text": "", "url": ""],
-            "provider.forget": ["provider": "p"],
+            "provider.show": ["provider": "p"], "provider.check": ["text": ""],
+            "provider.try": ["text": "", "url": ""], "provider.forget": ["provider": "p"],
             "login.start": ["provider": "p"], "login.answer": ["login": "l", "fields": [:]],
             "login.wait": ["login": "l"], "login.cancel": ["login": "l"], "login.resend": ["login": "l"],
             "login.redirect": ["address": "a:/"], "session.use": ["session": "s"], "session.wait": ["until": "active"],

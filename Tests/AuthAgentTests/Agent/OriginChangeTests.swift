@@ -276,7 +276,8 @@ struct OriginGuardTests {
         origins.allow(.all, at: "https://a.example:443/path")
         origins.allow(.accessToken, at: "http://[::1]:8080")
         #expect(TokenOrigins(stored: origins.json) == origins)
-        #expect(TokenOrigins(stored: ["uses": ["https://a.example": ["everything"]]])?.uses.values.map(\.rawValue) == [0])
+        #expect(
+            TokenOrigins(stored: ["uses": ["https://a.example": ["everything"]]])?.uses.values.map(\.rawValue) == [0])
         #expect(TokenOrigins(stored: ["uses": ["a.example": ["access_token"]]]) == nil)
         #expect(TokenOrigins(stored: [:]) == nil)
         let a = try #require(Origin(of: "https://a.example"))

@@ -10,7 +10,9 @@ struct TokenPlaceTests {
     ) throws -> HTTPRequest {
         let profile = try Sample.profile {
             $0.tokenPlace = place
-            try change(&$0.validation!)
+            var validation = try #require($0.validation)
+            try change(&validation)
+            $0.validation = validation
         }
         var record = try Sample.record()
         record.tokens.accessToken = Secret(token)
