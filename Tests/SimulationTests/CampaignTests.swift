@@ -9,8 +9,8 @@ struct CampaignTests {
         #expect(campaign.failures.isEmpty, "\(campaign.report)")
         #expect(campaign.played == 500)
         #expect(campaign.coverage.transitions > 100)
-        // They install 193 grants and revoke 57: a third less means that the schedules no longer reach the end of sign-ins.
-        #expect(campaign.signIns.installed >= 129 && campaign.signIns.revoked >= 38)
+        // They install 115 grants and revoke 37: a third less means that the schedules no longer reach the end of sign-ins.
+        #expect(campaign.signIns.installed >= 77 && campaign.signIns.revoked >= 25)
     }
 
     @Test(
