@@ -1,4 +1,4 @@
-// sd-daemon(3) and sd-journal(3) as one module, and what of Linux itself Swift's Glibc does not show
+// sd-daemon(3), sd-journal(3) and sd-login(3) as one module, and what of Linux itself Swift's Glibc does not show
 // (it is compiled without _GNU_SOURCE, and variadic functions are not imported).
 #pragma once
 #define SD_JOURNAL_SUPPRESS_LOCATION
@@ -19,6 +19,7 @@
 #include <sys/types.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>
+#include <systemd/sd-login.h>
 #include <unistd.h>
 
 // fcntl(2), "Open file description locks".

@@ -45,11 +45,17 @@ struct ConfigurationReader: Sendable {
         return configuration
     }
 
-    /// `--check`: prints each problem in one line. They go to stdout, because the user asked for them.
+    /// `--check`: prints each problem in one line. They go to stdout, because the user asked for them; where the manager asked,
+    /// with `ExecReload=`, they are errors in the journal.
     func check() -> ExitStatus {
         let problems = read().problems
-        for problem in problems { print(problem) }
-        if problems.isEmpty { print("ok") }
+        if AgentLog.isJournal {
+            let logger = AgentLog(level: .error).logger()
+            for problem in problems { logger.error("\(problem)") }
+        } else {
+            for problem in problems { print(problem) }
+            if problems.isEmpty { print("ok") }
+        }
         return problems.isEmpty ? .done : .badConfiguration
     }
 

@@ -94,7 +94,7 @@ struct UnitTests {
             #expect(start.status != 0)
             #expect(try await machine.service("ExecMainStatus") == "78")
             #expect(try await machine.service("NRestarts") == "0")
-            #expect(try await machine.journal(until: "authd.toml:1") != nil)
+            #expect(try await machine.journal(until: "authd.toml:1: log_level") != nil)
         }
     }
 

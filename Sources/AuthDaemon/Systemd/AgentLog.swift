@@ -18,10 +18,11 @@ package final class AgentLog: Sendable {
     }
 
     package func logger(_ label: String = "authd") -> Logger {
-        let isJournal = Self.standardErrorIsJournal(getenv: Environment.value)
-        let write = isJournal ? Journal.write : StandardError.write
+        let write = Self.isJournal ? Journal.write : StandardError.write
         return Logger(label: label) { _ in AgentLogHandler(log: self, write: write) }
     }
+
+    package static var isJournal: Bool { standardErrorIsJournal(getenv: Environment.value) }
 
     /// Whether stderr is the stream that systemd connected to the journal (`JOURNAL_STREAM`, systemd.exec(5)).
     static func standardErrorIsJournal(getenv: (String) -> String?) -> Bool {

@@ -11,9 +11,19 @@ enum Journal {
             "MESSAGE=\(VisibleText.line(line.message))", "PRIORITY=\(line.level.syslogPriority)",
             "SYSLOG_IDENTIFIER=authd",
         ]
+        if let unit { fields.append("USER_UNIT=\(unit)") }
         for (key, value) in line.fields { fields.append("AUTHD_\(fieldName(key))=\(VisibleText.line("\(value)"))") }
         send(fields)
     }
+
+    /// This process's unit in its user's manager (sd_pid_get_user_unit(3)). The journal looks up a sender's unit only when it
+    /// reads the message: what a process says just before it ends would be missing from `journalctl --user -u authd`.
+    private static let unit: String? = {
+        var name: UnsafeMutablePointer<CChar>?
+        guard unsafe sd_pid_get_user_unit(0, &name) >= 0, let found = unsafe name else { return nil }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }()
 
     /// The journal accepts only capital letters, digits and underscores.
     static func fieldName(_ key: String) -> String {
