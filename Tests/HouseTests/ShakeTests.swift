@@ -73,6 +73,24 @@ struct ShakeTests {
         }
     }
 
+    @Test("suites that print nothing any more are ended, and their processes are listed")
+    func quiet() async throws {
+        try await withSwift("echo '◇ Test \"a b\" started.'\nexec -a \"$PWD/stuck\" sleep 1000\n") { folder in
+            let (status, output) = try await shell(
+                """
+                SUITES_SILENCE=1 "$1/Tests/run-suites" "$0/swift" 2>/dev/null
+                code=$?
+                pgrep -fa "$2"
+                exit $code
+                """, folder)
+            #expect(status == .exited(134), "\(output)")
+            let lines = output.split(separator: "\n")
+            #expect(lines.first == "◇ Test \"a b\" started.")
+            #expect(lines.contains { $0.hasSuffix("\(folder.path)/stuck 1000") }, "\(output)")
+            #expect(lines.last == "error: the suites printed nothing for 1 s and are ended. What ran:", "\(output)")
+        }
+    }
+
     @Test(
         "leaves no process if it is interrupted", arguments: [("TERM", 143), ("HUP", 129)])
     func ended(signal: String, code: Int) async throws {

@@ -220,6 +220,12 @@ final class NetworkLab: Sendable {
         ).output()
     }
 
+    /// A program that is still running.
+    func start(_ arguments: [String], input: String? = nil) async throws -> Child {
+        try await Child(
+            [Programs.authc] + arguments, environment: environment, input: input.map(Child.Input.text) ?? .none)
+    }
+
     func network() async throws -> NetworkStatus {
         try NetworkStatus(JSON(parsing: Array(try await authc("network", "--json").out.utf8)))
     }
@@ -275,6 +281,11 @@ final class NetworkLab: Sendable {
         user = "/user"
 
         [user_request.request]
+        method = "GET"
+        path = "/me"
+        bearer = true
+
+        [validation]
         method = "GET"
         path = "/me"
         bearer = true

@@ -6,6 +6,19 @@ import Testing
 /// A notification server (python-dbusmock) on a private session bus.
 @Suite("What the desktop shows", .serialized, .timeLimit(.minutes(2)))
 struct NoticeTests {
+    /// A refused renewal is final once the access token has expired, two seconds from now.
+    private func endSession(_ lab: NetworkLab) async throws {
+        try lab.setLife(seconds: 2)
+        #expect(try await lab.authc("refresh").status == 0)
+        try lab.setEnding(true)
+    }
+
+    private func signInAgain(_ lab: NetworkLab) async throws {
+        try lab.setEnding(false)
+        try lab.setLife(seconds: 3600)
+        try await lab.signIn()
+    }
+
     @Test("case 18: a short outage is not shown; an ended session is, with the command, until it is signed in again")
     func shown() async throws {
         let bus = try await MockBus([.notifications])
@@ -23,8 +36,7 @@ struct NoticeTests {
                 await blip.end()
 
                 let events = try await lab.watch()
-                try lab.setEnding(true)
-                #expect(try await lab.authc("refresh").status == 3)
+                try await endSession(lab)
                 #expect(await bus.asked.wait(for: "Notify "))
                 let notify = try #require(bus.asked.text.split(separator: "\n").first { $0.contains(" Notify ") })
                 for part in [
@@ -38,8 +50,7 @@ struct NoticeTests {
                 // The agent reports the user's choice to other programs: it never asks for a password itself.
                 try await bus.choose(notification: 1)
                 #expect(await events.out.wait(for: #""event":"chosen""#))
-                try lab.setEnding(false)
-                try await lab.signIn()
+                try await signInAgain(lab)
                 #expect(await bus.asked.wait(for: "CloseNotification 1"))
                 #expect(await events.out.wait(for: #""event":"withdrawn""#))
                 #expect(bus.asked.text.split(separator: " Notify ").count == 2, "\(bus.asked.text)")
@@ -54,27 +65,22 @@ struct NoticeTests {
         try await NetworkLab.play(
             { lab, agent in
                 let events = try await lab.watch()
-                try lab.setEnding(true)
-                #expect(try await lab.authc("refresh").status == 3)
+                try await endSession(lab)
                 #expect(await bus.asked.wait(for: "Notify "))
                 try await bus.dismiss(notification: 1)
                 #expect(await events.out.wait(for: #""event":"shown""#))
-                try lab.setEnding(false)
-                try await lab.signIn()
+                try await signInAgain(lab)
 
                 // The next one is number 2, and is withdrawn when notices are turned off.
-                try lab.setEnding(true)
-                #expect(try await lab.authc("refresh").status == 3)
+                try await endSession(lab)
                 #expect(await bus.asked.wait(for: " Notify ", times: 2))
                 try lab.set("notifications = false\n")
                 agent.kill(SIGHUP)
                 #expect(await bus.asked.wait(for: "CloseNotification 2"))
                 #expect(!bus.asked.text.contains("CloseNotification 1"), "\(bus.asked.text)")
                 // Events continue.
-                try lab.setEnding(false)
-                try await lab.signIn()
-                try lab.setEnding(true)
-                #expect(try await lab.authc("refresh").status == 3)
+                try await signInAgain(lab)
+                try await endSession(lab)
                 #expect(await events.out.wait(for: #""event":"shown""#, times: 3))
                 #expect(bus.asked.text.split(separator: " Notify ").count == 3, "\(bus.asked.text)")
                 await events.end()

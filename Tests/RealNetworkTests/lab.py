@@ -72,7 +72,8 @@ class Provider(http.server.BaseHTTPRequestHandler):
             return self.answer(400, {"error": "invalid_grant"})
 
     def do_GET(self):
-        self.answer(401 if "Authorization" not in self.headers else 200, {"user": {"id": "7"}})
+        refused = "Authorization" not in self.headers or os.path.exists(self.life_file + ".ended")
+        self.answer(401 if refused else 200, {"user": {"id": "7"}})
 
     def log_message(self, *arguments):
         pass

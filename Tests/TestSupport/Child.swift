@@ -71,8 +71,14 @@ package final class Child: Sendable {
     /// Calls back once it has ended, at once if it has.
     package func whenEnded(_ callback: @escaping @Sendable (Int32) -> Void) { exit.whenSent(callback) }
 
-    /// Its exit status, 128 + n for signal n, once it has ended.
-    package func ended() async -> Int32 { await exit.value() }
+    /// Its exit status, 128 + n for signal n, once it has ended. A test whose time limit is reached ends it.
+    package func ended() async -> Int32 {
+        await withTaskCancellationHandler {
+            await exit.value()
+        } onCancel: {
+            kill(SIGKILL)
+        }
+    }
 
     /// Ends it, and waits for its end.
     @discardableResult

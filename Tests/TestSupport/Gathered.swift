@@ -3,10 +3,17 @@ import Synchronization
 
 /// What a pipe brings, kept whole and searched while it grows.
 package final class Gathered: Sendable {
+    private struct Waiter {
+        let id: UUID
+        let pattern: String?
+        let times: Int
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
     private struct State {
         var bytes: [UInt8] = []
         var ended = false
-        var waiting: [(pattern: String?, times: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+        var waiting: [Waiter] = []
     }
     private let state = Mutex(State())
 
@@ -32,16 +39,27 @@ package final class Gathered: Sendable {
         return text
     }
 
-    /// Whether the text came, so many times, before the pipe ended.
+    /// Whether the text came, so many times, before the pipe ended or the test's time limit was reached.
     @discardableResult
     package func wait(for pattern: String?, times: Int = 1) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let answer: Bool? = state.withLock { state in
-                if let found = Self.answer(pattern, times, state) { return found }
-                state.waiting.append((pattern, times, continuation))
-                return nil
+        let id = UUID()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer: Bool? = state.withLock { state in
+                    if let found = Self.answer(pattern, times, state) { return found }
+                    // Inside the lock: a cancellation either comes before this or finds the waiter.
+                    if Task.isCancelled { return false }
+                    state.waiting.append(Waiter(id: id, pattern: pattern, times: times, continuation: continuation))
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
             }
-            if let answer { continuation.resume(returning: answer) }
+        } onCancel: {
+            let waiter = state.withLock { state -> Waiter? in
+                guard let index = state.waiting.firstIndex(where: { $0.id == id }) else { return nil }
+                return state.waiting.remove(at: index)
+            }
+            waiter?.continuation.resume(returning: false)
         }
     }
 
