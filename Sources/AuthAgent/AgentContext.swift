@@ -28,4 +28,26 @@ package struct AgentContext: Sendable {
         providers = ProviderClient(profiles: catalog, transport: self.transport, signer: signer)
         board = StateBoard(storeKind: storeKind, clock: clock, publish: publish)
     }
+
+    /// Whether a request to this provider must wait: there is no network for it, and its profile asks for that.
+    func isOffline(for profile: ProviderProfile, in environment: String) -> Bool {
+        profile.api.waitsForConnectivity && board.network.state == .offline
+            && providers.needsNetwork(profile, in: environment)
+    }
+
+    /// - Returns: `false` if there is no network until `end`, or if the task is cancelled.
+    func networkReturns(before end: BootInstant) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { [board] in
+                for await _ in board.changes() where board.network.state != .offline { return true }
+                return false
+            }
+            group.addTask { [clock] in
+                try? await clock.sleep(until: end)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
 }

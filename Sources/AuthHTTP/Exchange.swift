@@ -53,9 +53,12 @@ struct Exchange: Sendable {
         var cookies: [(name: String, value: String)] = []
         while true {
             let response = try await client.execute(prepared(url), deadline: .distantFuture)
-            let next = try RedirectPolicy.next(
-                after: (response.status.code, response.headers.first(name: "Location")),
-                method: request.method, at: url, origin: attempt.origin)
+            let next =
+                request.acceptsRedirects
+                ? nil
+                : try RedirectPolicy.next(
+                    after: (response.status.code, response.headers.first(name: "Location")),
+                    method: request.method, at: url, origin: attempt.origin)
             guard let next, request.followsRedirects, redirects < attempt.limits.redirects else {
                 return try await reply(from: response).adding(cookies)
             }

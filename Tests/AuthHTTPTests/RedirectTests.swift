@@ -69,6 +69,26 @@ import Testing
         }
     }
 
+    @Test(arguments: ["GET", "POST"])
+    func `a redirect that the request accepts is an answer wherever it leads, and nothing is asked there`(
+        method: String
+    ) async throws {
+        try await LoopbackServer.with { other in
+            for location in [other.url + "/home", "/there"] {
+                try await LoopbackServer.with(script: Self.script(to: location)) { server in
+                    try await withTransport { transport in
+                        var request = HTTPRequest(
+                            method: method, url: server.url, headers: [HTTPField("Cookie", "s=1")])
+                        request.acceptsRedirects = true
+                        let reply = try await transport.send(request)
+                        #expect(reply.status == 302 && reply.header("location") == location)
+                        #expect(server.requests.count == 1 && other.accepted == 0)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `after five redirects the next one is the answer`() async throws {
         let script: LoopbackServer.Script = { try await $0.answerAll(Self.redirect(to: "/")) }
         try await LoopbackServer.with(script: script) { server in

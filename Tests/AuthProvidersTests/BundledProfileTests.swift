@@ -29,6 +29,14 @@ private struct Provider {
         profile.readRenewal(reply(status, body), record: try record(), sentAt: sentAt)
     }
 
+    func readRepeatedSignIn(_ status: Int, _ body: String) throws -> Result<SignInResponse, ProviderFailure> {
+        let method = try #require(profile.repeatedMethod)
+        let values = SignInValues(environment: profile.defaultEnvironment, fields: [:])
+        return Result { () throws(ProviderFailure) in
+            try profile.read(reply(status, body), to: .own, of: method, values, purpose: .renewal, sentAt: sentAt)
+        }
+    }
+
     func readValidation(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
         profile.readValidation(reply(status, body), record: try record(), sentAt: sentAt)
     }
@@ -186,15 +194,16 @@ struct BundledProfileTests {
             #"{"email":"ada@example.org","password":"Secret1!"}"#,
         ]
         #expect(try provider.signIn(answers).golden == login)
-        #expect(try provider.profile.renewalRequest(provider.record()) == nil)
-        #expect(try provider.profile.renewalRequest(provider.record(remembered: answers))?.golden == login)
+        #expect(try provider.profile.repeatedSignIn(provider.record()) == nil)
+        let repeated = try #require(try provider.profile.repeatedSignIn(provider.record(remembered: answers)))
+        #expect(try provider.profile.request(.own, of: repeated.method, repeated.values).golden == login)
         let grant = try provider.readSignIn(
             200,
             #"{"accessToken":"\#(token)","user":{"id":"9","email":"e","isVerified":true,"createdAt":"2026-01-30T15:17:41-08:00[America/Los_Angeles]"}}"#
         ).get()
         #expect(grant.expiresAt?.unixSeconds == 1_800_000_300)
         #expect(grant.user == UserSummary(id: "9", email: "e", verified: true))
-        #expect(try provider.readRenewal(401, #""Invalid credentials""#).isFinal)
+        #expect(try provider.readRepeatedSignIn(401, #""Invalid credentials""#).isFinal)
         #expect(
             try provider.readSignIn(401, #""Invalid credentials""#).failure?.error.providerMessage
                 == "Invalid credentials")

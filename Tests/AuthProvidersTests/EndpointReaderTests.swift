@@ -78,6 +78,28 @@ struct EndpointReaderTests {
             ])
     }
 
+    @Test("the address of the next page is at one of the places, or in the Link field")
+    func addresses() throws {
+        let text = """
+            [api]
+            next = "/paging/next"
+            [endpoints.a]
+            method = "GET"
+            path = "/a"
+            pages = { items = "/results", next = ["/next", "/links/next"] }
+            [endpoints.b]
+            method = "GET"
+            path = "/b"
+            pages = { items = "" }
+            """
+        let profile = try read(text).get()
+        #expect(profile.api.next.map(\.text) == ["/paging/next"])
+        #expect(
+            profile.endpoints.map { $0.pages?.next } == [
+                .address(at: [try JSONPointer("/next"), try JSONPointer("/links/next")]), .address(at: []),
+            ])
+    }
+
     @Test(
         "each mistake is reported with its key and what was expected",
         arguments: [
@@ -96,7 +118,10 @@ struct EndpointReaderTests {
             ("path = \"/a\"\nargs = { environment = \"text\" }", "endpoints.e.args.environment: a name of letters"),
             ("path = \"/a\"\nclears = [\"e\"]", "endpoints.e.clears: no such key: a GET cannot have it"),
             ("path = \"/a\"\nanswer_as_read = true", "endpoints.e.answer_as_read: no such key: a GET cannot have it"),
-            ("path = \"/a\"\npages = { items = \"/x\" }", "endpoints.e.pages: more"),
+            ("path = \"/a\"\npages = { items = \"/x\", first = 0 }", "endpoints.e.pages: more"),
+            ("path = \"/a\"\npages = { items = \"/x\", next = \"/n\", more = \"/m\" }", "endpoints.e.pages: more"),
+            ("path = \"/a\"\npages = { items = \"/x\", cursor = \"c\" }", "endpoints.e.pages: next"),
+            ("path = \"/a\"\npages = { items = \"/x\", next = [\"n\"] }", "endpoints.e.pages.next[0]: "),
             ("path = \"/a\"\npages = { more = \"/x\" }", "endpoints.e.pages.items: a JSON Pointer"),
             ("path = \"/a\"\ncache_seconds = -1", "endpoints.e.cache_seconds: a whole number from 0"),
             ("path = \"/a\"\ncach_seconds = 1", "endpoints.e.cach_seconds: cache_seconds (is that meant?)"),

@@ -47,4 +47,17 @@ struct ProfileReplyTests {
         #expect(profile.reply.required == [.user, .expiresAt])
         #expect(profile.user.email == [try JSONPointer("/email"), try JSONPointer("/mail")])
     }
+
+    @Test("a rule says which response to a sign-in is a success; one that says nothing is a problem")
+    func success() throws {
+        func text(_ rule: String) -> String { Bench.text(18, "user = \"/user\"\nsuccess = \(rule)") }
+        let rule = "{ status = [302, 303], place = { header = \"Location\" }, equals = \"/home\" }"
+        let profile = try ProfileReader.read(text(rule), source: "mine.toml").get()
+        #expect(
+            profile.reply.success
+                == ResponseRule(statuses: [302, 303], place: .header("Location"), value: .equals(["/home"])))
+        #expect(Bench.problems(text("{}")).map(\.key) == ["reply.success"])
+        #expect(Bench.problems(text("{ status = 700 }")).map(\.key) == ["reply.success.status"])
+        #expect(Bench.problems(text("302")).map(\.key) == ["reply.success"])
+    }
 }

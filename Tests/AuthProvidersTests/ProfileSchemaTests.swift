@@ -87,6 +87,8 @@ struct ProfileSchemaTests {
         name = "x"
         [sign_in.a.next.fields.choices]
         zzzzzzzzzzzz = 1
+        [sign_out]
+        zzzzzzzzzzzz = 1
         """
 
     private static let oauthTables = """

@@ -30,6 +30,35 @@ struct JSONPointerTests {
     }
 
     @Test(
+        "a step in a list can name the first element with a value",
+        arguments: [
+            ("/flows/id=mfa/pending", true), ("/flows/id=login/n", 1), ("/flows/n=2/id", "login"),
+            ("/flows/pending=true/id", "mfa"), ("/flows/a~1b=x=~0y/id", "odd"), ("/flows/id=/n", 5), ("/tags/=b", "b"),
+            ("/tags/=3", 3), ("/by/id=mfa", "member"), ("/flows/id=mfa", ["id": "mfa", "pending": true]),
+        ] as [(String, JSON)])
+    func searches(text: String, value: JSON) throws {
+        #expect(try JSONPointer(text).find(in: Self.lists) == value)
+    }
+
+    @Test(
+        "a step that no element fits finds nothing",
+        arguments: [
+            "/flows/id=none", "/flows/id", "/flows/id=mfa/none", "/flows/none=mfa", "/flows/gone=null",
+            "/flows/list=[1]", "/tags/=B", "/tags/b", "/tags/==b", "/flows/id=e\u{301}", "/by/id=login",
+        ])
+    func searchesInVain(text: String) throws {
+        #expect(try JSONPointer(text).find(in: Self.lists) == nil)
+    }
+
+    static let lists: JSON = [
+        "flows": [
+            7, ["id": "login", "n": 1], ["id": "login", "n": 2], ["id": "mfa", "pending": true],
+            ["id": "odd", "a/b": "x=~y", "gone": nil, "list": [1]], ["id": "", "n": 5], ["id": "é"],
+        ],
+        "tags": ["a", "b", 3], "by": ["id=mfa": "member"],
+    ]
+
+    @Test(
         "a text that is no pointer is refused with its reason",
         arguments: ["foo", "foo/bar", "/~", "/~2", "/a~", "#/a"])
     func refuses(text: String) {

@@ -51,7 +51,9 @@ struct ResultTests {
                 APIResponse.init)
         }
         for page in [PageInfo(items: ""), PageInfo(items: "/users", next: ["page": 2])] {
-            try check(APIResponse(status: 204, bodyBase64: "AA==", page: page), \.json, APIResponse.init)
+            try check(
+                APIResponse(status: 204, bodyBase64: "AA==", page: page, next: "https://a.example/?p=2"), \.json,
+                APIResponse.init)
         }
         for message in [nil, "Sent."] { try check(MessageResult(message: message), \.json, MessageResult.init) }
     }
@@ -65,6 +67,9 @@ struct ResultTests {
         try check(
             ProviderDetail(
                 name: "a", title: "A", environments: [EnvironmentInfo(name: "x", url: "https://x", isDefault: true)],
+                hosts: [
+                    HostInfo(name: "h", url: "https://h"), HostInfo(name: "h", url: "https://i", environment: "x"),
+                ],
                 methods: [
                     SignInMethodInfo(name: "password", label: "P", fields: [StepField(name: "f", label: "F")]),
                     SignInMethodInfo(
@@ -140,8 +145,8 @@ struct ResultTests {
             keys == [
                 "session", "provider", "environment", "state", "cause", "message", "user", "needs_password",
                 "renews", "remembered", "expires_at",
-                "refresh_at", "issued_at", "signed_in_at", "last_error", "unsaved", "scopes", "store",
-                "default",
+                "refresh_at", "issued_at", "signed_in_at", "last_error", "unsaved", "scopes",
+                "shared_session", "store", "default",
             ])
         #expect(
             SessionState.allCases.map(\.rawValue)

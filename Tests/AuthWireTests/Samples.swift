@@ -22,7 +22,7 @@ enum Samples {
             LoginStart(
                 provider: "shop", session: session, environment: "test", method: "password", scopes: ["a"],
                 fields: ["email": "ada@example.org", "password": secret], remember: true,
-                replaceAccount: true),
+                replaceAccount: true, share: false),
             LoginAnswer(login: "l1", fields: ["code": secret]),
             LoginWait(LoginParams(login: "l1")), LoginCancel(LoginParams(login: "l1")),
             LoginResend(LoginParams(login: "l1")),
@@ -47,7 +47,8 @@ enum Samples {
                 headers: ["X-Key": secret], body: ["a": .string(secret)], timeout: .seconds(9), cache: .reload,
                 retry: false, waitsForConnectivity: true, queue: true),
             APICall(
-                session: session, endpoint: "items.add", args: ["id": 1], body: [.string(secret)],
+                session: session, endpoint: "items.add", args: ["id": 1], next: "https://a.example/?p=2",
+                body: [.string(secret)],
                 stream: "s", answer: .stream, timeout: .seconds(9), cache: .only, retry: false,
                 waitsForConnectivity: false, queue: true),
             APIWrite(stream: "s", offset: 7, bytes: Array(secret.utf8), isLast: true),
@@ -69,7 +70,7 @@ enum Samples {
             user: UserSummary(id: "7", email: "ada@example.org", name: "Ada", verified: true),
             needsPassword: true, renews: false, remembered: true, expiresAt: 1_763_702_777, refreshAt: 1_763_702_700.25,
             issuedAt: 1_763_700_000,
-            signedInAt: 1_763_000_000, lastError: "timed out", unsaved: true, scopes: ["read"], store: .sealedFile,
-            isDefault: true)
+            signedInAt: 1_763_000_000, lastError: "timed out", unsaved: true, scopes: ["read"],
+            sharedSession: try SessionName("other"), store: .sealedFile, isDefault: true)
     }
 }

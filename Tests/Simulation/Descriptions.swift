@@ -10,8 +10,9 @@ extension SessionEvent {
         case .tokenRequested(let caller, let minValid):
             "caller \(caller.number) wants a token" + (minValid.map { " for \($0)" } ?? "")
         case .renewalRequested(let caller): "caller \(caller.number) wants a renewal"
-        case .rejected(let caller, let token): "caller \(caller.number) got a 401 with \(token.reveal())"
-        case .targetedTokenRequested(let caller, let target, _): "caller \(caller.number) wants a token for \(target)"
+        case .rejected(let caller, let token, _): "caller \(caller.number) got a 401 with \(token.reveal())"
+        case .targetedTokenRequested(let caller, let target, _, _):
+            "caller \(caller.number) wants a token for \(target)"
         case .signOutRequested(let caller, let revokes):
             "caller \(caller.number) signs out" + (revokes ? "" : ", without the provider")
         case .writeRequested(let caller): "caller \(caller.number) wants it written"

@@ -15,6 +15,11 @@ package enum InvariantChecker {
     /// More events mean that something repeats without end.
     static let maxEvents = 200_000
 
+    /// Refusals of one token's renewal while it is valid, not counting those that callers force: the first, and one near its end.
+    static let maxEarlyRefusals = 2
+    /// A provider that renews nothing before the end of a token leaves the session without one for a moment after it.
+    static let gap = RenewalPolicy.endTolerance + .seconds(5)
+
     /// Renewals at one provider, whatever the number of sessions.
     static let maxInASecond = 10
     /// Dates are fractions of seconds since 1970: less than this is lost in them.
@@ -114,15 +119,50 @@ extension SimulationRun {
         let wasLost = seat.snapshot?.status.state == .signInRequired
         guard snapshot.status.state == .signInRequired, !wasLost, setting.canRenew, renewable else { return }
         if !seat.sawFinal || !seat.readAgain { report(.verdict, "sign_in_required without a final answer and a look") }
+        checkNotEarly(seat)
         if honours(session) { report(.lostSession, "sign_in_required, and the provider would go on") }
     }
 
-    /// Whether the provider would take what the agent or its store has.
+    /// Whether the provider would accept the tokens of the agent or its store. If it renews only near the end of a
+    /// token, an earlier refusal is final after a 401 that counts, or if the token has ended by a wrong clock.
     func honours(_ session: Int) -> Bool {
-        if let seat = seats[session], provider.accepts(seat.machine.record.tokens, at: now) { return true }
-        guard let record = store.records[key(session)], provider.account(of: record.tokens) == seats[session]?.account
+        if setting.renewsBeforeEnd != nil, let seat = seats[session] {
+            let token = seat.machine.record.tokens.accessToken.reveal()
+            if seat.reported.contains(token) || (wasClockSet && seat.readings[token] != nil) { return false }
+        }
+        if let seat = seats[session], provider.acceptsNow(seat.machine.record.tokens, at: now) { return true }
+        guard let record = store.records[key(session)], provider.account(of: record.tokens) == seats[session]?.account,
+            setting.renewsBeforeEnd == nil || !store.unseen.contains(key(session))
         else { return false }
-        return provider.accepts(record.tokens, at: now)
+        return provider.acceptsNow(record.tokens, at: now)
+    }
+
+    // MARK: Rule 34
+
+    /// The access token, if there is a refresh token and if it is valid as far as the agent can know.
+    private func validToken(_ seat: SimulatedSession, at time: Duration) -> String? {
+        let token = seat.machine.record.tokens.accessToken.reveal()
+        guard setting.means == .lasting, let facts = provider.issued[token], !seat.reported.contains(token),
+            seat.readings[token] == nil || !wasClockSet,
+            facts.end.map({ time + InvariantChecker.rounding < $0 }) ?? true
+        else { return nil }
+        return token
+    }
+
+    private func checkNotEarly(_ seat: SimulatedSession) {
+        if let token = validToken(seat, at: now) { report(.early, "sign_in_required, and \(token) is valid") }
+    }
+
+    /// After a refusal, the agent asks once more near the token's end. Other agents and their tokens make it ask more often.
+    func checkRefusal(_ request: Request, session: Int) {
+        guard setting.agents == 1, let seat = seats[session], let token = validToken(seat, at: request.sent),
+            token == request.tokens.accessToken.reveal()
+        else { return }
+        seat.earlyRefusals[token, default: 0] += 1
+        let count = seat.earlyRefusals[token] ?? 0
+        if count > InvariantChecker.maxEarlyRefusals + seat.forced {
+            report(.early, "\(token) is valid, and its renewal was refused \(count) times")
+        }
     }
 
     /// Rule 8: no caller waits too long.
@@ -163,6 +203,14 @@ extension SimulationRun {
             RenewalPolicy.canReject(age: now - facts.sentAt - InvariantChecker.rounding, life: facts.life)
         else { return }
         seats[session]?.rejected.insert(token)
+    }
+
+    /// Whether a 401 with the token may count: it may be old enough by its age, or by the dates of the store.
+    func mayCount(_ token: String, _ seat: SimulatedSession) -> Bool {
+        guard let facts = provider.issued[token], seat.readings[token] == nil,
+            !seat.machine.record.tokens.isSuspect
+        else { return true }
+        return RenewalPolicy.canReject(age: now - facts.sentAt + InvariantChecker.rounding, life: facts.life)
     }
 
     // MARK: Rule 25
@@ -208,6 +256,8 @@ extension SimulationRun {
         guard !seat.signOutAsked else { return report(.liveness, "the sign-out has not come to its end") }
         guard setting.canRenew, honours(session), isSettled(session), let snapshot = seat.snapshot else { return }
         let isLive = snapshot.token != nil && snapshot.end.map { moment.boot < $0 } ?? true
+        let isInGap = setting.renewsBeforeEnd != nil && snapshot.status.state == .stale
+        if isInGap, let end = snapshot.end, moment.boot - end < InvariantChecker.gap { return }
         if snapshot.status.state != .active || !isLive {
             report(
                 .liveness, "session \(session) is \(snapshot.status.state) (\(snapshot.status.cause ?? "no cause"))")

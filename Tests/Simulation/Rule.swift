@@ -6,6 +6,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case goodToken = "3b: a good token is returned, whatever fails"
     case verdict = "4: only a final refusal, after the store was read again, leads to sign_in_required"
     case lostSession = "4b: a session that the provider accepts is never lost"
+    case early = "34: a refusal ends no session whose access token is valid, and is repeated once before its end"
     case deletion = "5: only sign-out deletes"
     case liveness = "6: when the last fault is over, sessions are active within 6 minutes, and stay so"
     case generation = "7: no result of an earlier sign-in is used"

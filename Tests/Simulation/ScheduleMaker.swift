@@ -44,7 +44,18 @@ struct ScheduleMaker: RandomChoice {
         // A store that several agents share reports changes to them.
         setting.reportsChanges = setting.agents > 1 || chance(50)
         setting.quiet = min(.seconds(7200), (setting.life ?? .seconds(600)) * 2)
+        limitRenewals(&setting)
         return setting
+    }
+
+    /// Some providers renew only near the end of a token. They are chosen by the seed itself, so that other schedules stay the
+    /// same.
+    private func limitRenewals(_ setting: inout Setting) {
+        guard setting.means == .lasting, let life = setting.life, seed % 7 == 2 else { return }
+        let shares = [Duration.zero, .zero, life / 10, life / 3]
+        setting.renewsBeforeEnd = shares[Int(seed / 7 % 4)]
+        // A token for a scope or an audience would be its newest one, whose end says nothing about the session's own.
+        setting.targets = .refuses
     }
 
     private mutating func makePause() -> Pause {

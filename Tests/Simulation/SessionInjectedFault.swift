@@ -8,7 +8,7 @@ package enum SessionInjectedFault: String, InjectedFault {
     /// The store reports success and stores nothing.
     case losesWrites
     case ignoresDeadlines, sendsTwice
-    case returnsExpiredTokens, treatsEachRefusalAsFinal
+    case returnsExpiredTokens, treatsEachRefusalAsFinal, treatsEarlyRefusalsAsFinal
     case deletesAfterRefusal, overlooksNewSignIns, overlooksPortals, overlooksRemovals
     case answersTwice, forgetsCallers
     case ignoresTimeout, keepsNotices
@@ -23,6 +23,7 @@ package enum SessionInjectedFault: String, InjectedFault {
         case .sendsTwice: .oneFlight
         case .returnsExpiredTokens: .endedToken
         case .treatsEachRefusalAsFinal: .verdict
+        case .treatsEarlyRefusalsAsFinal: .early
         case .deletesAfterRefusal: .deletion
         case .overlooksNewSignIns: .generation
         case .overlooksPortals: .portal
@@ -72,6 +73,9 @@ package enum SessionInjectedFault: String, InjectedFault {
             snapshot.end = nil
             return [.publish(snapshot)]
         case (.treatsEachRefusalAsFinal, .publish(var snapshot)) where snapshot.status.lastError != nil:
+            snapshot.status.state = .signInRequired
+            return [.publish(snapshot)]
+        case (.treatsEarlyRefusalsAsFinal, .publish(var snapshot)) where snapshot.status.cause == "renewal_refused":
             snapshot.status.state = .signInRequired
             return [.publish(snapshot)]
         case (.deletesAfterRefusal, .publish(let snapshot)) where snapshot.status.state == .signInRequired:

@@ -8,6 +8,8 @@ package struct Setting: Sendable, Equatable {
     /// Of an access token; `nil`: the provider does not state it.
     package var life: Duration? = .seconds(3600)
     package var rotation = Rotation.rotating(grace: .zero, reuse: .revokes)
+    /// It refuses renewals as long as its newest access token is valid for longer than this; `nil`: it never does.
+    package var renewsBeforeEnd: Duration?
     package var targets = TargetSchedule.grants
     /// From a request to its answer.
     package var answerTime = Duration.milliseconds(10)...Duration.milliseconds(500)

@@ -1,3 +1,4 @@
+import AuthMachines
 import AuthModel
 import AuthWire
 
@@ -12,6 +13,9 @@ struct SimulatedProvider {
         /// When that became so.
         var rotatedAt: Duration
         var revoked = false
+        /// The newest access token, and its end, counted from when it was issued.
+        var newest = ""
+        var newestEnd: Duration?
     }
 
     /// What is known of an access token. An object, so that a token is looked up only once.
@@ -22,6 +26,8 @@ struct SimulatedProvider {
         var life: Duration?
         var sentAt: Duration { didSet { sentAtSeconds = sentAt.seconds } }
         private(set) var sentAtSeconds: Double
+        /// How often a renewal has returned the same token.
+        var prolongations = 0
 
         init(account: Int, life: Duration?, sentAt: Duration) {
             self.account = account
@@ -33,6 +39,8 @@ struct SimulatedProvider {
     }
 
     let rotation: Setting.Rotation
+    /// See ``Setting/renewsBeforeEnd``.
+    var renewsBeforeEnd: Duration?
     var behaviour = ProviderBehaviour.well
     /// Until then it asked clients to wait.
     var holdsOffUntil = Duration.zero
@@ -54,7 +62,7 @@ struct SimulatedProvider {
     {
         accounts.append(Account(session: session, rotatedAt: now))
         let account = accounts.count - 1
-        let access = issue(account, life: life, sentAt: now)
+        let access = issue(account, life: life, sentAt: now, at: now)
         return (
             account,
             TokenSet(
@@ -75,6 +83,7 @@ struct SimulatedProvider {
             if let (account, _) = family(of: tokens), case .rotating(_, .revokes) = rotation { revoke(account) }
             return .failure(.final(.refusedByProvider))
         }
+        if isEarly(account, at: now) { return .failure(.final(.refusedByProvider)) }
         var grant = Grant(issuedAt: wallAtSending, expiresAt: statedLife.map { wallAtSending + $0 })
         if case .sliding = rotation {
             return .success(grant)
@@ -83,7 +92,7 @@ struct SimulatedProvider {
             accounts[account].current += 1
             accounts[account].rotatedAt = now
         }
-        grant.accessToken = Secret(issue(account, life: statedLife, sentAt: sentAt))
+        grant.accessToken = Secret(issue(account, life: statedLife, sentAt: sentAt, at: now))
         if case .rotating = rotation { grant.refreshToken = refreshToken(account).map { Secret($0) } }
         return .success(grant)
     }
@@ -126,6 +135,7 @@ struct SimulatedProvider {
         issued[access]?.life = grant.expiresAt.map { $0 - grant.issuedAt }
         issued[access]?.end = end
         issued[access]?.sentAt = sentAt
+        issued[access]?.prolongations += 1
     }
 
     // MARK: What it knows
@@ -137,6 +147,19 @@ struct SimulatedProvider {
         if rotation == .sliding, revokedTokens.contains(tokens.accessToken.reveal()) { return false }
         guard case .rotating(let grace, _) = rotation, number != accounts[account].current else { return true }
         return number == accounts[account].current - 1 && now - accounts[account].rotatedAt <= grace
+    }
+
+    /// Whether it accepts them now and not only later. An agent without the newest access token cannot know when that
+    /// is.
+    func acceptsNow(_ tokens: TokenSet, at now: Duration) -> Bool {
+        guard renewsBeforeEnd != nil, let (account, _) = family(of: tokens) else { return accepts(tokens, at: now) }
+        return accepts(tokens, at: now) && !isEarly(account, at: now)
+            && accounts[account].newest == tokens.accessToken.reveal()
+    }
+
+    private func isEarly(_ account: Int, at now: Duration) -> Bool {
+        guard let renewsBeforeEnd, let end = accounts[account].newestEnd else { return false }
+        return now < end - renewsBeforeEnd
     }
 
     func isLive(access token: String, at now: Duration) -> Bool {
@@ -172,9 +195,12 @@ struct SimulatedProvider {
         }
     }
 
-    private mutating func issue(_ account: Int, life: Duration?, sentAt: Duration) -> String {
+    private mutating func issue(_ account: Int, life: Duration?, sentAt: Duration, at now: Duration) -> String {
         lastToken += 1
         let text = "a\(account).\(lastToken)"
+        accounts[account].newest = text
+        // A provider that counts from later on than the agent allows for would end sessions (Docs/decisions/oauth.md).
+        accounts[account].newestEnd = life.map { min(now, sentAt + RenewalPolicy.endTolerance) + $0 }
         issued[text] = Issued(account: account, life: life, sentAt: sentAt)
         return text
     }

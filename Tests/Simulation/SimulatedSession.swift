@@ -30,6 +30,12 @@ final class SimulatedSession {
     var readAgain = false
     /// Tokens that a program got a 401 with, when they were old enough for that to count.
     var rejected: Set<String> = []
+    /// Tokens that a program got a 401 with, except those that were certainly too young for that to count.
+    var reported: Set<String> = []
+    /// Final refusals of renewals while the access token was valid, by that token.
+    var earlyRefusals: [String: Int] = [:]
+    /// How many of those a caller's request may have caused.
+    var forced = 0
     /// Tokens that were read in this process.
     var readings: [String: Reading] = [:]
     /// Tokens that an answer has left as they are, and since when they are valid by that.
@@ -52,6 +58,14 @@ final class SimulatedSession {
         var isKnown = false
         /// Its dates are from another clock than that of now: when it is over at the latest.
         var doubtfulUntil: Duration?
+        /// Of the token when this was judged: a prolonged one is judged again.
+        var prolongations: Int
+
+        init(facts: SimulatedProvider.Issued, validSince: WallTime? = nil) {
+            self.facts = facts
+            self.validSince = validSince
+            prolongations = facts.prolongations
+        }
     }
 
     init(machine: SessionMachine, account: Int, process: Int) {

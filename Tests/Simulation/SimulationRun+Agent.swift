@@ -159,7 +159,10 @@ extension SimulationRun {
         case (.delete, nil): handle(session, .deleted)
         case (.delete, let error?): handle(session, .deleteFailed(error))
         case (.compare, nil):
-            if let tokens = store.records[key(session)]?.tokens, !tokens.areSame(as: seat.machine.record.tokens) {
+            let own = seat.machine.record.tokens
+            if let tokens = store.records[key(session)]?.tokens,
+                !tokens.areSame(as: own) || tokens.issuedAt != own.issuedAt
+            {
                 adopt(tokens, session)
             }
             handle(session, .compared(.success(store.read(key(session)))))
@@ -312,7 +315,11 @@ extension SimulationRun {
         var index = seat.readings.values.startIndex
         while index != seat.readings.values.endIndex {
             defer { seat.readings.values.formIndex(after: &index) }
-            let reading = seat.readings.values[index]
+            var reading = seat.readings.values[index]
+            if reading.prolongations != reading.facts.prolongations {
+                reading = SimulatedSession.Reading(facts: reading.facts, validSince: reading.validSince)
+                seat.readings.values[index] = reading
+            }
             guard let asRead = reading.validSince else { continue }
             let validSince = reading.facts === factsInUse ? inUse.issuedAt : asRead
             if abs(validSince.unixSeconds - reading.facts.sentAtSeconds - expected) <= 0.001 {

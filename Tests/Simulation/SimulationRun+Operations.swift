@@ -95,11 +95,14 @@ extension SimulationRun {
             if minValid == nil, let held { checkServed(caller, held, session) }
         case .renewal:
             calls[session].requested(at: now)
+            seat.forced += 1
             handle(session, .renewalRequested(wait(session)))
         case .reject(let current):
             let token = current ? seat.snapshot?.token?.reveal() : seat.formerToken
             guard let token else { return }
             if current { noteRejection(of: token, session) }
+            if mayCount(token, seat) { seat.reported.insert(token) }
+            seat.forced += 1
             handle(session, .rejected(wait(session), Secret(token)))
         case .targeted(let number):
             calls[session].requested(at: now)
@@ -177,6 +180,7 @@ extension SimulatedSession {
         sawFinal = false
         readAgain = false
         rejected = []
+        reported = []
         formerToken = nil
     }
 }

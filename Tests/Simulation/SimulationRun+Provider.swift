@@ -150,6 +150,7 @@ extension SimulationRun {
         if case .failure(.final) = result, request.target == nil, seat.account == request.account {
             seat.sawFinal = true
             seat.readAgain = false
+            checkRefusal(request, session: request.session)
         }
         if case .success(let grant) = result, grant.accessToken == nil, request.target == nil {
             provider.prolong(request.tokens, grant, sentAt: request.sent)

@@ -71,6 +71,7 @@ final class SimulationRun: SimulationBase {
         self.fault = fault
         random = SeededRandom(seed: schedule.seed)
         provider = SimulatedProvider(rotation: setting.rotation)
+        provider.renewsBeforeEnd = setting.renewsBeforeEnd
         processes = Array(repeating: 0, count: setting.agents)
         running = Array(repeating: true, count: setting.agents)
         seats = Array(repeating: nil, count: setting.seats)

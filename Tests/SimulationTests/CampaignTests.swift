@@ -17,6 +17,8 @@ struct CampaignTests {
         "seeds that once broke a rule break none",
         arguments: [
             500_121_468, 500_166_297, 510_528_710, 520_224_752, 520_477_674, 520_849_770, 524_679_863, 524_746_331,
+            526_435_274, 528_082_112, 528_178_605, 529_365_100, 541_902_736,
+            542_754_913, 549_292_650, 549_563_598, 551_929_457,
         ] as [UInt64])
     func formerFailures(seed: UInt64) async {
         let campaign = await Campaign.played(seeds: seed..<seed + 1, workers: 1)

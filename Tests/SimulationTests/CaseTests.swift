@@ -180,6 +180,47 @@ struct CaseTests {
         }
     }
 
+    @Test("tokens of 15 minutes with refresh tokens for one use: a day without a loss, a second use or a gap")
+    func dayOfShortTokens() {
+        for seed in Self.seeds {
+            var setting = Setting()
+            setting.life = .seconds(900)
+            setting.rotation = .rotating(grace: .zero, reuse: .revokes)
+            // A second use would end the session, which the simulation reports.
+            let outcome = play([], seed: seed, setting: setting, quiet: .seconds(86_400))
+            #expect(outcome.history[0].states.map(\.state) == [.active])
+            // 96 tokens would do if each were used to its end; they are renewed at 65 to 85 % of it.
+            #expect((96...150).contains(outcome.history[0].calls.count), "\(outcome.history[0].calls.count)")
+        }
+    }
+
+    @Test("a provider that renews only after the end of a token loses no session in a day", arguments: [0, 60, 300])
+    func dayOfEarlyRefusals(before seconds: Int) {
+        for seed in Self.seeds.prefix(10) {
+            var setting = Setting()
+            setting.life = .seconds(900)
+            setting.renewsBeforeEnd = .seconds(seconds)
+            let outcome = play([], seed: seed, setting: setting, quiet: .seconds(86_400))
+            #expect(!outcome.history[0].states.contains { $0.state == .signInRequired })
+            // At most three requests for each token.
+            #expect((96...300).contains(outcome.history[0].calls.count), "\(outcome.history[0].calls.count)")
+        }
+    }
+
+    @Test(
+        "a 401 for a token just received ends no session at a provider that renews only near the end",
+        arguments: [0, 60])
+    func rejectedAfterRenewal(before seconds: Int) {
+        for seed in Self.seeds {
+            var setting = Setting()
+            setting.renewsBeforeEnd = .seconds(seconds)
+            let reject = SimulationStep<SimulatedOperation>(.time(.seconds(5)), .ask(0, .reject(current: true)))
+            let outcome = play([reject, reject], seed: seed, setting: setting)
+            // It is stale for a moment after the end of its token.
+            #expect(!outcome.history[0].states.contains { $0.state == .signInRequired })
+        }
+    }
+
     @Test("after sleeping past its end a session waits for the network, and is active two seconds after that")
     func resume() throws {
         for seed in Self.seeds {

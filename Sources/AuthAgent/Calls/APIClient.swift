@@ -65,6 +65,14 @@ package final class APIClient: Sendable {
         var order = call
         // Before a token is requested: an error in the request is returned first.
         try order.prepare(for: record)
+        var response = try await answer(order, session, record)
+        response.next = order.nextPage(after: response, to: try order.build(record).request.url)
+        return response
+    }
+
+    private func answer(
+        _ order: PreparedCall, _ session: Session, _ record: SessionRecord
+    ) async throws(AgentError) -> APIResponse {
         guard order.isRead else {
             let received = try await exchange(order, session)
             if order.template.method != "GET" { written(received, order) }
@@ -174,7 +182,12 @@ package final class APIClient: Sendable {
             guard error.rejectsToken else { throw await explained(error.error, session) }
             first = error
         }
-        try await session.reject(Secret(token))
+        do throws(AgentError) {
+            try await session.reject(Secret(token))
+        } catch {
+            // The session continues with the same token, so the error is that of the call.
+            throw error.cause == AgentError.renewalRefusal ? refusal(first, order, session.name) : error
+        }
         guard stream?.mayRepeat ?? true else { throw .bodyIsSpent(first.error) }
         let renewed = try await session.token(minValid: nil).accessToken
         // If a token that was renewed a moment ago is refused, another renewal would change nothing.
@@ -291,7 +304,7 @@ package final class APIClient: Sendable {
     private func waitForNetwork(_ record: SessionRecord) async throws(AgentError) {
         guard context.providers.needsNetwork(record) else { return }
         for await _ in context.board.changes() where context.board.network.state != .offline { return }
-        throw AgentError(.offline, "There was no network in the time allowed.", cause: "offline")
+        throw .noNetworkInTime
     }
 
     // MARK: The profile

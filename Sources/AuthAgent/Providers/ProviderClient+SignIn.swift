@@ -1,3 +1,4 @@
+import AuthMachines
 package import AuthModel
 import AuthWire
 
@@ -14,6 +15,37 @@ extension ProviderClient {
         var response = try profile.read(reply, to: part, of: method, values, sentAt: sentAt.wall)
         response.cookies = cookies
         return response
+    }
+
+    /// Makes the remembered sign-in, with the requests before its own. It begins without cookies, like that of a user: a server
+    /// may not show its sign-in to a client with a session.
+    func signInAgain(
+        _ method: SignInMethod, _ values: SignInValues, for record: SessionRecord, at profile: ProviderProfile,
+        sentAt: Moment
+    ) async throws(ProviderFailure) -> Grant {
+        var (steps, record, values) = (SignInSteps(), record, values)
+        record.tokens.cookies = CookieJar()
+        while true {
+            let part = steps.next(for: .own, of: method)
+            do throws(AgentError) {
+                try steps.countRequest(at: profile.title)
+            } catch {
+                throw .temporary(error, retryAfter: nil)
+            }
+            let (reply, cookies) = try await exchange(
+                try profile.request(part, of: method, values), for: record, at: profile, sentAt: sentAt)
+            let response = try profile.read(
+                reply, to: part, of: method, values, purpose: .renewal, sentAt: sentAt.wall)
+            if var grant = response.grant {
+                grant = profile.withoutSameToken(grant, record)
+                if profile.keepsCookies { grant.cookies = cookies }
+                return grant
+            }
+            record.tokens.cookies = cookies
+            steps.keep(response.captured)
+            steps.beforeAnswered()
+            values.captured = steps.captured
+        }
     }
 
     /// A request without a session that is not a sign-in, such as one for a reset.

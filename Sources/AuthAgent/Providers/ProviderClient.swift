@@ -50,10 +50,10 @@ package final class ProviderClient: Sendable {
     package func canRenew(_ record: SessionRecord) -> Bool {
         // Without a profile, or with one that makes no request, the session may be renewed when the profile is fixed: only a
         // provider ends a session.
-        guard let profile = profile(of: record) else { return true }
+        guard let profile = profile(of: record), record.resource?.sharedSession == nil else { return true }
         if profile.oauth != nil { return profile.renewsByOAuth(record) }
         do throws(AgentError) {
-            return try profile.renewalRequest(record) != nil || repeatedSignIn(of: record, profile) != nil
+            return try profile.renewalRequest(record) != nil || (try? profile.repeatedSignIn(record)) != nil
         } catch {
             return true
         }
@@ -63,12 +63,7 @@ package final class ProviderClient: Sendable {
     package func means(of record: SessionRecord) -> RenewalMeans {
         guard canRenew(record) else { return .none }
         guard let profile = profile(of: record) else { return .lasting }
-        return profile.renewsByToken && repeatedSignIn(of: record, profile) == nil ? .liveToken : .lasting
-    }
-
-    /// `nil` if no answers are remembered, or if they no longer fit the profile.
-    private func repeatedSignIn(of record: SessionRecord, _ profile: ProviderProfile) -> HTTPRequest? {
-        try? profile.repeatedSignInRequest(record)
+        return profile.renewsByToken && (try? profile.repeatedSignIn(record)) == nil ? .liveToken : .lasting
     }
 
     /// Whether the state of the network matters to this session's provider: not if the provider is on this machine.
@@ -79,7 +74,11 @@ package final class ProviderClient: Sendable {
     /// The same for the status of a session.
     func needsNetwork(_ status: SessionStatus) -> Bool {
         guard let profile = profile(named: status.provider), let environment = status.environment else { return true }
-        return probe(profile, environment)?.origin.isLoopback != true
+        return needsNetwork(profile, in: environment)
+    }
+
+    func needsNetwork(_ profile: ProviderProfile, in environment: String) -> Bool {
+        probe(profile, environment)?.origin.isLoopback != true
     }
 
     /// A request to this session's provider without credentials; `nil` if the session has no profile.
@@ -140,32 +139,22 @@ package final class ProviderClient: Sendable {
     package func renew(_ record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> Grant {
         let profile = try knownProfile(of: record)
         if profile.oauth != nil { return try await renewOAuth(record, at: profile, sentAt: sentAt) }
-        let repeated = profile.renewal.kind == .signIn ? nil : repeatedSignIn(of: record, profile)
+        let repeated = try? profile.repeatedSignIn(record)
         do throws(ProviderFailure) {
             // Neither a token that has ended nor a missing refresh token renews anything.
             let isLive = !profile.renewsByToken || record.tokens.expiresAt.map { sentAt.wall < $0 } ?? true
             if repeated == nil || (isLive && (try? profile.renewalRequest(record)) != nil) {
-                return try await renew(record, at: profile, sentAt, with: try profile.renewalRequest(record)) { reply in
-                    profile.readRenewal(reply, record: record, sentAt: sentAt.wall)
-                }
+                let (reply, cookies) = try await exchange(
+                    try profile.renewalRequest(record), for: record, at: profile, sentAt: sentAt)
+                var grant = try profile.readRenewal(reply, record: record, sentAt: sentAt.wall).get()
+                if profile.keepsCookies { grant.cookies = cookies }
+                return grant
             }
         } catch {
             guard repeated != nil, case .final = error else { throw error }
         }
-        return try await renew(record, at: profile, sentAt, with: repeated) { reply in
-            profile.readRepeatedSignIn(reply, record: record, sentAt: sentAt.wall)
-        }
-    }
-
-    private func renew(
-        _ record: SessionRecord, at profile: ProviderProfile, _ sentAt: Moment,
-        with request: @autoclosure () throws(AgentError) -> HTTPRequest?,
-        read: (HTTPResponse) -> Result<Grant, ProviderFailure>
-    ) async throws(ProviderFailure) -> Grant {
-        let (reply, cookies) = try await exchange(try request(), for: record, at: profile, sentAt: sentAt)
-        var grant = try read(reply).get()
-        if profile.keepsCookies { grant.cookies = cookies }
-        return grant
+        guard let repeated else { throw .temporary(.cannotRenew(record.provider), retryAfter: nil) }
+        return try await signInAgain(repeated.method, repeated.values, for: record, at: profile, sentAt: sentAt)
     }
 
     /// A token for a target of its own.
@@ -213,11 +202,12 @@ package final class ProviderClient: Sendable {
 
     /// Reports a sign-out to the provider, if it has a request for that.
     package func signOut(_ record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) {
-        guard let profile = profile(of: record) else { return }
+        // If this token is revoked, a server may also revoke the refresh token of the other session (RFC 7009 §2.1).
+        guard let profile = profile(of: record), record.resource?.sharedSession == nil else { return }
         if profile.oauth != nil { return try await revoke(record, at: profile, sentAt: sentAt) }
         guard profile.signOut != nil else { return }
         let reply = try await send(try profile.signOutRequest(record), for: record, at: profile, sentAt: sentAt)
-        if let failure = profile.readAcknowledgement(reply, sentAt: sentAt.wall) { throw failure }
+        if let failure = profile.readSignOut(reply, sentAt: sentAt.wall) { throw failure }
     }
 
     func knownProfile(of record: SessionRecord) throws(ProviderFailure) -> ProviderProfile {
@@ -238,7 +228,7 @@ package final class ProviderClient: Sendable {
     }
 
     /// - Returns: the response, and the session's cookies after it.
-    private func exchange(
+    func exchange(
         _ request: @autoclosure () throws(AgentError) -> HTTPRequest?, for record: SessionRecord,
         at profile: ProviderProfile, sentAt: Moment
     ) async throws(ProviderFailure) -> (reply: HTTPResponse, cookies: CookieJar) {

@@ -110,8 +110,11 @@ package final class Session: Sendable {
         try await token { .tokenRequested($0, minValid: minValid) }
     }
 
-    package func token(for target: TokenTarget, minValid: Duration?) async throws(AgentError) -> TokenResult {
-        try await token { .targetedTokenRequested($0, target, minValid: minValid) }
+    /// - Parameter isNew: whether a token must be requested even if a valid one is known.
+    package func token(
+        for target: TokenTarget, minValid: Duration?, isNew: Bool = false
+    ) async throws(AgentError) -> TokenResult {
+        try await token { .targetedTokenRequested($0, target, minValid: minValid, isNew: isNew) }
     }
 
     private func token(_ event: @Sendable (CallerID) -> SessionEvent) async throws(AgentError) -> TokenResult {
@@ -154,8 +157,9 @@ package final class Session: Sendable {
         try await finish { .renewalRequested($0) }
     }
 
-    package func reject(_ token: Secret) async throws(AgentError) {
-        try await finish { .rejected($0, token) }
+    /// - Parameter isFinal: whether the provider's refusal of the token was its final answer about the session.
+    package func reject(_ token: Secret, isFinal: Bool = false) async throws(AgentError) {
+        try await finish { .rejected($0, token, isFinal: isFinal) }
     }
 
     /// - Returns: the tokens to revoke at the provider, and how the removal from the store ended.

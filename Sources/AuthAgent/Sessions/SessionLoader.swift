@@ -111,6 +111,7 @@ package final class SessionLoader: Sendable {
             // Before the store is reported as ready: then the default session is known.
             board.unfreezeDefault()
             registry.loaded(damaged: damaged)
+            await registry.updateShared()
             // A mark that cannot be removed names a sign-in that is nowhere.
             context.tasks.pool.order { [storage] in _ = await storage.signOuts.keep() }
             board.removePlaceholders(in: .keyringLocked)

@@ -11,6 +11,8 @@ struct SessionPerformer: ActionPerformer {
     let publish: @Sendable (SessionSnapshot) -> Void
     /// Nothing is left of the session of that name, if this runner still runs it.
     let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
+    /// A token for a session that shares another one's sign-in.
+    let sharedGrant: @Sendable (SessionRecord, Moment) async throws(ProviderFailure) -> Grant
     let cookies = RecentCookies()
 
     func perform(_ action: SessionAction, on runner: isolated Runner<SessionMachine>) {
@@ -46,6 +48,8 @@ struct SessionPerformer: ActionPerformer {
             var result: Result<Grant, ProviderFailure> =
                 if let target {
                     await Result(of: try await context.providers.obtain(target, record, sentAt: sentAt))
+                } else if record.resource?.sharedSession != nil {
+                    await Result(of: try await sharedGrant(record, sentAt))
                 } else {
                     await Result(of: try await context.providers.renew(cookies.added(to: record), sentAt: sentAt))
                 }

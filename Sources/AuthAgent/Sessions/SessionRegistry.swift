@@ -31,7 +31,7 @@ package final class SessionRegistry: Sendable {
         entries = Mutex(Entries(seeds: SeededRandom(seed: seed)))
     }
 
-    private var board: StateBoard { context.board }
+    var board: StateBoard { context.board }
 
     // MARK: Lookup
 
@@ -122,6 +122,7 @@ package final class SessionRegistry: Sendable {
         let session = await install(record, sentAt: sentAt, revokesFormer: revokesFormer)
         // The profile may have changed during the sign-in.
         await session.checkOrigins()
+        await updateShared()
         await updateNetworkOrigins()
         await sendNetworkState(session)
         try await session.write()
@@ -155,10 +156,19 @@ package final class SessionRegistry: Sendable {
             publish: { [weak self, board, storage] snapshot in
                 let name = snapshot.status.session
                 storage.pauses.set(snapshot.pause, for: name)
-                let isNewToken = board.snapshot(name)?.token != snapshot.token
+                let former = board.snapshot(name)
+                let isNewToken = former?.token != snapshot.token
                 board.put(snapshot)
+                if let former, Self.isUsable(former.status) != Self.isUsable(snapshot.status) {
+                    self?.signInChanged(of: name)
+                }
                 if isNewToken { self?.closeConnections(of: snapshot.status) }
-            }, forget: { [weak self] in self?.forget($0, $1) })
+            }, forget: { [weak self] in self?.forget($0, $1) },
+            sharedGrant: {
+                [weak self] (record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> Grant in
+                guard let self else { throw .temporary(.stopping, retryAfter: nil) }
+                return try await self.sharedGrant(for: record, sentAt: sentAt)
+            })
         return entries.withLock { entries in
             if let session = entries.sessions[name] { return session }
             let session = Session(machine(entries.seeds.next()), performer: performer)
@@ -182,10 +192,15 @@ package final class SessionRegistry: Sendable {
         entries.withLock { $0.sessions[name] = nil }
         context.tasks.pool.order { [storage] in
             await self.endDefault(marks)
+            await self.updateShared(by: name)
             await self.updateNetworkOrigins()
             _ = await storage.signOuts.keep()
         }
         if let last { closeConnections(of: last) }
+    }
+
+    private func signInChanged(of name: SessionName) {
+        context.tasks.pool.order { await self.updateShared(by: name) }
     }
 
     /// An idle connection keeps its last request and response in memory, and these may contain a token of this session.
@@ -219,6 +234,7 @@ package final class SessionRegistry: Sendable {
             await session.profilesChanged()
             await session.checkOrigins()
         }
+        await updateShared()
         await updateNetworkOrigins()
     }
 

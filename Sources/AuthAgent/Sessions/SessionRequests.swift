@@ -40,13 +40,45 @@ package struct SessionRequests: Sendable {
     // MARK: Tokens
 
     package func token(_ params: TokenGet) async throws(AgentError) -> TokenResult {
-        let session = try await registry.session(params.session)
-        guard let origin = params.origin else { return try await token(params, of: session) }
+        guard let origin = params.origin else {
+            return try await token(params, of: try await registry.session(params.session))
+        }
+        let session = try await session(params, for: origin)
         try await check(origin, of: session, audience: params.audience)
         let token = try await token(params, of: session)
         // The session may have been signed in elsewhere while the token was waited for.
         try await check(origin, of: session, audience: params.audience)
         return token
+    }
+
+    /// The named session. Without a name, the default session if it belongs to the origin, otherwise the only one that
+    /// does.
+    private func session(_ params: TokenGet, for url: String) async throws(AgentError) -> Session {
+        let session: Session?
+        let absence: AgentError
+        do throws(AgentError) {
+            (session, absence) = (try await registry.session(params.session), .noSession)
+        } catch {
+            (session, absence) = (nil, error)
+        }
+        guard params.session == nil, params.audience == nil, let origin = Origin(of: url) else {
+            if let session { return session }
+            throw absence
+        }
+        let fitting = await sessions(at: origin)
+        if let session, fitting.isEmpty || fitting.contains(where: { $0.name == session.name }) { return session }
+        guard fitting.count <= 1 else { throw .severalSessions(fitting.map(\.name), at: origin) }
+        guard let only = fitting.first else { throw absence }
+        return only
+    }
+
+    /// The sessions whose tokens may be sent to an origin, sorted by name.
+    private func sessions(at origin: Origin) async -> [Session] {
+        var found: [Session] = []
+        for session in registry.all where providers.tokenOrigins(await session.record).contains(origin) {
+            found.append(session)
+        }
+        return found.sorted { $0.name.text < $1.name.text }
     }
 
     private func token(_ params: TokenGet, of session: Session) async throws(AgentError) -> TokenResult {
@@ -72,11 +104,8 @@ package struct SessionRequests: Sendable {
         let places = if let target { [target] } else { providers.tokenOrigins(record) }
         guard !places.contains(origin) else { return }
         if let change = providers.originChange(of: record) { throw change }
-        var fitting: [String] = []
-        for other in registry.all where providers.tokenOrigins(await other.record).contains(origin) {
-            fitting.append("`-s \(other.name)` belongs to \(origin)")
-        }
-        throw .otherOrigin(origin, session.name, places, fitting.sorted())
+        let fitting = await sessions(at: origin).map { "`-s \($0.name)` belongs to \(origin)" }
+        throw .otherOrigin(origin, session.name, places, fitting)
     }
 
     package func reject(_ params: TokenReject) async throws(AgentError) -> SessionStatus {
@@ -120,6 +149,7 @@ package struct SessionRequests: Sendable {
     /// Asks the provider whether the session is valid. If it has no request for that, only the token's expiry decides.
     package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
         let session = try await registry.session(params.session)
+        try await waitForNetwork(await session.record)
         let record = try await session.liveRecord()
         if providers.profile(of: record)?.renewal.kind == .validate {
             try await session.renew()
@@ -129,11 +159,12 @@ package struct SessionRequests: Sendable {
         do throws(ProviderFailure) {
             grant = try await providers.validate(record, sentAt: context.clock.now())
         } catch {
-            guard error.error.httpStatus == 401 || error.rejectsToken else {
+            let isFinal = if case .final = error { true } else { false }
+            guard isFinal || error.error.httpStatus == 401 || error.rejectsToken else {
                 await session.note(error, with: record)
                 throw error.error
             }
-            try await session.reject(record.tokens.accessToken)
+            try await session.reject(record.tokens.accessToken, isFinal: isFinal)
             // A token that was issued just now is not renewed for that, and the provider does not accept it.
             if await session.record.tokens.accessToken == record.tokens.accessToken { throw error.error }
             return try status(session.name)
@@ -144,6 +175,16 @@ package struct SessionRequests: Sendable {
         var status = try status(session.name)
         if grant == nil { status.message = status.message ?? Self.nothingToQuery(record.provider) }
         return status
+    }
+
+    private func waitForNetwork(_ record: SessionRecord) async throws(AgentError) {
+        guard let profile = providers.profile(of: record),
+            profile.oauth != nil || profile.validation != nil || profile.renewal.kind == .validate,
+            context.isOffline(for: profile, in: record.environment)
+        else { return }
+        guard await context.networkReturns(before: context.clock.now().boot + SignInMachine.longestOffline) else {
+            throw .noNetworkInTime
+        }
     }
 
     private static func nothingToQuery(_ provider: String) -> String {
@@ -167,6 +208,11 @@ package struct SessionRequests: Sendable {
     private func signOut(_ session: Session, revokes: Bool) async throws(AgentError) -> SessionStatus {
         let record = await session.record
         var last = try status(session.name)
+        let isShared = record.resource?.sharedSession != nil
+        // Records of an imported bundle may name each other.
+        let sharing = isShared ? [] : await registry.sessions(sharing: session.name)
+        // These sessions end with the sign-in that they share, even if the store fails.
+        for other in sharing { _ = try? await signOut(other, revokes: revokes) }
         let note = defaultNote(removing: session.name)
         signOuts.begin(record)
         // At the same time as the store's work, so that a disk that does not respond cannot delay the sign-out.
@@ -181,7 +227,7 @@ package struct SessionRequests: Sendable {
                 unreported = unreported ?? error
             }
         }
-        let page = revokes ? await providers.signOutPage(record, at: context.clock.now()) : nil
+        let page = revokes && !isShared ? await providers.signOutPage(record, at: context.clock.now()) : nil
         let unmarked = await marking
         do throws(AgentError) {
             try removed.get()
@@ -195,6 +241,13 @@ package struct SessionRequests: Sendable {
         let words = [
             unreported.map { "Signed out here; the provider could not be notified: \($0.error.message)" },
             page.map { "Your browser may still be signed in. To end that too, open \($0)" },
+            sharing.isEmpty
+                ? nil
+                : "Signed out too, as they shared this sign-in: "
+                    + sharing.map(\.name.text).joined(separator: ", ") + ".",
+            record.resource?.sharedSession.map {
+                "Session \($0), whose sign-in it shared, stays signed in. The server accepts the token until its end."
+            },
             note,
         ].compactMap(\.self)
         last.message = words.isEmpty ? nil : words.joined(separator: "\n")

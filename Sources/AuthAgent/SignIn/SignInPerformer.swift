@@ -80,6 +80,7 @@ final class SignInPerformer: ActionPerformer {
             }
         case .request(let part):
             runner.start { [self] () async -> SignInEvent? in
+                if context.isOffline(for: form.profile, in: form.environment) { return .networkMissing(part) }
                 let sentAt = now
                 let response: Result<SignInResponse, ProviderFailure> = await Result(
                     of: try await providers.send(
@@ -87,6 +88,8 @@ final class SignInPerformer: ActionPerformer {
                         sentAt: sentAt))
                 return .responded(part, response, sentAt: sentAt, former: context.board.status(session))
             }
+        case .awaitNetwork(let end):
+            runner.start { [context] in await context.networkReturns(before: end) ? .networkReturned : nil }
         case .examine(let record):
             runner.start { [self] in
                 // A failure does not end the sign-in: the user can be asked for later.

@@ -51,10 +51,26 @@ package final class SignInService: Sendable {
     private func start(at url: String, _ params: LoginStart) async throws(AgentError) -> Step {
         let url = try ResourceURL(url)
         try await refuseWithoutStore()
-        let (profile, notes) = try await ResourceFinder(context: context).profile(of: url, for: params)
+        var (profile, notes) = try await ResourceFinder(context: context).profile(of: url, for: params)
         var params = params
         let name = if let name = params.session { name } else { try sessionName(of: url) }
         params.session = name
+        // Another sign-in to the session ends first, or goes on.
+        if signIns.withLock({ !$0.values.contains { $0.session == name } }) {
+            let sharing = SharedSignIn(
+                context: context, registry: registry, name: name, params: params, profile: profile, url: url)
+            switch try await sharing.run() {
+            case .none: break
+            case .refused(let reason): notes.append(reason)
+            case .done(let status, let source):
+                notes.append(
+                    "The sign-in of session \(source) was used: a sign-out of \(source) also ends \(name). "
+                        + "`--no-share` signs in separately."
+                )
+                return Step(
+                    login: Self.newID(), kind: .done, message: notes.joined(separator: "\n"), status: status)
+            }
+        }
         if let secret = await knownSecret(of: params, name, profile) { params.fields[OAuthField.clientSecret] = secret }
         let machine = try SignInMachine(
             id: Self.newID(), params: params, profile: profile, catalog: context.providers.profiles, notes: notes,

@@ -17,14 +17,27 @@ package enum RenewalPolicy {
     package static let minRejectAge = Duration.seconds(30)
     /// A stored token that was issued later than this from now: the clock was wrong then, or is now.
     package static let clockTolerance = Duration.seconds(60)
+    /// A provider may count the life of a token from a later moment than its client. So it may consider the token
+    /// valid, and refuse the renewal, until this long after the end.
+    package static let endTolerance = Duration.seconds(2)
     /// Dates move by less than this all the time, as a time server trims the clock.
     package static let noticeableShift = Duration.seconds(2)
 
     /// The deadline for the renewal of a token that lives from `start` to `end`.
     package static func due(start: BootInstant, end: BootInstant, using random: inout SeededRandom) -> BootInstant {
-        let life = end - start
-        let byShare = start + .seconds(life.seconds * Double.random(in: share, using: &random))
-        return max(start + minInterval, min(byShare, end - min(margin, life / 4)))
+        let byShare = start + .seconds((end - start).seconds * Double.random(in: share, using: &random))
+        return max(start + minInterval, min(byShare, latest(start: start, end: end)))
+    }
+
+    /// The latest start of a renewal. It leaves time to try again after failures.
+    private static func latest(start: BootInstant, end: BootInstant) -> BootInstant {
+        end - min(margin, (end - start) / 4)
+    }
+
+    /// When a renewal that was refused while the token is valid is tried again: once near the end, and then after it.
+    static func recheck(start: BootInstant, end: BootInstant, now: BootInstant) -> BootInstant {
+        let near = latest(start: start, end: end)
+        return now < near ? near : max(now, end + endTolerance)
     }
 
     /// When a renewal begins after its obstacle went away (network, sleep): a session without a token, or soon without

@@ -13,10 +13,12 @@ package enum SessionEvent: Sendable {
 
     // Requests of callers.
     case tokenRequested(CallerID, minValid: Duration?)
-    indirect case targetedTokenRequested(CallerID, TokenTarget, minValid: Duration?)
+    /// - Parameter isNew: whether a token must be requested even if a valid one is known.
+    indirect case targetedTokenRequested(CallerID, TokenTarget, minValid: Duration?, isNew: Bool = false)
     case renewalRequested(CallerID)
     /// A program got a 401 with this token.
-    case rejected(CallerID, Secret)
+    /// - Parameter isFinal: whether it was the provider's final answer about a session that nothing renews.
+    case rejected(CallerID, Secret, isFinal: Bool = false)
     /// With `revokes` the tokens are revoked at the provider, including those of a renewal in progress.
     case signOutRequested(CallerID, revokes: Bool = true)
     /// Answered when the newest record is in the store, or could not be written.

@@ -27,7 +27,8 @@ extension SessionMachine {
     mutating func renewalRequested(_ caller: CallerID, _ turn: inout SessionTurn) {
         if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
         guard currentRequest != nil || canRenew else {
-            return turn.reply(.failure(.cannotRenew(record.provider)), to: caller)
+            let isShared = record.resource?.sharedSession != nil
+            return turn.reply(.failure(isShared ? endedWithoutRenewal() : .cannotRenew(record.provider)), to: caller)
         }
         if currentRequest == nil, isPaused(turn.now) {
             return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
@@ -37,14 +38,16 @@ extension SessionMachine {
         startRequest(&turn)
     }
 
-    mutating func rejected(_ caller: CallerID, _ token: Secret, _ turn: inout SessionTurn) {
+    mutating func rejected(_ caller: CallerID, _ token: Secret, isFinal: Bool, _ turn: inout SessionTurn) {
         if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
         if rejectTargetedToken(token, turn.now) { return turn.reply(.done, to: caller) }
         // An older token: the current one stays.
         guard token == record.tokens.accessToken else { return turn.reply(.done, to: caller) }
-        guard !life.isTooYoungToReject(at: turn.now.boot) || record.tokens.isSuspect else {
-            return rejectedYoung(caller, &turn)
-        }
+        let isCredible = isFinal || record.tokens.isSuspect
+        guard isCredible || !life.isTooYoungToReject(at: turn.now.boot) else { return rejectedYoung(caller, &turn) }
+        // Both the token and its renewal have been refused: the provider is asked again at once, and that answer
+        // decides.
+        if isRefusedForNow { resetBackoff() }
         rejectedToken = token
         lastRejection = turn.now.boot
         if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
@@ -56,8 +59,8 @@ extension SessionMachine {
     }
 
     /// A 401 for a new token: it was revoked elsewhere, or it is refused for a reason that no renewal changes. Therefore
-    /// there is one renewal, and the token stays in use if that fails. The next such 401 soon after is the second kind;
-    /// otherwise each call of such an endpoint would renew the session.
+    /// there is one renewal, and the token stays in use if that fails, also if it is refused. The next such 401 soon after
+    /// is the second kind; otherwise each call of such an endpoint would renew the session.
     private mutating func rejectedYoung(_ caller: CallerID, _ turn: inout SessionTurn) {
         let isRenewing = currentRequest != nil && currentRequest?.target == nil
         let wasLately = lastRejection.map { turn.now.boot - $0 < RenewalPolicy.minRejectAge } ?? false

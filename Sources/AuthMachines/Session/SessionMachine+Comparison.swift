@@ -16,12 +16,14 @@ extension SessionMachine {
         case underWay
         /// The store could not be read. It is read when it is ready, and before anything is written.
         case deferred
+        /// The same, but a write comes first: it may repair the item. If it fails, the store is read when it is ready.
+        case skipped
     }
 
     /// Whether the store is to be read now.
     func needsComparison(_ now: Moment) -> Bool {
         switch comparison {
-        case .done, .underWay: false
+        case .done, .underWay, .skipped: false
         case .requested: secondLook.map { now.boot >= $0 } ?? true
         case .deferred: isProbingStore || writer.isBehind(latestVersion)
         }
@@ -57,7 +59,7 @@ extension SessionMachine {
             // One item may be unreadable: a write fixes that, and shows whether it is more.
             writer.ended()
             absentSince = nil
-            if !writer.isBehind(latestVersion), !isProbingStore { comparison = .deferred }
+            comparison = writer.isBehind(latestVersion) || isProbingStore ? .skipped : .deferred
         case .failure(let error):
             comparison = .deferred
             absentSince = nil
@@ -136,9 +138,20 @@ extension SessionMachine {
             return
         }
         if pending != nil { merged.adoptTokens(from: stored) }
+        // Two programs renewed at the same time: the versions are equal, and the later token is not in the store yet.
+        if stored.version.hasTokens(of: merged.version), !merged.tokens.areSame(as: stored.tokens) {
+            merged.raiseTokens(above: stored)
+        }
         let isNewToken = !merged.tokens.areSame(as: record.tokens)
+        let isRedated = !isNewToken && merged.tokens.issuedAt != record.tokens.issuedAt
+        let former = knownStart(of: merged.tokens)
         record = merged
-        if isNewToken { useStoredTokens(&turn) }
+        if isNewToken {
+            useStoredTokens(former: former, &turn)
+        } else if isRedated, readAt != nil {
+            // Another agent knows when the token was issued, and has corrected its dates.
+            readDatesAgain(turn.now)
+        }
     }
 
     /// Continues with another sign-in that another program has stored in place of this one.
@@ -149,11 +162,20 @@ extension SessionMachine {
         writer.holds(stored.version)
         discardTargetedTokens()
         currentRequest = nil
-        useStoredTokens(&turn)
+        useStoredTokens(former: nil, &turn)
+    }
+
+    /// When the access token became valid, if it is the current one and was not prolonged: another agent may have stored it
+    /// with another refresh token, and with the dates from before a change of the clock.
+    func knownStart(of tokens: TokenSet) -> BootInstant? {
+        let isKnown =
+            tokens.accessToken == record.tokens.accessToken
+            && (tokens.issuedAt == record.tokens.issuedAt || tokens.issuedAt == uncorrectedIssue)
+        return isKnown ? life.start : nil
     }
 
     /// The current tokens were found in the store.
-    private mutating func useStoredTokens(_ turn: inout SessionTurn) {
+    private mutating func useStoredTokens(former: BootInstant?, _ turn: inout SessionTurn) {
         if case .requesting = currentRequest?.stage {
             // There is one renewal at a time, even if its result is not needed any more.
             currentRequest?.isOutdated = true
@@ -161,7 +183,7 @@ extension SessionMachine {
             currentRequest = nil
         }
         readAt = turn.now.boot
-        applyNewTokens(sentAt: turn.now, now: turn.now)
+        applyNewTokens(sentAt: turn.now, former: former, now: turn.now)
         guard isLive(turn.now) else { return }
         // Nothing was sent yet, and the callers of that renewal have their token.
         if isProbingStore, currentRequest?.target == nil { currentRequest = nil }

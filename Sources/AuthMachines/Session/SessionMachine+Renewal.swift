@@ -21,7 +21,9 @@ extension SessionMachine {
                 rejectTargetedWaits(error, &turn)
                 // Callers of the session's own renewal have waited as long as for one without a response.
                 if error.kind == .timeout { answerUnrenewed(error, &turn) }
-            case .failure(let failure): targetedRequestEnded(target, .failure(failure.error), &turn)
+            case .failure(.final(let error)):
+                targetedRequestEnded(target, .failure(.targetRefused(record, from: error)), &turn)
+            case .failure(.refused(let error)): targetedRequestEnded(target, .failure(error), &turn)
             }
             return
         }
@@ -37,7 +39,7 @@ extension SessionMachine {
                 // The other writer may be first again, and callers would wait without end.
                 outdatedRefusals += 1
                 if outdatedRefusals >= Self.maxOutdatedRefusals || turn.now.boot - sentAt.boot >= Self.longRenewal {
-                    failed(error, retryAfter: nil, &turn)
+                    failed(.notRenewed(record, from: error), retryAfter: nil, &turn)
                 }
             }
             return
@@ -54,7 +56,7 @@ extension SessionMachine {
             self.currentRequest?.stage = .saving(pending, sentAt: sentAt)
             writer.tryAgain()
         case .failure(.final(let error)):
-            self.currentRequest?.stage = .rereading(error)
+            self.currentRequest?.stage = .rereading(error, sentAt: sentAt)
             turn.act(.reread(id))
         case .failure(.refused(let error)):
             failed(error, retryAfter: nil, &turn)
@@ -93,64 +95,6 @@ extension SessionMachine {
     private static let maxOutdatedRefusals = 2
     private static let longRenewal = Duration.seconds(22)
 
-    /// The second half of a final refusal: another writer may have been first.
-    mutating func storeReread(
-        _ id: RenewalRequestID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout SessionTurn
-    ) {
-        guard let currentRequest, currentRequest.id == id, case .rereading(let error) = currentRequest.stage else {
-            return
-        }
-        switch result {
-        case .success(let stored?) where mayBeAccepted(stored):
-            self.currentRequest = nil
-            if stored.signIn != record.signIn { discardTargetedTokens() }
-            adopt(stored, turn.now)
-            applyNewTokens(sentAt: turn.now, now: turn.now)
-            if isLive(turn.now) {
-                answerRenewed(&turn)
-            } else if let networkError {
-                failed(networkError, retryAfter: nil, &turn)
-            } else {
-                startRequest(&turn)
-            }
-        case .success:
-            self.currentRequest = nil
-            let refusal = AgentError.signInRequired(
-                record.session, at: record.provider, cause: error.cause ?? "refused", from: error)
-            finalRefusal = refusal
-            answer(.token, .failure(refusal), &turn)
-            answer(.renewal, .failure(refusal), &turn)
-        case .failure:
-            // It is unknown whether another writer was first, so the refusal is not final yet.
-            failed(error, retryAfter: nil, &turn)
-        }
-    }
-
-    /// Whether the provider may accept the stored tokens, because another program wrote them: they are not the current ones,
-    /// were not written here before, and this sign-in is not about to replace them.
-    ///
-    /// A self-renewing token is accepted until its end, even if a later one was refused.
-    private func mayBeAccepted(_ stored: SessionRecord) -> Bool {
-        guard stored.signIn == record.signIn else { return wasStored }
-        guard !stored.tokens.areSame(as: record.tokens) else { return false }
-        return means == .liveToken || !(storedTokens.map(stored.tokens.areSame) ?? false)
-    }
-
-    /// Continues with the stored tokens: the current ones are refused.
-    private mutating func adopt(_ stored: SessionRecord, _ now: Moment) {
-        storedTokens = stored.tokens
-        readAt = now.boot
-        let refused = record
-        record = stored.signIn == record.signIn ? record.merged(with: stored) : stored
-        if !record.tokens.areSame(as: stored.tokens) {
-            // The current tokens count as newer, but cannot be: the next version must be newer than both.
-            record.adoptTokens(from: stored)
-            record.raiseTokens(above: refused)
-        }
-        // The result of a write in progress is known when it ends.
-        if !writer.isSaving { writer.holds(stored.version) }
-    }
-
     /// The store has replied for a version, with or without success: what waited for it continues.
     mutating func written(_ version: RecordVersion, _ turn: inout SessionTurn) {
         guard !signedOut else { return }
@@ -183,6 +127,7 @@ extension SessionMachine {
         record = pending
         if isRejected { rejectedToken = nil }
         readAt = nil
+        uncorrectedIssue = nil
         applyLifetime(sentAt: sentAt, now: turn.now)
         redate(turn.now)
         guard isGood(turn.now) else {
@@ -246,21 +191,23 @@ extension SessionMachine {
     /// Whether a request that has waited for its turn is still wanted.
     package func isCurrent(_ id: RenewalRequestID) -> Bool { currentRequest?.id == id }
 
-    /// Earlier results do not apply to a new token.
-    mutating func applyNewTokens(sentAt: Moment, now: Moment) {
+    /// Earlier results do not apply to new tokens.
+    ///
+    /// - Parameter former: when their access token became valid, if it is not new.
+    mutating func applyNewTokens(sentAt: Moment, former: BootInstant? = nil, now: Moment) {
         finalRefusal = nil
         lastFailure = nil
         storeProbeFailed = false
+        uncorrectedIssue = nil
         resetBackoff()
-        applyLifetime(sentAt: sentAt, now: now)
+        applyLifetime(sentAt: sentAt, former: former, now: now)
     }
 
     /// A lifetime that was measured in this run stays; dates from the store are read again.
     mutating func clockSet(_ now: Moment) {
         if let readAt {
-            let (former, waiting) = (life.start, backoff.failures > 0 ? plan : nil)
-            applyLifetime(sentAt: now, former: former, now: now)
-            plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
+            let former = life.start
+            readDatesAgain(now)
             // If the earlier clock is believed, callers and the next run should get the same dates.
             if canRenew, pending == nil, life.start == former, life.start < readAt { redate(now) }
             return
@@ -269,10 +216,18 @@ extension SessionMachine {
         if pending == nil { redate(now) }
     }
 
+    /// Applies the record's dates under the current clock. A pause after failures is kept.
+    mutating func readDatesAgain(_ now: Moment) {
+        let waiting = backoff.failures > 0 ? plan : nil
+        applyLifetime(sentAt: now, former: life.start, now: now)
+        plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
+    }
+
     /// Corrects the dates of a measured lifetime for the current clock, for users and for the next run.
     mutating func redate(_ now: Moment) {
         guard let end = end.map(now.date), let former = record.tokens.expiresAt else { return }
         guard abs((end - former).seconds) >= RenewalPolicy.noticeableShift.seconds else { return }
+        uncorrectedIssue = uncorrectedIssue ?? record.tokens.issuedAt
         record.tokens.issuedAt = now.date(of: life.start)
         record.tokens.expiresAt = end
         record.corrections += 1
@@ -281,7 +236,7 @@ extension SessionMachine {
 
     /// Turns the record's dates into deadlines, and plans the renewal.
     ///
-    /// - Parameter former: when it became valid by the same dates under another clock.
+    /// - Parameter former: when it became valid by dates that were read earlier.
     mutating func applyLifetime(sentAt: Moment, former: BootInstant? = nil, now: Moment) {
         life.start = sentAt.deadline(for: record.tokens.issuedAt)
         life.length = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }

@@ -31,8 +31,8 @@ extension SessionMachine {
     /// A try is allowed now: renewable, online, and no pause.
     func mayRenew(_ now: Moment) -> Bool {
         guard canTry else { return false }
-        guard backoff.failures > 0 || storeProbeFailed, let plan else { return true }
-        return plan.at <= now.boot
+        guard backoff.failures > 0 || storeProbeFailed else { return true }
+        return plan.map { $0.at <= now.boot } ?? (backoff.failures == 0)
     }
 
     /// The same for a caller without a token: its request does not wait for the end of a back-off, but for a provider that
@@ -76,7 +76,16 @@ extension SessionMachine {
     }
 
     func endedWithoutRenewal() -> AgentError {
-        .signInRequired(record.session, at: record.provider, cause: isRejected ? "token_rejected" : "token_ended")
+        if let shared = record.resource?.sharedSession {
+            return AgentError(
+                .signInRequired,
+                "Session \(record.session) shares the sign-in of session \(shared), which can no longer renew it. "
+                    + "Sign in to that session again, or separately with "
+                    + "`authc login \(record.provider) -s \(record.session)`.",
+                cause: "shared_sign_in")
+        }
+        return .signInRequired(
+            record.session, at: record.provider, cause: isRejected ? "token_rejected" : "token_ended")
     }
 
     /// When the user is notified that the session ends soon: when the token ends if nothing renews it, else when the refresh
@@ -107,7 +116,7 @@ extension SessionMachine {
             signedInAt: record.signedInAt.unixSeconds,
             lastError: lastFailure?.message, unsaved: isUnsaved,
             storeError: isUnsaved ? writer.lastError.map { AgentError($0).message } : nil,
-            scopes: record.tokens.scopes?.present, isDefault: false)
+            scopes: record.tokens.scopes?.present, sharedSession: record.resource?.sharedSession, isDefault: false)
         return SessionSnapshot(
             status: status, signIn: record.signIn, token: live ? record.tokens.accessToken : nil,
             isSuspect: record.tokens.isSuspect && canRenew, tokenType: record.tokens.tokenType,
@@ -140,6 +149,7 @@ extension SessionMachine {
         if let finalRefusal {
             return (.signInRequired, finalRefusal.cause, finalRefusal.providerMessage ?? finalRefusal.message)
         }
+        if live, isRefusedForNow { return (.active, AgentError.renewalRefusal, nil) }
         if live { return lostScopes ?? lostTokens ?? (.active, nil, nil) }
         if !canRenew, currentRequest == nil {
             let end = endedWithoutRenewal()

@@ -16,10 +16,10 @@ extension SessionMachine {
     }
 
     mutating func targetedTokenRequested(
-        _ caller: CallerID, _ target: TokenTarget, _ minValid: Duration?, _ turn: inout SessionTurn
+        _ caller: CallerID, _ target: TokenTarget, _ minValid: Duration?, isNew: Bool, _ turn: inout SessionTurn
     ) {
         if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
-        if let token = targetedTokens[target], token.isEnough(minValid, turn.now), !isRevoked(token) {
+        if !isNew, let token = targetedTokens[target], token.isEnough(minValid, turn.now), !isRevoked(token) {
             return turn.reply(.token(token.result(record.session)), to: caller)
         }
         guard canRenew else { return turn.reply(.failure(.cannotRenew(record.provider)), to: caller) }

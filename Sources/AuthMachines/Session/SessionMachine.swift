@@ -7,7 +7,8 @@ package import AuthWire
 /// 1. At most one renewal is in progress; all waiting callers get its result.
 /// 2. A renewed token is in the store, or the store has refused it, before any caller gets it.
 /// 3. A token known to have ended is never returned; a valid one is, even while renewal, store or network fail.
-/// 4. Only a final refusal, after the store was read again, or a changed origin leads to `sign_in_required`.
+/// 4. Only a final refusal, after the store was read again, or a changed origin leads to `sign_in_required`; while the access
+///    token is valid, a refusal is not final yet.
 /// 5. Only sign-out deletes, and it revokes the tokens of a renewal that was sent before.
 /// 6. When the cause of a failure goes away, renewal happens without a request, with jitter.
 /// 7. A result of an earlier request or an earlier sign-in is dropped.
@@ -33,6 +34,8 @@ package struct SessionMachine: Machine {
     /// When the current token was read, if its dates come from the store and were not measured in this run: deadlines then
     /// follow the dates, but it is older than this.
     var readAt: BootInstant?
+    /// When the current token was issued by the dates that it came with, if they were corrected since.
+    var uncorrectedIssue: WallTime?
     /// The access token that a program last got a 401 with. It stays rejected, whatever else the store has with it, until the
     /// provider itself returns it again.
     var rejectedToken: Secret?
@@ -91,7 +94,7 @@ package struct SessionMachine: Machine {
             /// Waits for the store to accept a write.
             case probingStore
             case requesting
-            case rereading(AgentError)
+            case rereading(AgentError, sentAt: Moment)
             /// The result waits for the store before callers are answered.
             case saving(SessionRecord, sentAt: Moment)
         }
@@ -177,10 +180,10 @@ package struct SessionMachine: Machine {
         switch event {
         case .begun: break
         case .tokenRequested(let caller, let minValid): tokenRequested(caller, minValid, &turn)
-        case .targetedTokenRequested(let caller, let target, let minValid):
-            targetedTokenRequested(caller, target, minValid, &turn)
+        case .targetedTokenRequested(let caller, let target, let minValid, let isNew):
+            targetedTokenRequested(caller, target, minValid, isNew: isNew, &turn)
         case .renewalRequested(let caller): renewalRequested(caller, &turn)
-        case .rejected(let caller, let token): rejected(caller, token, &turn)
+        case .rejected(let caller, let token, let isFinal): rejected(caller, token, isFinal: isFinal, &turn)
         case .signOutRequested(let caller, let revokes): signOut(caller, revokes: revokes, &turn)
         case .writeRequested(let caller): writeRequested(caller, &turn)
         case .requestsEndRequested(let caller): waiters[caller] = .requestsEnd
@@ -216,6 +219,7 @@ package struct SessionMachine: Machine {
         case .saved(let version):
             writer.ended()
             writer.holds(version)
+            if comparison == .skipped { comparison = .done }
             storeAccepts = true
             storeProbeFailed = false
             storedTokens = writing
@@ -298,7 +302,7 @@ package struct SessionMachine: Machine {
     private mutating func networkChanged(to state: NetworkState, _ now: Moment) {
         let wasOnline = network == .online
         network = state
-        guard state == .online, !wasOnline, !isPaused(now) else { return }
+        guard state == .online, !wasOnline, !isPaused(now), !(isRefusedForNow && isLive(now)) else { return }
         // A network that comes and goes all the time must not cause requests all the time.
         guard lastFailure == nil || earlyTries.spend(at: now.boot) else { return }
         resetBackoff()
@@ -342,7 +346,7 @@ package struct SessionMachine: Machine {
             comparison = .underWay
             return .compare
         }
-        guard comparison == .done else { return nil }
+        guard comparison == .done || comparison == .skipped else { return nil }
         let isBehind = writer.isBehind(latestVersion)
         guard isBehind || isProbingStore, writer.begin(.saving, at: now.boot) else { return nil }
         writing = latest.tokens
@@ -357,11 +361,12 @@ package struct SessionMachine: Machine {
 
     /// If there is no valid token, the renewal comes soon, whatever was planned before.
     private mutating func expedite(_ now: Moment) {
-        guard canRenew, finalRefusal == nil, originChange == nil, currentRequest == nil, backoff.failures == 0,
-            !storeProbeFailed, !isLive(now)
+        guard canRenew, finalRefusal == nil, originChange == nil, currentRequest == nil,
+            backoff.failures == 0 || isRefusedForNow, !storeProbeFailed, !isLive(now)
         else { return }
         let spread = RenewalPolicy.recoverySpread(left: .zero)
-        let soon = max(now.boot, life.start + RenewalPolicy.minInterval) + spread.upperBound
+        var soon = max(now.boot, life.start + RenewalPolicy.minInterval) + spread.upperBound
+        if isRefusedForNow, !isRejected, let end { soon = max(soon, end + RenewalPolicy.endTolerance) }
         if let plan, plan.at <= soon { return }
         plan = RenewalPlan(at: soon - random.duration(in: spread), now: now)
     }

@@ -25,6 +25,9 @@ package enum SignInEvent: Sendable {
     // Results of the machine's own actions.
     /// The session's provider has answered one request of the sign-in.
     case responded(SignInPart, Result<SignInResponse, ProviderFailure>, sentAt: Moment, former: SessionStatus?)
+    /// The request was not sent: there is no network, and the profile says to wait for one.
+    case networkMissing(SignInPart)
+    case networkReturned
     case registered(Result<RegisteredClient, AgentError>)
     /// - Parameter proofKey: a new one, if the action asked for it.
     case serverFound(Result<OAuthServer, AgentError>, proofKey: Secret?)
@@ -61,6 +64,8 @@ package enum SignInAction: Sendable {
 
     // The session's provider.
     case request(SignInPart)
+    /// Waits for a network until this time at most.
+    case awaitNetwork(until: BootInstant)
     /// Finds out what is not known of a grant: where its tokens may be sent and, with the record, whose they are.
     case examine(user: SessionRecord?)
     case install(SessionRecord, sentAt: Moment, revokesFormer: Bool)

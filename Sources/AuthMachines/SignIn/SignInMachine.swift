@@ -23,6 +23,8 @@ package struct SignInMachine: Machine {
         case asking(SignInQuestion)
         /// The session's provider is asked.
         case requesting(SignInPart)
+        /// The request is sent when there is a network.
+        case offline(SignInPart, until: BootInstant)
         /// A step's request is repeated until the user has done something elsewhere.
         case polling(Int, StepPollTimer, isAsking: Bool)
         /// The same about a password, without a sign-in.
@@ -43,6 +45,9 @@ package struct SignInMachine: Machine {
 
     /// A sign-in that waits for its user ends after this time: more than an e-mailed code is usually good for.
     package static let abandonedAfter = Duration.seconds(900)
+    /// A request waits this long for a network: a second less than the time limit of a client's request without
+    /// `timeout_ms`, so that the caller learns why it failed.
+    package static let longestOffline = Duration.seconds(59)
     package static let wake = SignInEvent.wake
     package static func callerGone(_ caller: CallerID) -> SignInEvent { .callerGone(caller) }
 
@@ -61,6 +66,8 @@ package struct SignInMachine: Machine {
     var mayReplaceAccount: Bool
 
     var stage = Stage.acting
+    /// When the current request stops waiting for a network; `nil` if it has not waited.
+    var offlineEnd: BootInstant?
     var lastTouched: BootInstant
     /// As the session was when it was last looked at.
     var former: SessionStatus?
@@ -176,7 +183,7 @@ package struct SignInMachine: Machine {
     var deadline: BootInstant? {
         switch stage {
         case .asking: lastTouched + Self.abandonedAfter
-        case .inBrowser(_, let end): end
+        case .inBrowser(_, let end), .offline(_, let end): end
         case .atDevice(_, let poll, isAsking: false): poll.wakeAt
         case .polling(_, let timer, isAsking: false): timer.wakeAt
         default: nil
@@ -187,6 +194,7 @@ package struct SignInMachine: Machine {
         guard let deadline, turn.now.boot >= deadline else { return }
         switch stage {
         case .asking: throw AgentError(.timeout, "The sign-in was not continued in time.")
+        case .offline: throw .noNetworkInTime
         case .inBrowser: throw AgentError(.timeout, "The browser did not come back in time.")
         case .atDevice(let device, let poll, _):
             if let end = poll.end(at: turn.now.boot) { throw end }
@@ -216,6 +224,11 @@ package struct SignInMachine: Machine {
         case .responded(let part, let result, let sentAt, let former):
             self.former = former
             try responded(result, to: part, sentAt: sentAt, &turn)
+        case .networkMissing(let part): try networkMissing(part, &turn)
+        case .networkReturned:
+            guard case .offline(let part, _) = stage else { break }
+            stage = .requesting(part)
+            turn.act(.request(part))
         case .examined(let user, let origins, let former):
             self.former = former
             try examined(user, origins, &turn)

@@ -1,8 +1,8 @@
-import AuthModel
-import AuthWire
+package import AuthModel
+package import AuthWire
 
 /// What the responses of a sign-in have asked for, and the values that they had.
-struct SignInSteps: Sendable {
+package struct SignInSteps: Sendable {
     /// Requests that follow each other without the user. A provider that asks for more is in a loop.
     static let mostRequests = 10
     /// How often one step can be used in a sign-in.
@@ -13,7 +13,7 @@ struct SignInSteps: Sendable {
     /// The present one.
     private(set) var step: RequestedStep?
     /// Values from responses.
-    private(set) var captured: [String: IssuedValue] = [:]
+    package private(set) var captured: [String: IssuedValue] = [:]
     /// Answers to the fields of steps. They are used once, and never remembered.
     private var answers: [String: Secret] = [:]
     private var uses: [Int: Int] = [:]
@@ -26,19 +26,21 @@ struct SignInSteps: Sendable {
     /// What follows them.
     private(set) var target = SignInPart.own
 
-    mutating func keep(_ values: [String: IssuedValue]) { captured.merge(values) { $1 } }
+    package init() {}
+
+    package mutating func keep(_ values: [String: IssuedValue]) { captured.merge(values) { $1 } }
 
     /// The request to send now if this one is meant: first come those before all others.
-    mutating func next(for part: SignInPart, of method: SignInMethod) -> SignInPart {
+    package mutating func next(for part: SignInPart, of method: SignInMethod) -> SignInPart {
         guard before < method.before.count, [.challenge, .first, .own].contains(part) else { return part }
         target = part
         return .before(before)
     }
 
-    mutating func beforeAnswered() { before += 1 }
+    package mutating func beforeAnswered() { before += 1 }
 
     /// - Throws: if too many requests follow each other without the user.
-    mutating func countRequest(at title: String) throws(AgentError) {
+    package mutating func countRequest(at title: String) throws(AgentError) {
         requests += 1
         guard requests <= Self.mostRequests else {
             throw .stepLimit("\(title) has asked for more than \(Self.mostRequests) requests in a row.")

@@ -50,6 +50,12 @@ extension AgentError {
             cause: "other_origin", details: others)
     }
 
+    package static func severalSessions(_ sessions: [SessionName], at origin: Origin) -> AgentError {
+        AgentError(
+            .denied, "Several sessions belong to \(origin), and none of them is the default: name one.",
+            cause: "several_sessions", details: sessions.map { "`-s \($0)`" })
+    }
+
     package static func unknownProvider(_ provider: String) -> AgentError {
         AgentError(
             .unknownProvider, "There is no provider named \(provider): run `authc provider list` to see all providers.")
@@ -57,6 +63,9 @@ extension AgentError {
 
     package static let offline = AgentError(
         .offline, "The machine is offline; authd continues when there is a network.", cause: "no_network")
+
+    package static let noNetworkInTime = AgentError(
+        .offline, "There was no network in the time allowed.", cause: "offline")
 
     package static let captivePortal = AgentError(
         .captivePortal,

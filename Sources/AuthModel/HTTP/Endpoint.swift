@@ -83,6 +83,9 @@ package struct PageRule: Sendable, Equatable {
         case counted(argument: String, first: Int64, more: JSONPointer)
         /// The response contains the next value of the argument, until there is none.
         case cursor(argument: String, at: JSONPointer)
+        /// The response contains the address of the next page, at the first of these places that has one; without places, in
+        /// its `Link` field.
+        case address(at: [JSONPointer])
     }
 
     /// The list in the response.
@@ -110,6 +113,7 @@ package struct PageRule: Sendable, Equatable {
         case .cursor(let argument, let pointer):
             guard let value = pointer.find(in: body), !value.isNull, value != "" else { return nil }
             return [argument: value]
+        case .address: return nil
         }
     }
 }

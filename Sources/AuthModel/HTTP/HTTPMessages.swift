@@ -10,6 +10,8 @@ package struct HTTPRequest: Sendable {
     package var sink: (any HTTPResponseSink)?
     /// Only to the same origin.
     package var followsRedirects = true
+    /// Whether a redirect is a response like any other, wherever it leads. It is then neither followed nor an error.
+    package var acceptsRedirects = false
     /// Which of a session's secrets it contains, if it was built from a profile.
     package var carries: TokenOrigins.Uses = []
     /// Proved each time the request is sent.

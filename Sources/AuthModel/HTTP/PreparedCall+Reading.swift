@@ -12,11 +12,8 @@ extension PreparedCall {
         guard HeaderRules.isName(params.method), !["CONNECT", "TRACE"].contains(params.method) else {
             throw AgentError(.validation, "'\(params.method.prefix(16))' is not an allowed method.", cause: "method")
         }
-        guard params.path.utf8.count <= Self.longestPath else {
-            throw AgentError(.validation, "A path may have at most \(Self.longestPath) bytes.", cause: "path")
-        }
         try HeaderRules.check(params.headers)
-        let target = try RequestTarget(path: params.path, query: params.query, base: environment.baseURL)
+        let target = try Self.target(params.path, query: params.query, base: environment.baseURL)
         let headers = params.headers.sorted { $0.key < $1.key }
             .map { TemplateField(name: $0.key, value: Template(literal: $0.value)) }
         self.init(
@@ -33,6 +30,15 @@ extension PreparedCall {
         }
     }
 
+    private static func target(
+        _ path: String, query: JSONObject = [:], base: String
+    ) throws(AgentError) -> RequestTarget {
+        guard path.utf8.count <= longestPath else {
+            throw AgentError(.validation, "A path may have at most \(longestPath) bytes.", cause: "path")
+        }
+        return try RequestTarget(path: path, query: query, base: base)
+    }
+
     /// An endpoint of the profile.
     package init(
         _ params: APICall, endpoint: Endpoint, profile: ProviderProfile, environment: ProviderEnvironment,
@@ -45,11 +51,19 @@ extension PreparedCall {
         }
         let check = ArgumentValidator(endpoint: endpoint, providerTitle: profile.title)
         let given = try check.checked(params.args, hasBody: params.body != nil)
+        guard params.next == nil || endpoint.request.method == "GET" else {
+            throw AgentError(
+                .validation, "\(endpoint.name) of \(profile.title) has no pages: it is not a GET. Nothing was sent.",
+                cause: "next")
+        }
+        let base = try profile.address(of: endpoint.request.host, in: environment)
+        var url: String?
+        if let next = params.next { url = try Self.target(next, base: base).url }
         var template = endpoint.request
         template.bearer = false
         if let body = params.body { template.body = .json(.literal(body)) }
         self.init(
-            profile: profile, environment: environment, boundary: boundary, template: template,
+            profile: profile, environment: environment, boundary: boundary, template: template, url: url,
             bearer: endpoint.request.bearer,
             given: given, endpoint: endpoint, cache: params.cache, retry: params.retry,
             waits: params.waitsForConnectivity ?? profile.api.waitsForConnectivity, timeout: params.timeout)

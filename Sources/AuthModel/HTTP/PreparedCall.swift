@@ -82,7 +82,31 @@ package struct PreparedCall: Sendable {
     package func reader(sentAt: WallTime?) -> ResponseDecoder {
         ResponseDecoder(
             profile: profile, sentAt: sentAt, acceptsHTML: acceptsHTML, sentToken: bearer,
-            needsValues: endpoint?.pages != nil || profile.errors.envelope != nil)
+            needsValues: endpoint?.pages != nil || profile.errors.envelope != nil || !profile.api.next.isEmpty)
+    }
+
+    /// The address of the page after this response; `nil` if there is none, or if the next page is found in another way.
+    ///
+    /// It may be any address, and is checked when it is requested.
+    /// - Parameter url: the URL of the request.
+    package func nextPage(after response: APIResponse, to url: String) -> String? {
+        let places: [JSONPointer]
+        switch endpoint?.pages?.next {
+        case .counted, .cursor: return nil
+        case .address(let own): places = own
+        case nil: places = profile.api.next
+        }
+        guard template.method == "GET" else { return nil }
+        let found =
+            if places.isEmpty {
+                response.headers["link"].flatMap { LinkHeader.target(of: "next", in: $0) }
+            } else {
+                places.lazy.compactMap { place in
+                    response.body.flatMap { place.find(in: $0)?.stringValue }
+                }.first { !$0.isEmpty }
+            }
+        // Some servers repeat the token.
+        return found.map { profile.tokenPlace.removed(from: URLReference.resolve($0, against: url)) }
     }
 
     /// Whether the caller requested an HTML page.

@@ -48,8 +48,9 @@ struct RequestTarget: Equatable {
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
         guard let asked = Origin(of: String(text[..<slash])), let own = Origin(of: base), asked == own else {
             throw AgentError(
-                .denied, "A session's token is sent only to its own provider (\(Origin(of: base)?.text ?? base)).",
-                cause: "other_origin")
+                .denied,
+                "A session's token is sent only to its own provider (\(Origin(of: base)?.text ?? base)), not to "
+                    + "\(text[..<slash].prefix(256)). Nothing was sent.", cause: "other_origin")
         }
         let path = String(rest[slash...])
         guard PercentEncoding.isPath(path) else { throw refused("The URL's path must be percent-encoded.") }

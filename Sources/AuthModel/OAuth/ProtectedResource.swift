@@ -26,6 +26,10 @@ package struct ProtectedResource: Sendable, Equatable {
     package var clientID: String
     /// If the client has a secret.
     package var clientAuthentication: ClientAuthentication
+    /// The session whose sign-in is used: its refresh token renews this one. `nil`: the session has its own sign-in.
+    package var sharedSession: SessionName?
+    /// The sign-in that this session had when it was shared; `nil` if an older authd wrote the record.
+    package var sharedSignIn: SignInID?
 
     package init(
         url: String, identifier: String, issuer: String, scopes: [String] = [],
@@ -39,6 +43,19 @@ package struct ProtectedResource: Sendable, Equatable {
         self.clientSource = clientSource
         self.clientID = clientID
         self.clientAuthentication = clientAuthentication
+    }
+
+    /// Whether a token that was requested with the sign-in of another resource may be sent to this one: it is for this resource
+    /// and not for the other one, or one URL's path begins with the other's whole segments. Different paths of one host may
+    /// belong to different tenants.
+    package func accepts(_ token: Secret, from source: ProtectedResource) -> Bool {
+        if let mine = try? ResourceURL(url), let other = try? ResourceURL(source.url),
+            mine.isCovered(by: other.text) || other.isCovered(by: mine.text)
+        {
+            return true
+        }
+        let audiences = JWTClaims.audiences(of: token)
+        return audiences.contains(identifier) && !audiences.contains(source.identifier)
     }
 
     /// Selects the client.
@@ -73,6 +90,8 @@ extension ProtectedResource: WireObject {
         try visitor.required("client_source", &clientSource, .word)
         try visitor.required("client_id", &clientID, .string)
         try visitor.required("client_authentication", &clientAuthentication, .word)
+        try visitor.optional("shared_session", &sharedSession, .sessionName)
+        try visitor.optional("shared_sign_in", &sharedSignIn, .signIn)
     }
 
     package func validate() throws(AgentError) {

@@ -31,8 +31,12 @@ package struct ResourceMetadata: Sendable, Equatable {
                     "its authorization server \(ProviderText.clean(servers[0]) ?? "without a name") is not an https "
                     + "address on another machine, like the resource")
         }
-        if let ways = json["bearer_methods_supported"]?.arrayValue, !ways.isEmpty, !ways.contains("header") {
-            throw MetadataError(reason: "it accepts no access token in the Authorization header")
+        // An empty list says that bearer tokens are not accepted (RFC 9728 §2).
+        if let ways = json["bearer_methods_supported"]?.arrayValue, !ways.contains("header") {
+            let named = ways.compactMap { $0.stringValue.flatMap(ProviderText.clean) }
+            throw MetadataError(
+                reason: "it accepts no access token in the Authorization header: its bearer_methods_supported has "
+                    + (named.isEmpty ? "none" : named.prefix(3).joined(separator: ", ")))
         }
         self.identifier = identifier
         self.servers = Array(usable.prefix(Self.maxServers))

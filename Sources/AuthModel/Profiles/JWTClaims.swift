@@ -24,6 +24,12 @@ package enum JWTClaims {
         return texts
     }
 
+    /// `aud`, §4.1.3; empty if there is none.
+    package static func audiences(of token: Secret) -> [String] {
+        guard let found = claims(of: token)?["aud"] else { return [] }
+        return (found.arrayValue ?? [found]).compactMap(\.stringValue)
+    }
+
     private static func date(_ claim: String, of token: Secret) -> WallTime? {
         guard let seconds = claims(of: token)?[claim]?.doubleValue, TokenLifetimeDecoder.dates.contains(seconds) else {
             return nil

@@ -15,8 +15,16 @@ extension ProviderProfile {
             environments: environments.map {
                 EnvironmentInfo(name: $0.name, url: $0.baseURL, isDefault: $0.name == defaultEnvironment)
             },
-            methods: signIn.map(\.info), password: PasswordAction.allCases.compactMap { password[$0]?.info },
+            hosts: hosts.isEmpty ? nil : hosts.flatMap(\.info), methods: signIn.map(\.info),
+            password: PasswordAction.allCases.compactMap { password[$0]?.info },
             renewal: renewal.kind.rawValue, endpoints: endpoints.map(\.info), source: source)
+    }
+}
+
+extension ProviderHost {
+    fileprivate var info: [HostInfo] {
+        addresses.sorted { $0.key ?? "" < $1.key ?? "" }
+            .map { HostInfo(name: name, url: $0.value, environment: $0.key) }
     }
 }
 

@@ -36,6 +36,8 @@ package struct ProviderProfile: Sendable, Equatable {
     package var userUpdate: UserUpdateRequest?
     /// Reports a sign-out to the provider. `nil`: sign-out is local.
     package var signOut: RequestTemplate?
+    /// Which response to it is a success; `nil`: any 2xx.
+    package var signOutSuccess: ResponseRule?
     /// If set, OAuth defines sign-in and renewal, and ``reply``, ``validation`` and ``signOut`` are not used.
     package var oauth: OAuthProfile?
     /// Calls of its API, in the order of the file.

@@ -16,6 +16,8 @@ package struct ResponseMap: Sendable, Equatable {
     package var needsPassword: JSONPointer?
     /// What a sign-in must return beside the access token.
     package var required: Set<Required>
+    /// Which response to a sign-in is a success; `nil`: any 2xx.
+    package var success: ResponseRule?
 
     package enum Required: String, Sendable, CaseIterable {
         case user
@@ -26,7 +28,8 @@ package struct ResponseMap: Sendable, Equatable {
     package init(
         accessToken: ValuePlace? = nil, tokenType: ValuePlace? = nil, refreshToken: ValuePlace? = nil,
         expiresIn: ValuePlace? = nil, expiresAt: ValuePlace? = nil, expiresFromJWT: Bool = false,
-        user: [JSONPointer] = [], needsPassword: JSONPointer? = nil, required: Set<Required> = []
+        user: [JSONPointer] = [], needsPassword: JSONPointer? = nil, required: Set<Required> = [],
+        success: ResponseRule? = nil
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
@@ -37,6 +40,7 @@ package struct ResponseMap: Sendable, Equatable {
         self.user = user
         self.needsPassword = needsPassword
         self.required = required
+        self.success = success
     }
 
     /// This map, with the values that the other one sets.
@@ -47,6 +51,13 @@ package struct ResponseMap: Sendable, Equatable {
             refreshToken: other.refreshToken ?? refreshToken, expiresIn: other.expiresIn ?? expiresIn,
             expiresAt: other.expiresAt ?? expiresAt, expiresFromJWT: other.expiresFromJWT || expiresFromJWT,
             user: other.user.isEmpty ? user : other.user, needsPassword: other.needsPassword ?? needsPassword,
-            required: other.required.isEmpty ? required : other.required)
+            required: other.required.isEmpty ? required : other.required, success: other.success ?? success)
+    }
+
+    /// For responses to other requests than sign-ins.
+    var withoutSuccess: ResponseMap {
+        var map = self
+        map.success = nil
+        return map
     }
 }

@@ -20,7 +20,7 @@ package struct TemplateValues: Sendable, Equatable {
     /// Values that may contain a slash in a path: arguments of type `path`, and what the provider itself issued.
     private var withSlashes: Set<String> = []
 
-    /// The names of answers and of their claims.
+    /// The names of answers, of their claims, and of what responses had for them.
     private var answers: Set<String> = []
 
     /// The key that the access token is bound to.
@@ -46,6 +46,7 @@ package struct TemplateValues: Sendable, Equatable {
         for (name, value) in given.captured {
             set(name, value)
             withSlashes.insert(name)
+            answers.insert(name)
         }
     }
 
@@ -102,7 +103,7 @@ package struct TemplateValues: Sendable, Equatable {
     /// Whether the value may contain a slash as part of a path.
     func mayHoldSlash(_ name: String) -> Bool { withSlashes.contains(name) }
 
-    /// Whether the value is an answer of the user.
+    /// Whether the value is an answer of the user, or comes from one.
     func isAnswer(_ name: String) -> Bool { answers.contains(name) }
 
     /// `nil` if the value is text.

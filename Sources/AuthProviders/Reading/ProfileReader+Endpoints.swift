@@ -13,10 +13,12 @@ extension ProfileReader {
 
     static func apiRules(_ root: TOMLSection) -> APIRules {
         guard let section = root.section("api") else { return APIRules() }
-        section.allow("cache_seconds", "waits_for_connectivity")
-        return APIRules(
+        section.allow("cache_seconds", "waits_for_connectivity", "next")
+        var rules = APIRules(
             cache: section.integer("cache_seconds", in: cacheSeconds).map { .seconds($0) },
             waitsForConnectivity: section.bool("waits_for_connectivity") ?? false)
+        rules.next = pointers(section, "next")
+        return rules
     }
 
     static func endpoints(_ root: TOMLSection, names: PlaceholderNames) -> [Endpoint] {
@@ -176,17 +178,22 @@ extension ProfileReader {
             }
             return nil
         }
-        if section.has("next") || section.has("cursor") {
+        if section.has("cursor") {
             guard let next = pointer(section, "next"), let cursor = argument(section, "cursor", arguments) else {
                 section.problems.add(section.path, expected: "next (a JSON Pointer) and cursor (an argument) together")
                 return nil
             }
             return PageRule(items: items, next: .cursor(argument: cursor, at: next))
         }
-        guard let more = pointer(section, "more"), let number = argument(section, "number", arguments) else {
+        guard ["more", "number", "first"].contains(where: section.has) else {
+            return PageRule(items: items, next: .address(at: pointers(section, "next")))
+        }
+        guard !section.has("next"), let more = pointer(section, "more"),
+            let number = argument(section, "number", arguments)
+        else {
             section.problems.add(
                 section.path,
-                expected: "more (a JSON Pointer to a boolean) and number (an argument), or next and cursor")
+                expected: "more (a JSON Pointer to a boolean) and number (an argument), or next, or neither")
             return nil
         }
         let first = section.integer("first", in: 0...1) ?? 1

@@ -128,7 +128,7 @@ extension ProfileReader {
         return StepPoll(interval: .seconds(every), lifetime: .seconds(end), pending: pending)
     }
 
-    private static func rule(_ section: TOMLSection) -> ResponseRule? {
+    static func rule(_ section: TOMLSection) -> ResponseRule? {
         section.allow("status", "code", "place", "equals", "exists")
         var rule = ResponseRule()
         if section.table["status"]?.type == .array {

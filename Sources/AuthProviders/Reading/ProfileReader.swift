@@ -42,7 +42,10 @@ package enum ProfileReader {
         profile.reply = reply
         profile.user = user
         profile.validation = root.section("validation").flatMap { request($0, names: names) }
-        profile.signOut = root.section("sign_out").flatMap { request($0, names: names) }
+        if let section = root.section("sign_out") {
+            profile.signOut = request(section, names: names, beside: ["success"])
+            profile.signOutSuccess = section.section("success").flatMap(rule)
+        }
         readCommonParts(root, names: names, into: &profile)
         checkTokenPlace(root, profile)
         checkTokenIsFound(root, profile)
@@ -164,8 +167,8 @@ package enum ProfileReader {
                 "a method without a challenge: nobody can answer it"
             } else if method.key != nil {
                 "a method with a request: a key has none"
-            } else if !method.before.isEmpty {
-                "a method without requests before its own: only that one is repeated"
+            } else if method.needsFirst {
+                "a method that needs nothing of the response to `first`, which is not repeated"
             } else {
                 nil
             }

@@ -1,4 +1,7 @@
 /// A place in a JSON value (RFC 6901, the string form of §3).
+///
+/// In a list, a step `id=mfa` also names the first element whose member `id` has this value, and `=mfa` the first element that
+/// is this value. RFC 6901 has no meaning for such a step in a list.
 public struct JSONPointer: Sendable, Equatable, Hashable, CustomStringConvertible {
     public let text: String
     private let tokens: [String]
@@ -37,8 +40,8 @@ public struct JSONPointer: Sendable, Equatable, Hashable, CustomStringConvertibl
                 guard let member = object[token] else { return nil }
                 value = member
             case .array(let elements):
-                guard let index = Self.index(token), index < elements.count else { return nil }
-                value = elements[index]
+                guard let element = Self.element(token, of: elements) else { return nil }
+                value = element
             default:
                 return nil
             }
@@ -65,6 +68,22 @@ public struct JSONPointer: Sendable, Equatable, Hashable, CustomStringConvertibl
         }
         guard !afterTilde else { throw JSONPointerError(text: text, reason: "'~' must be followed by 0 or 1") }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func element(_ token: String, of elements: [JSON]) -> JSON? {
+        if let index = index(token) {
+            // Not with `?:`: its `nil` would be the JSON `null`.
+            guard index < elements.count else { return nil }
+            return elements[index]
+        }
+        guard let equals = token.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        let (name, value) = (String(token[..<equals]), token[equals...].utf8.dropFirst())
+        return elements.first { element in
+            switch name.isEmpty ? element : element[name] {
+            case nil, .null, .array, .object: false
+            case let found?: (found.stringValue ?? found.text()).utf8.elementsEqual(value)
+            }
+        }
     }
 
     /// Digits without a leading zero (§4).

@@ -96,6 +96,8 @@ public struct APICall: AgentMethod, HoldsSecrets {
     public var endpoint = ""
     /// By name. A file's content is an object with a `body_base64`, or for one of them with a `body_stream` (``BodyStream``).
     public var args = JSONObject()
+    /// ``APIResponse/next`` of the page before, for a GET: it replaces the address that is built from the arguments.
+    public var next: String?
     /// Replaces the body that is built from the arguments.
     public var body: JSON?
     /// The client's name for the stream, unique on this connection.
@@ -111,13 +113,14 @@ public struct APICall: AgentMethod, HoldsSecrets {
 
     public init(blank: Blank) {}
     public init(
-        session: SessionName? = nil, endpoint: String, args: JSONObject = [:], body: JSON? = nil,
+        session: SessionName? = nil, endpoint: String, args: JSONObject = [:], next: String? = nil, body: JSON? = nil,
         stream: String? = nil, answer: ResponseMode = .whole, timeout: Duration? = nil, cache: CacheMode = .standard,
         retry: Bool = true, waitsForConnectivity: Bool? = nil, queue: Bool = false
     ) {
         self.session = session
         self.endpoint = endpoint
         self.args = args
+        self.next = next
         self.body = body
         self.stream = stream
         self.answer = answer
@@ -137,6 +140,7 @@ public struct APICall: AgentMethod, HoldsSecrets {
         try visitor.optional("session", &session, .sessionName)
         try visitor.required("endpoint", &endpoint, .string)
         try visitor.optional("args", &args, .object, default: [:])
+        try visitor.optional("next", &next, .string)
         try visitor.optional("body", &body, .any)
         try visitor.optional("stream", &stream, .string)
         try visitor.optional("answer", &answer, .word, default: .whole)

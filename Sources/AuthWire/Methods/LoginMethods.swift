@@ -24,12 +24,14 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public var replacesSignIn = false
     /// Whether the sign-in may give the session to another account without asking.
     public var replaceAccount = false
+    /// With ``url``: whether the sign-in of another session at the same server may be used.
+    public var share = true
 
     public init(blank: Blank) {}
     public init(
         provider: String = "", url: String? = nil, session: SessionName? = nil, environment: String? = nil,
         method: String? = nil, scopes: [String]? = nil, fields: [String: String] = [:], remember: Bool = false,
-        hasBrowser: Bool = true, replacesSignIn: Bool = false, replaceAccount: Bool = false
+        hasBrowser: Bool = true, replacesSignIn: Bool = false, replaceAccount: Bool = false, share: Bool = true
     ) {
         self.provider = provider
         self.url = url
@@ -42,6 +44,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
         self.hasBrowser = hasBrowser
         self.replacesSignIn = replacesSignIn
         self.replaceAccount = replaceAccount
+        self.share = share
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -56,6 +59,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
         try visitor.optional("browser", &hasBrowser, .bool, default: true)
         try visitor.optional("replace_sign_in", &replacesSignIn, .bool, default: false)
         try visitor.optional("replace_account", &replaceAccount, .bool, default: false)
+        try visitor.optional("share", &share, .bool, default: true)
     }
 
     public func validate() throws(AgentError) {

@@ -18,6 +18,9 @@ public struct APIResponse: WireObject, HoldsSecrets {
     public var ageMs: Int?
     /// For an endpoint that answers page by page.
     public var page: PageInfo?
+    /// The address of the next page, if the response names one. It goes back as ``APICall/next`` or ``APIRequest/path``; the
+    /// agent sends nothing to another origin.
+    public var next: String?
     /// The outbox entry, if the request is queued and has no response yet. ``status`` is 202 then.
     public var queued: String?
 
@@ -25,7 +28,7 @@ public struct APIResponse: WireObject, HoldsSecrets {
     public init(
         status: Int, headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
         stream: String? = nil, size: Int? = nil, fromCache: Bool = false, ageMs: Int? = nil, page: PageInfo? = nil,
-        queued: String? = nil
+        next: String? = nil, queued: String? = nil
     ) {
         self.status = status
         self.headers = headers
@@ -36,6 +39,7 @@ public struct APIResponse: WireObject, HoldsSecrets {
         self.fromCache = fromCache
         self.ageMs = ageMs
         self.page = page
+        self.next = next
         self.queued = queued
     }
 
@@ -50,6 +54,7 @@ public struct APIResponse: WireObject, HoldsSecrets {
         try visitor.written("from_cache", &fromCache, .bool)
         try visitor.optional("age_ms", &ageMs, .integer)
         try visitor.optional("page", &page, .object)
+        try visitor.optional("next", &next, .string)
         try visitor.optional("queued", &queued, .string)
     }
 

@@ -19,6 +19,27 @@ public struct EnvironmentInfo: WireObject {
     }
 }
 
+/// A host besides the base URL, which requests of the profile refer to by name.
+public struct HostInfo: WireObject {
+    public var name = ""
+    public var url = ""
+    /// `nil`: in all environments.
+    public var environment: String?
+
+    public init(blank: Blank) {}
+    public init(name: String, url: String, environment: String? = nil) {
+        self.name = name
+        self.url = url
+        self.environment = environment
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("name", &name, .string)
+        try visitor.required("url", &url, .string)
+        try visitor.optional("environment", &environment, .string)
+    }
+}
+
 /// A sign-in method and the fields that it asks for.
 public struct SignInMethodInfo: WireObject {
     public var name = ""
@@ -58,6 +79,8 @@ public struct ProviderDetail: WireObject {
     public var name = ""
     public var title = ""
     public var environments: [EnvironmentInfo] = []
+    /// `nil`: there are none.
+    public var hosts: [HostInfo]?
     public var methods: [SignInMethodInfo] = []
     /// The password methods: `set`, `change`, `request_reset`, `reset`.
     public var password: [SignInMethodInfo] = []
@@ -69,12 +92,14 @@ public struct ProviderDetail: WireObject {
 
     public init(blank: Blank) {}
     public init(
-        name: String, title: String, environments: [EnvironmentInfo] = [], methods: [SignInMethodInfo] = [],
-        password: [SignInMethodInfo] = [], renewal: String, endpoints: [EndpointInfo] = [], source: String
+        name: String, title: String, environments: [EnvironmentInfo] = [], hosts: [HostInfo]? = nil,
+        methods: [SignInMethodInfo] = [], password: [SignInMethodInfo] = [], renewal: String,
+        endpoints: [EndpointInfo] = [], source: String
     ) {
         self.name = name
         self.title = title
         self.environments = environments
+        self.hosts = hosts
         self.methods = methods
         self.password = password
         self.renewal = renewal
@@ -86,6 +111,7 @@ public struct ProviderDetail: WireObject {
         try visitor.required("name", &name, .string)
         try visitor.required("title", &title, .string)
         try visitor.written("environments", &environments, .list())
+        try visitor.optional("hosts", &hosts, .list())
         try visitor.written("methods", &methods, .list())
         try visitor.written("password", &password, .list())
         try visitor.required("renewal", &renewal, .string)

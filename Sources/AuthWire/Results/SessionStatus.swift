@@ -45,6 +45,8 @@ public struct SessionStatus: WireObject {
     public var clockSkew: Duration?
     /// The scopes of the token, if the provider reports them or they were requested (OAuth).
     public var scopes: [String]?
+    /// The session whose sign-in renews this one; `nil` if it has its own sign-in.
+    public var sharedSession: SessionName?
     /// Where it is kept.
     public var store: StoreKind?
     /// `default` on the wire.
@@ -56,8 +58,8 @@ public struct SessionStatus: WireObject {
         message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, renews: Bool = true,
         remembered: Bool = false, expiresAt: Double? = nil, refreshAt: Double? = nil, issuedAt: Double? = nil,
         endsAt: Double? = nil, signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false,
-        storeError: String? = nil, clockSkew: Duration? = nil, scopes: [String]? = nil, store: StoreKind? = nil,
-        isDefault: Bool = false
+        storeError: String? = nil, clockSkew: Duration? = nil, scopes: [String]? = nil,
+        sharedSession: SessionName? = nil, store: StoreKind? = nil, isDefault: Bool = false
     ) {
         self.session = session
         self.provider = provider
@@ -79,6 +81,7 @@ public struct SessionStatus: WireObject {
         self.storeError = storeError
         self.clockSkew = clockSkew
         self.scopes = scopes
+        self.sharedSession = sharedSession
         self.store = store
         self.isDefault = isDefault
     }
@@ -104,6 +107,7 @@ public struct SessionStatus: WireObject {
         try visitor.optional("store_error", &storeError, .string)
         try visitor.optional("clock_skew_ms", &clockSkew, .skew)
         try visitor.optional("scopes", &scopes, .strings)
+        try visitor.optional("shared_session", &sharedSession, .sessionName)
         try visitor.optional("store", &store, .word)
         try visitor.written("default", &isDefault, .bool)
     }

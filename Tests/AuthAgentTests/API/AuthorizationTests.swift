@@ -148,6 +148,32 @@ struct AuthorizationTests {
         #expect(example.transport.asked.count { $0 == "POST http://localhost:1/refresh" } == 1)
     }
 
+    @Test("such an endpoint ends no session at a provider that refuses to renew a new token")
+    func alwaysRefusedWithoutRenewal() async throws {
+        let transport = ScriptedTransport { request throws(TransportError) in
+            if request.url.hasSuffix("/login") {
+                return ExampleProvider.json(200, #"{"token":"token-1","refresh":"r-1","expires_in":1000}"#)
+            }
+            let message = request.url.hasSuffix("/refresh") ? "Too early." : "Admins only."
+            return ExampleProvider.json(401, #"{"message":"\#(message)"}"#)
+        }
+        let example = try ExampleProvider(transport: transport) {
+            $0.reply.refreshToken = .pointer(try JSONPointer("/refresh"))
+            $0.renewal.request?.body = .json(.object([("token", .text(try Template(parsing: "{refresh_token}")))]))
+        }
+        try await APIClientTests.play(example) { sessions, api in
+            for _ in 1...3 {
+                let error = await Self.failure { () async throws(AgentError) in
+                    try await api.request(APIClientTests.get)
+                }
+                #expect(error?.cause == "token_refused" && error?.providerMessage == "Admins only.")
+                let status = try sessions.status(nil)
+                #expect(status.state == .active && status.cause == "renewal_refused")
+            }
+        }
+        #expect(example.transport.asked.count { $0 == "POST http://localhost:1/refresh" } == 1)
+    }
+
     @Test("a session that the renewal has ended is reported as that")
     func endedByRenewal() async throws {
         let transport = ScriptedTransport { request throws(TransportError) in

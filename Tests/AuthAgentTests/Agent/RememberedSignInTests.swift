@@ -2,6 +2,7 @@ import AgentTestSupport
 import AuthAgent
 import AuthModel
 import AuthWire
+import Synchronization
 import Testing
 
 /// Sessions whose access token authorizes its own renewal, and whose sign-in is remembered.
@@ -113,5 +114,84 @@ struct RememberedSignInTests {
                 ("token", .text(try Template(parsing: "{refresh_token}")))
             ]))
         #expect(profile.repeatedMethod?.name == "password")
+    }
+
+    // MARK: Requests before its own
+
+    /// A sign-in that fetches a value, which its own request sends.
+    private static func guarded(_ profile: inout ProviderProfile, count: Int = 1, host: String? = nil) throws {
+        var csrf = RequestTemplate(method: "GET", path: try Template(parsing: "/csrf"))
+        csrf.captures = [Capture(name: "csrf", place: .pointer(try JSONPointer("/csrf")))]
+        csrf.host = host
+        profile.hosts = [ProviderHost(name: "other", addresses: [nil: "http://localhost:2"])]
+        profile.signIn[0].before = Array(repeating: csrf, count: count)
+        profile.signIn[0].request?.headers = [TemplateField(name: "X-CSRF", value: try Template(parsing: "{csrf}"))]
+        (profile.renewal, profile.keepsCookies) = (Renewal(kind: .signIn), true)
+    }
+
+    @Test("plays them, with new values of their responses and without the session's cookies")
+    func before() async throws {
+        let numbers = Counter()
+        let sent = Mutex<[String]>([])
+        let transport = ScriptedTransport { request throws(TransportError) in
+            let fields = request.headers.filter { ["Cookie", "X-CSRF"].contains($0.name) }
+            sent.withLock { $0.append(fields.map { $0.name + "=" + $0.value.reveal() }.joined(separator: " ")) }
+            let number = numbers.next()
+            let body = #"{"csrf":"c-\#(number)","token":"t-\#(number)","expires_in":1000}"#
+            return HTTPResponse(
+                status: 200, headers: [("Content-Type", "application/json"), ("Set-Cookie", "n=\(number)")],
+                body: Array(body.utf8))
+        }
+        let example = try ExampleProvider(transport: transport) { try Self.guarded(&$0) }
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(Self.start(remember: true))
+            #expect(try sessions.status(nil).remembered)
+            _ = try await sessions.refresh(SessionParams())
+            #expect(try await sessions.token(SessionRegistryTests.get).accessToken == "t-4")
+        }
+        #expect(sent.withLock { $0 } == ["", "X-CSRF=c-1 Cookie=n=1", "", "X-CSRF=c-3 Cookie=n=3"])
+    }
+
+    @Test("sends no password if their response lacks a value, and keeps the session")
+    func valueMissing() async throws {
+        let numbers = Counter()
+        let transport = ScriptedTransport { _ throws(TransportError) in
+            ExampleProvider.json(200, numbers.next() > 2 ? "{}" : #"{"csrf":"c","token":"t-1","expires_in":1000}"#)
+        }
+        let example = try ExampleProvider(transport: transport) { try Self.guarded(&$0) }
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(Self.start(remember: true))
+            let error = await #expect(throws: AgentError.self) { try await sessions.refresh(SessionParams()) }
+            #expect(error?.cause == "no_capture")
+            #expect(try sessions.status(nil).state == .active)
+        }
+        #expect(transport.asked.map { $0.hasSuffix("/csrf") } == [true, false, true])
+    }
+
+    @Test("has the limits of a user's sign-in, and sends nothing to an origin that the session does not have")
+    func limits() async throws {
+        let store = MemoryStore()
+        let first = try ExampleProvider(store: store, transport: Self.answering()) { try Self.guarded(&$0) }
+        try await first.running { _, signIns in _ = try await signIns.start(Self.start(remember: true)) }
+        let record = try #require(try await store.load(try SessionName("example")))
+        for (count, host, cause, requests) in [(10, nil, "step_limit", 10), (1, "other", "origin_changed", 0)]
+            as [(Int, String?, String, Int)]
+        {
+            let transport = Self.answering()
+            let example = try ExampleProvider(transport: transport) {
+                try Self.guarded(&$0, count: count, host: host)
+            }
+            let failure = await #expect(throws: ProviderFailure.self) {
+                try await example.sessions.context.providers.renew(record, sentAt: example.clock.now())
+            }
+            #expect(failure?.error.cause == cause && failure?.weight == "temporary")
+            #expect(transport.asked.count == requests)
+        }
+    }
+
+    private static func answering() -> ScriptedTransport {
+        ScriptedTransport { _ throws(TransportError) in
+            ExampleProvider.json(200, #"{"csrf":"c","token":"t-1","expires_in":1000}"#)
+        }
     }
 }

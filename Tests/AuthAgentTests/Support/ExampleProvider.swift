@@ -15,7 +15,8 @@ struct ExampleProvider {
 
     init(
         store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
-        kept: ResponseCache = ResponseCache(limit: 1 << 20), sleep: any SleepWatch = NeverSleeps(),
+        kept: ResponseCache = ResponseCache(limit: 1 << 20), network: any NetworkWatch = StillNetwork(),
+        sleep: any SleepWatch = NeverSleeps(),
         handover: (any HandoverStore)? = nil, signOuts: (any StateStore<[SessionName: SignInID]>)? = nil,
         catalog: ProfileCatalog? = nil,
         _ change: (inout ProviderProfile) throws -> Void = { _ in },
@@ -28,7 +29,7 @@ struct ExampleProvider {
         try change(&profile)
         let context = AgentContext(
             storeKind: store.kind, transport: transport, cryptography: SystemCryptography(), clock: clock,
-            network: StillNetwork(), sleep: sleep, catalog: catalog ?? ProfileCatalog([profile]),
+            network: network, sleep: sleep, catalog: catalog ?? ProfileCatalog([profile]),
             publish: { event in
                 kept.handle(event)
                 publish(event)

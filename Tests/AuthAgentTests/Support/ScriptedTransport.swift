@@ -37,6 +37,11 @@ final class ScriptedTransport: HTTPTransport {
     }
 }
 
+/// Reports nothing: the test itself tells the board.
+final class SilentNetwork: NetworkWatch {
+    func readings() -> AsyncStream<NetworkReading> { AsyncStream { _ in } }
+}
+
 /// The network as a test wants it.
 final class StillNetwork: NetworkWatch {
     let state: Mutex<NetworkState>

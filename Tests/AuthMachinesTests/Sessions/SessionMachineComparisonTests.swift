@@ -57,6 +57,64 @@ struct SessionMachineComparisonTests {
         #expect(bench.saves.map(\.generation) == [2])
     }
 
+    @Test("that was renewed equally often here and elsewhere keeps the later token, and stores it over the other")
+    func renewedTwice() throws {
+        var bench = handedOver(record("token-3", revision: 2, issued: .seconds(-1)))
+        bench.send(.compared(.failure(.locked)))
+        bench.send(.storeReady)
+        bench.send(.compared(.success(record("token-2", revision: 2, issued: .seconds(-2)))))
+        #expect(bench.saves.map(\.generation) == [3])
+        #expect(bench.saves.last?.tokens.accessToken == Secret("token-3"))
+        try bench.storeTakesIt()
+
+        var other = handedOver(record("token-2", revision: 2, issued: .seconds(-2)))
+        other.send(.compared(.success(record("token-3", revision: 3, issued: .seconds(-1)))))
+        other.tokenRequested(1)
+        #expect(other.token(for: 1) == "token-3" && other.saves.isEmpty)
+    }
+
+    @Test("whose token's dates another agent corrects uses the corrected dates")
+    func redatedElsewhere() {
+        // Issued under a clock that was set back since: its age is unknown.
+        var bench = handedOver(record("token-2", revision: 2, issued: .seconds(7000)))
+        bench.tokenRequested(1)
+        #expect(bench.token(for: 1) == "token-2")
+        var corrected = record("token-2", revision: 2, issued: .seconds(-995))
+        corrected.corrections = 1
+        bench.send(.compared(.success(corrected)))
+        bench.tokenRequested(2)
+        #expect(bench.token(for: 2) == "token-2")
+        bench.advance(.seconds(6))
+        bench.tokenRequested(3)
+        #expect(bench.token(for: 3) == nil)
+    }
+
+    @Test("whose expired token comes back with the dates from before a change of the clock does not serve it again")
+    func uncorrectedElsewhere() {
+        var bench = handedOver(record("token-2", revision: 2, issued: .seconds(-5)))
+        bench.advance(.seconds(1))
+        bench.setClock(by: .seconds(-500))
+        bench.advance(.seconds(1000))
+        bench.send(.wake)
+        #expect(bench.snapshot?.token == nil)
+        // A token for a scope has changed the refresh token.
+        var stored = record("token-2", revision: 3, issued: .seconds(-5))
+        stored.tokens.refreshToken = Secret("another")
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(stored)))
+        #expect(bench.snapshot?.token == nil)
+        bench.tokenRequested(1)
+        #expect(bench.token(for: 1) == nil)
+        // A prolonged one is served.
+        stored.generation = 4
+        stored.tokens.refreshToken = Secret("a third")
+        stored.tokens.issuedAt = bench.now.wall
+        stored.tokens.expiresAt = bench.now.wall + Self.life
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(stored)))
+        #expect(bench.token(for: 1) == "token-2")
+    }
+
     @Test("that was prolonged here, and elsewhere with the same token, is written over that, and so is the next one")
     func prolongedTwice() throws {
         var bench = handedOver(record("token-1", revision: 1))
@@ -76,6 +134,22 @@ struct SessionMachineComparisonTests {
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         #expect(bench.snapshot?.token == Secret("token-2"))
+    }
+
+    @Test("is looked up again when a failing store is ready, if it could neither be read nor written before")
+    func readAfterFailure() throws {
+        var bench = handedOver(record("token-2", revision: 2))
+        bench.acceptsRewrites = false
+        bench.send(.compared(.failure(.failed(reason: "disk full"))))
+        bench.advance(.seconds(300))
+        bench.send(.renewalRequested(CallerID(1)))
+        bench.send(.compared(.failure(.failed(reason: "disk full"))))
+        try bench.storeRefusesRewrite(.failed(reason: "disk full"))
+        let comparisons = bench.comparisons
+        bench.send(.storeReady)
+        #expect(bench.comparisons == comparisons + 1 && bench.saves.isEmpty)
+        bench.send(.compared(.success(record("token-1", revision: 1))))
+        #expect(bench.saves.map(\.generation) == [2])
     }
 
     @Test("is served and not renewed while the store is locked, which holds the refresh token")

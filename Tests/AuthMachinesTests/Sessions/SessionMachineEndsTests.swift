@@ -59,6 +59,18 @@ struct SessionMachineEndsTests {
         #expect(bench.snapshot?.status.state == .active)
     }
 
+    @Test("the provider's final answer about a session that nothing renews ends it, however young its token is")
+    func finalAnswer() throws {
+        var bench = MachineBench(life: nil, canRenew: false)
+        bench.advance(.seconds(5))
+        bench.send(.rejected(CallerID(1), Secret("another"), isFinal: true))
+        #expect(bench.snapshot?.status.state == .active)
+        bench.send(.rejected(CallerID(2), Secret("token-1"), isFinal: true))
+        #expect(bench.failure(for: 2)?.kind == .signInRequired)
+        #expect(bench.snapshot?.status.state == .signInRequired)
+        #expect(bench.snapshot?.status.cause == "token_rejected" && bench.deletes == 0)
+    }
+
     // MARK: Sign-out
 
     @Test("what was removed from the store is removed once")

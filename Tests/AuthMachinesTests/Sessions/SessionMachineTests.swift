@@ -161,7 +161,7 @@ struct SessionMachineTests {
     @Test("a final answer is final only when the store holds nothing newer")
     func finalAnswer() throws {
         var bench = MachineBench()
-        bench.advance(.seconds(1000))
+        bench.advance(.seconds(1003))
         bench.tokenRequested(1)
         try bench.provider(fails: .invalidGrant)
         #expect(bench.rereads == 1)
@@ -190,11 +190,12 @@ struct SessionMachineTests {
     @Test("without the store's word there is no verdict")
     func noVerdictWithoutStore() throws {
         var bench = MachineBench()
-        bench.advance(.seconds(1000))
+        bench.advance(.seconds(1003))
         bench.tokenRequested(1)
         try bench.provider(fails: .invalidGrant)
         bench.send(.storeReread(bench.requestsInFlight[0], .failure(.locked)))
         #expect(bench.snapshot?.status.state == .stale)
+        #expect(bench.failure(for: 1)?.kind == .refused)
         #expect(bench.wakeAt != nil)
     }
 

@@ -286,6 +286,53 @@ struct SignInMachineTests {
         #expect(try bench.step(for: second).fields?.map(\.name) == ["email", "password", "device"])
     }
 
+    // MARK: No network
+
+    @Test("a request without a network is reported as a wait, and sent once when the network is back")
+    func networkReturns() throws {
+        var bench = try SignInBench.password()
+        let first = bench.begin()
+        bench.send(.networkMissing(.own))
+        #expect(bench.actionNames == ["awaitNetwork"])
+        #expect(try bench.step(for: first).kind == .wait)
+        let waiting = bench.ask { .stepRequested($0) }
+        bench.send(.networkReturned)
+        #expect(bench.actionNames == ["request"])
+        bench.send(.networkReturned)
+        #expect(bench.actionNames.isEmpty)
+        bench.signedIn(bench.grant("t", user: "ada"))
+        #expect(!bench.hasReply(waiting) && bench.actionNames == ["examine"])
+    }
+
+    @Test("a network that comes and goes does not extend the limit of a request")
+    func networkFlaps() throws {
+        var bench = try SignInBench.password()
+        bench.begin()
+        bench.send(.networkMissing(.own))
+        let end = try #require(bench.wakeAt)
+        bench.advance(.seconds(20))
+        bench.send(.networkReturned)
+        bench.send(.networkMissing(.own))
+        #expect(bench.wakeAt == end)
+        let waiting = bench.ask { .stepRequested($0) }
+        try bench.sleepUntilWake()
+        let last = try bench.step(for: waiting)
+        #expect(last.kind == .failed && last.error == .noNetworkInTime)
+        bench.send(.networkReturned)
+        #expect(bench.actionNames.isEmpty)
+    }
+
+    @Test("a sign-in that is cancelled while it waits for a network ends at once")
+    func cancelledOffline() throws {
+        var bench = try SignInBench.password()
+        bench.begin()
+        bench.send(.networkMissing(.own))
+        let caller = bench.ask { .cancelRequested($0) }
+        #expect(try bench.step(for: caller).error == .cancelledLogin)
+        bench.send(.networkReturned)
+        #expect(bench.actionNames.isEmpty && bench.wakeAt == nil)
+    }
+
     // MARK: A code
 
     @Test("a code is asked for once it was sent, and sent again when its pause is over, not before")

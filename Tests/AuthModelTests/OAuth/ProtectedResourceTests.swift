@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthWire
 import Testing
 
@@ -71,6 +72,33 @@ struct ProtectedResourceTests {
         #expect(try ResourceURL(url).isCovered(by: identifier) == isCovered)
     }
 
+    @Test(
+        "a token that another resource's sign-in got is accepted for this resource alone, or for a URL of the same tenant",
+        arguments: [
+            ("https://b.example/mcp", #"{"aud":"https://b.example/mcp"}"#, true),
+            ("https://b.example/mcp", #"{"aud":["https://b.example/mcp","userinfo"]}"#, true),
+            ("https://b.example/mcp", #"{"aud":["https://b.example/mcp","https://a.example/one"]}"#, false),
+            ("https://b.example/mcp", #"{"aud":"https://a.example/one"}"#, false),
+            ("https://b.example/mcp", "{}", false),
+            ("https://a.example/two", #"{"aud":"https://a.example/two"}"#, true),
+            ("https://a.example/two", "{}", false), ("https://a.example/onetwo", "{}", false),
+            ("https://a.example/one/two", "{}", true), ("https://a.example", "{}", true),
+            ("https://a.example/one/", "{}", true), ("http://a.example/one", "{}", false),
+        ])
+    func audience(url: String, claims: String, isAccepted: Bool) {
+        let source = ProtectedResource(url: "https://a.example/one", identifier: "https://a.example/one", issuer: "i")
+        let resource = ProtectedResource(url: url, identifier: url, issuer: "i")
+        #expect(resource.accepts(Secret(Sample.jwt(claims)), from: source) == isAccepted)
+    }
+
+    @Test("two tenants of one host that name the same resource do not get each other's tokens")
+    func sameIdentifier() {
+        let host = "https://a.example"
+        let source = ProtectedResource(url: host + "/one", identifier: host, issuer: "i")
+        let resource = ProtectedResource(url: host + "/two", identifier: host, issuer: "i")
+        #expect(!resource.accepts(Secret(Sample.jwt(#"{"aud":"https://a.example"}"#)), from: source))
+    }
+
     @Test("the metadata's addresses have the path inserted, and are at the root")
     func places() throws {
         #expect(
@@ -123,7 +151,13 @@ struct ProtectedResourceTests {
                 [
                     "resource": "https://a.example/mcp", "authorization_servers": ["https://as.example"],
                     "bearer_methods_supported": ["query"],
-                ], "Authorization header"
+                ], "Authorization header: its bearer_methods_supported has query"
+            ),
+            (
+                [
+                    "resource": "https://a.example/mcp", "authorization_servers": ["https://as.example"],
+                    "bearer_methods_supported": [],
+                ], "Authorization header: its bearer_methods_supported has none"
             ),
         ] as [(JSON, String)])
     func badMetadata(json: JSON, reason: String) {

@@ -11,6 +11,13 @@ struct JWTClaimsTests {
         #expect(JWTClaims.issuedAt(of: token)?.unixSeconds == 1_800_000_000)
     }
 
+    @Test("have one audience, several, or none")
+    func audiences() {
+        #expect(JWTClaims.audiences(of: Secret(Sample.jwt(#"{"aud":"a"}"#))) == ["a"])
+        #expect(JWTClaims.audiences(of: Secret(Sample.jwt(#"{"aud":["a","b",1]}"#))) == ["a", "b"])
+        for other in [Sample.jwt("{}"), "opaque"] { #expect(JWTClaims.audiences(of: Secret(other)).isEmpty) }
+    }
+
     @Test(
         "are empty for anything but a JWT with sensible dates",
         arguments: [

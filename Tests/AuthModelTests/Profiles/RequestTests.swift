@@ -215,7 +215,8 @@ struct RequestTests {
         #expect(try none.renewalRequest(Sample.record()) == nil)
         let signIn = try Sample.profile { $0.renewal = Renewal(kind: .signIn) }
         #expect(try signIn.renewalRequest(Sample.record()) == nil)
-        #expect(try signIn.renewalRequest(Sample.record(remembered: ["email": "ada@example.org"])) == nil)
+        #expect(try signIn.repeatedSignIn(Sample.record()) == nil)
+        #expect(try signIn.repeatedSignIn(Sample.record(remembered: ["email": "ada@example.org"])) == nil)
         let local = try Sample.profile { $0.signOut = nil }
         #expect(try local.signOutRequest(Sample.record()) == nil)
     }
@@ -224,7 +225,8 @@ struct RequestTests {
     func signInAgain() throws {
         let profile = try Sample.profile { $0.renewal = Renewal(kind: .signIn) }
         let record = try Sample.record(remembered: ["email": "ada@example.org", "password": "pw"])
-        let request = try #require(try profile.renewalRequest(record))
+        let repeated = try #require(try profile.repeatedSignIn(record))
+        let request = try profile.request(.own, of: repeated.method, repeated.values)
         #expect(request.url == "https://api.sample.example/v1/login")
         #expect(request.json?["password"] == "pw")
         #expect(request.header("Authorization") == nil)

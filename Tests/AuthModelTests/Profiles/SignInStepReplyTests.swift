@@ -18,11 +18,12 @@ struct SignInStepReplyTests {
     }
 
     private func read(
-        _ profile: ProviderProfile, _ reply: HTTPResponse, to part: SignInPart = .own
-    ) throws -> SignInResponse {
+        _ profile: ProviderProfile, _ reply: HTTPResponse, to part: SignInPart = .own,
+        purpose: ErrorDecoder.Purpose = .signIn
+    ) throws(ProviderFailure) -> SignInResponse {
         try profile.read(
             reply, to: part, of: profile.signIn[0], SignInValues(environment: "production", fields: [:]),
-            sentAt: Sample.sentAt)
+            purpose: purpose, sentAt: Sample.sentAt)
     }
 
     private func place(_ text: String) throws -> ValuePlace { .pointer(try JSONPointer(text)) }
@@ -176,13 +177,12 @@ struct SignInStepReplyTests {
             profile.renewal = Renewal(kind: .signIn)
             profile.signIn[0].next = [try step(ResponseRule(codes: ["mfa"]))]
         }
-        let record = try Sample.record(remembered: ["email": "a@b.example", "password": "p"])
         let reply = Sample.reply(200, #"{"code":"mfa","message":"Enter the code"}"#)
-        guard case .failure(.final(let error)) = profile.readRenewal(reply, record: record, sentAt: Sample.sentAt)
-        else {
-            Issue.record("not final")
-            return
+        for part in [SignInPart.before(0), .own] {
+            let failure = #expect(throws: ProviderFailure.self) {
+                try read(profile, reply, to: part, purpose: .renewal)
+            }
+            #expect(failure?.weight == "final" && failure?.error.providerMessage == "Enter the code")
         }
-        #expect(error.kind == .signInRequired && error.providerMessage == "Enter the code")
     }
 }

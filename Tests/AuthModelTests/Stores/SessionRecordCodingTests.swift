@@ -41,7 +41,12 @@ struct SessionRecordCodingTests {
 
     @Test("is read as it was written, with all members and with the fewest")
     func roundTrip() throws {
-        let full = try record()
+        var full = try record()
+        #expect(try SessionRecord(decoding: full.encoded()) == full)
+        full.resource = ProtectedResource(url: "https://a.example", identifier: "https://a.example", issuer: "i")
+        full.resource?.sharedSession = try SessionName("other")
+        #expect(try SessionRecord(decoding: full.encoded()) == full)
+        full.resource?.sharedSignIn = SignInID("s3-4")
         #expect(try SessionRecord(decoding: full.encoded()) == full)
         let bare = SessionRecord(
             session: full.session, provider: "p", environment: "e", method: "m",

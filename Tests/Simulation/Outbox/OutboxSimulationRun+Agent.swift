@@ -72,6 +72,7 @@ extension OutboxSimulationRun {
         if let index = callers.firstIndex(where: { $0.caller == caller }) {
             checkAnswer(reply, callers.remove(at: index).id)
         } else if let dropped = userRequests.removeValue(forKey: caller) {
+            revivals[caller] = nil
             if let dropped { writes[dropped]?.drops -= 1 }
         } else {
             report(.writeAnswers, "a reply for caller \(caller.number), which does not wait")
@@ -133,7 +134,11 @@ extension OutboxSimulationRun {
             writes[id]?.isBeingRevived = false
             if let error { return handle(.stored(.failure(error))) }
             flushing { handle(.stored(.success([]))) }
-        case .store: handle(.stored(error.map { .failure($0) } ?? .success([])))
+        case .store:
+            let work = { self.handle(.stored(error.map { .failure($0) } ?? .success([]))) }
+            // Another user's request has revived it already: this one is carried out with the next reply of the disk.
+            let isRevived = machine.entries.contains { $0.finalRefusal == nil && revivals.values.contains($0.id) }
+            if isRevived { flushing(work) } else { work() }
         }
     }
 
@@ -147,7 +152,7 @@ extension OutboxSimulationRun {
         coverage.deaths += 1
         isRunning = false
         process += 1
-        (callers, userRequests) = ([], [:])
+        (callers, userRequests, revivals) = ([], [:], [:])
         (alarm, wakeUp) = (nil, nil)
         // Calls before it are carried out where a later one is: one connection, one after the other.
         for (number, call) in diskCalls.sorted(by: { $0.key < $1.key }) where !call.isCarriedOut && !call.fails {

@@ -97,12 +97,13 @@ extension OutboxSimulationRun {
             let entry = machine.entries.first(where: { $0.session == name && $0.finalRefusal != nil })
         else { return }
         writes[entry.id]?.isBeingRevived = true
-        request(.flush(OutboxParams(id: entry.id)))
+        request(.flush(OutboxParams(id: entry.id)), reviving: entry.id)
     }
 
-    private func request(_ command: OutboxCommand, dropping id: String? = nil) {
+    private func request(_ command: OutboxCommand, dropping id: String? = nil, reviving: String? = nil) {
         let caller = CallerID(UInt64(nextNumber()))
         userRequests[caller] = id
+        revivals[caller] = reviving
         handle(.requested(caller, command))
     }
 

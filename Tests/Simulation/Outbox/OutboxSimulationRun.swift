@@ -68,6 +68,8 @@ final class OutboxSimulationRun: SimulationBase {
     var callers: [(caller: CallerID, id: String, since: Duration)] = []
     /// The user's requests that have no reply yet, and which write they drop, if any.
     var userRequests: [CallerID: String?] = [:]
+    /// The refused writes that users want to try again.
+    var revivals: [CallerID: String] = [:]
 
     // What is watched
     var writes: [String: WatchedWrite] = [:]

@@ -63,7 +63,7 @@ extension SignInSimulationRun {
             coverage.revoked += 1
         case .showPlaceholder, .removePlaceholder, .stopListening: break
         case .register, .forgetRegistration, .findServer, .prepareBrowser, .listen, .beginDevice,
-            .requestToken, .request, .examine, .requestReset, .changePassword:
+            .requestToken, .request, .awaitNetwork, .examine, .requestReset, .changePassword:
             if signIn.ends > 0 { report(.signInEnd, "sign-in \(number) has ended, and begins: \(action.words)") }
         }
         if case .request(let part) = action { checkRequest(part, of: number) }

@@ -39,8 +39,7 @@ extension SignInSimulationRun {
             return .examined(user: found, origins: nil, former: nil)
         case .install(let record, _, _): return install(record)
         case .revoke, .requestReset, .changePassword, .showPlaceholder, .removePlaceholder, .forgetRegistration,
-            .listen,
-            .stopListening, .end:
+            .listen, .awaitNetwork, .stopListening, .end:
             return nil
         }
     }

@@ -38,10 +38,26 @@ package struct ErrorDecoder: Sendable {
             challenge: TokenChallenge(reply))
     }
 
+    /// The error for a response that does not match the profile's ``ResponseMap/success``. A code that the profile names, and
+    /// the envelope's status, say more than that.
+    func noSuccess(_ reply: HTTPResponse, _ body: ResponseBody) -> ProviderFailure {
+        guard reply.status < 400 else { return failure(reply, body) }
+        let (words, inner) = (ErrorText(body, map: profile.errors), innerStatus(body))
+        if inner != nil || kind(words) != nil || isFinal(status: nil, code: words.code) {
+            return failure(status: inner, body, retryAfter: RetryAfter.read(reply, sentAt: sentAt))
+        }
+        let error = AgentError(
+            .refused,
+            "\(profile.title) refused the sign-in: check your entries. (The response, HTTP \(reply.status), does "
+                + "not match the profile's `success`.)", cause: "no_success", httpStatus: reply.status,
+            providerMessage: words.message)
+        return purpose == .renewal ? .temporary(error, retryAfter: nil) : .refused(error)
+    }
+
     /// An error inside a success; `nil` if the profile has no envelope or this one reports success.
     func envelopeFailure(_ reply: HTTPResponse, _ body: ResponseBody) -> ProviderFailure? {
         guard let envelope = profile.errors.envelope else { return nil }
-        guard let json = body.json, let found = envelope.pointer.find(in: json) else {
+        guard let found = body.json.flatMap(envelope.pointer.find) else {
             if case .empty = body { return nil }
             guard envelope.success != nil else { return nil }
             return badReply("it has no \(envelope.pointer.text)", cause: "no_envelope", status: reply.status)
@@ -51,10 +67,19 @@ package struct ErrorDecoder: Sendable {
         } else if Self.saysNothing(found) {
             return nil
         }
-        let inner = envelope.status?.find(in: json)?.integerValue.flatMap { Int(exactly: $0) }
-        return failure(
-            status: inner.flatMap { (300...599).contains($0) ? $0 : nil }, body,
-            retryAfter: RetryAfter.read(reply, sentAt: sentAt))
+        return failure(status: innerStatus(body), body, retryAfter: RetryAfter.read(reply, sentAt: sentAt))
+    }
+
+    /// The status of an error that the envelope names.
+    private func innerStatus(_ body: ResponseBody) -> Int? {
+        guard let json = body.json, let status = profile.errors.envelope?.status?.find(in: json)?.integerValue else {
+            return nil
+        }
+        return Int(exactly: status).flatMap { (300...599).contains($0) ? $0 : nil }
+    }
+
+    private func kind(_ words: ErrorText) -> ErrorKind? {
+        profile.errors.kind(code: words.code, messages: [words.message].compactMap(\.self) + words.details)
     }
 
     /// Whether a member that only errors have is present without a value.
@@ -93,7 +118,7 @@ package struct ErrorDecoder: Sendable {
         }
         if !isOverloaded, let unreadable = unreadable(body, status: status ?? 200) { return unreadable }
         if isFinal(status: status, code: words.code) { return .final(final(status, words)) }
-        let mapped = profile.errors.kind(code: words.code, messages: [words.message].compactMap(\.self) + words.details)
+        let mapped = kind(words)
         let error = error(status: status, mapped, words, retryAfter: retryAfter)
         return purpose == .renewal || Self.isTransient(status, mapped)
             ? .temporary(error, retryAfter: retryAfter) : .refused(error)

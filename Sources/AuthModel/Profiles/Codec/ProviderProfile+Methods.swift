@@ -108,9 +108,15 @@ extension ProviderProfile {
 }
 
 extension SignInMethod {
+    /// Whether its request needs a value of the response to ``first``, which is not repeated.
+    package var needsFirst: Bool {
+        let names = first?.request.captures.map(\.name) ?? []
+        return request?.placeholders.contains(where: names.contains) == true
+    }
+
     /// Whether the same answers sign in a second time.
     fileprivate var isRepeatable: Bool {
-        challenge == nil && flow == nil && key == nil && before.isEmpty
+        challenge == nil && flow == nil && key == nil && !needsFirst
             && !fields.contains { [FieldKind.code, FieldKind.idToken, FieldKind.newPassword].contains($0.kind) }
     }
 }

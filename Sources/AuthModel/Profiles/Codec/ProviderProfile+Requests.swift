@@ -27,7 +27,18 @@ extension ProviderProfile {
         try checkCaptures(for: part, of: method, given)
         var values = TemplateValues(given, method: method)
         if part == .check, let key = method.key { values.accessToken = try token(of: key, values) }
-        return try build(template, in: given.environment, values)
+        var request = try build(template, in: given.environment, values)
+        request.acceptsRedirects = success(of: part, method) != nil
+        return request
+    }
+
+    private func success(of part: SignInPart, _ method: SignInMethod) -> ResponseRule? {
+        let map = reply.overridden(by: method.reply)
+        return switch part {
+        case .own: map.success
+        case .step(let index): map.overridden(by: method.next[index].reply).success
+        case .before, .challenge, .first, .check: nil
+        }
     }
 
     /// - Throws: ``ErrorKind/badReply`` if no response had a value that this request needs.
@@ -84,8 +95,8 @@ extension ProviderProfile {
         return template
     }
 
-    /// `nil`: only the user can renew this session: the profile has no renewal, its sign-in was not remembered, or the provider
-    /// issued no refresh token.
+    /// `nil`: no single request renews this session: the profile has none, or the provider issued no refresh token. A sign-in
+    /// that is repeated is ``repeatedSignIn(_:)``.
     package func renewalRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
         switch renewal.kind {
         case .none: return nil
@@ -94,17 +105,26 @@ extension ProviderProfile {
             let needsRefreshToken =
                 renewsByCookie || template.placeholders.contains(TemplateValues.Name.refreshToken)
             guard !needsRefreshToken || record.tokens.refreshToken?.isEmpty == false else { return nil }
-            return try request(template, record)
-        case .signIn: return try repeatedSignInRequest(record)
+            var request = try request(template, record)
+            request?.acceptsRedirects = renewal.reply?.success != nil
+            return request
+        case .signIn:
+            _ = try repeatedSignIn(record)
+            return nil
         }
     }
 
     /// `nil`: no sign-in that can be repeated is remembered.
-    package func repeatedSignInRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
+    /// - Throws: if the answers no longer fit the profile.
+    package func repeatedSignIn(
+        _ record: SessionRecord
+    ) throws(AgentError) -> (method: SignInMethod, values: SignInValues)? {
         guard let remembered = record.remembered, let method = repeatedMethod,
             missing(fields: remembered, method: method).isEmpty
         else { return nil }
-        return try signInRequest(method: method, environment: record.environment, fields: remembered)
+        _ = try checked(method.request, method, remembered, missing: [])
+        let environment = try environment(named: record.environment).name
+        return (method, SignInValues(environment: environment, fields: remembered))
     }
 
     /// `nil`: the profile has no such request; only the token's expiry is known.
@@ -140,7 +160,9 @@ extension ProviderProfile {
 
     /// `nil`: signing out is local.
     package func signOutRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
-        try request(self.signOut, record)
+        var request = try request(self.signOut, record)
+        request?.acceptsRedirects = signOutSuccess != nil
+        return request
     }
 
     private func request(_ template: RequestTemplate?, _ record: SessionRecord) throws(AgentError) -> HTTPRequest? {

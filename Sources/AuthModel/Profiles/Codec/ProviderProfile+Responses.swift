@@ -25,20 +25,8 @@ extension ProviderProfile {
     package func readRenewal(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        if renewal.kind == .signIn, let failure = unansweredStep(reply, sentAt) { return .failure(failure) }
-        let map = self.reply.overridden(by: renewal.kind == .signIn ? repeatedMethod?.reply : nil)
-        return decode(
-            reply, .renewal, sentAt, map.overridden(by: renewal.reply), needsToken: renewal.kind != .validate,
-            isSignIn: renewal.kind == .signIn
-        ).map { withoutSameToken($0, record) }
-    }
-
-    /// The same for a remembered sign-in that replaces a renewal.
-    package func readRepeatedSignIn(
-        _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
-    ) -> Result<Grant, ProviderFailure> {
-        if let failure = unansweredStep(reply, sentAt) { return .failure(failure) }
-        return decode(reply, .renewal, sentAt, self.reply.overridden(by: repeatedMethod?.reply), isSignIn: true)
+        let map = self.reply.withoutSuccess.overridden(by: renewal.reply)
+        return decode(reply, .renewal, sentAt, map, needsToken: renewal.kind != .validate)
             .map { withoutSameToken($0, record) }
     }
 
@@ -48,7 +36,7 @@ extension ProviderProfile {
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
         let own = renewal.kind == .validate ? renewal.reply : nil
-        return decode(reply, .validation, sentAt, self.reply.overridden(by: own), needsToken: false)
+        return decode(reply, .validation, sentAt, self.reply.withoutSuccess.overridden(by: own), needsToken: false)
             .map { withoutSameToken($0, record) }
     }
 
@@ -70,11 +58,19 @@ extension ProviderProfile {
         }
     }
 
-    /// For a response whose content does not matter, such as that to a sign-out.
+    /// For the response to a sign-out.
     /// - Returns: `nil` for a success.
-    package func readAcknowledgement(_ reply: HTTPResponse, sentAt: WallTime) -> ProviderFailure? {
+    package func readSignOut(_ reply: HTTPResponse, sentAt: WallTime) -> ProviderFailure? {
         let errors = ErrorDecoder(profile: self, purpose: .user, sentAt: sentAt)
         let body = ResponseBody(reply)
+        if let success = signOutSuccess {
+            if isSuccess(reply, body, by: success) { return nil }
+            guard reply.status >= 400 else {
+                return errors.badReply(
+                    "HTTP \(reply.status) does not match the profile's `success`", cause: "no_success",
+                    status: reply.status)
+            }
+        }
         guard (200..<300).contains(reply.status) else { return errors.failure(reply, body) }
         return errors.envelopeFailure(reply, body)
     }
@@ -92,8 +88,8 @@ extension ProviderProfile {
         }
     }
 
-    /// A validation may return the token that the session has.
-    private func withoutSameToken(_ grant: Grant, _ record: SessionRecord) -> Grant {
+    /// A session that is renewed by validation may be given the token that it has.
+    package func withoutSameToken(_ grant: Grant, _ record: SessionRecord) -> Grant {
         var grant = grant
         if renewal.kind == .validate, grant.accessToken == record.tokens.accessToken { grant.accessToken = nil }
         return grant

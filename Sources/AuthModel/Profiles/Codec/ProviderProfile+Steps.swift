@@ -6,14 +6,18 @@ extension ProviderProfile {
     private static let mostChoices = 100
 
     /// The response to one request of a sign-in. The rules of the steps are compared before errors are reported.
+    /// - Parameter purpose: ``ErrorDecoder/Purpose/renewal`` for a remembered sign-in: it ends the session if the provider
+    ///   finally refuses it or asks for a step.
     package func read(
-        _ reply: HTTPResponse, to part: SignInPart, of method: SignInMethod, _ given: SignInValues, sentAt: WallTime
+        _ reply: HTTPResponse, to part: SignInPart, of method: SignInMethod, _ given: SignInValues,
+        purpose: ErrorDecoder.Purpose = .signIn, sentAt: WallTime
     ) throws(ProviderFailure) -> SignInResponse {
         let body = ResponseBody(reply)
-        let errors = ErrorDecoder(profile: self, purpose: .signIn, sentAt: sentAt)
+        let errors = ErrorDecoder(profile: self, purpose: purpose, sentAt: sentAt)
         var response: SignInResponse
         var captures = template(of: part, method)?.captures ?? []
         if let index = step(after: reply, body, to: part, of: method) {
+            if purpose == .renewal { throw unansweredStep(reply, body) }
             captures += method.next[index].captures
             response = SignInResponse(step: try requested(index, reply, body, of: method, errors))
         } else {
@@ -39,6 +43,7 @@ extension ProviderProfile {
             return SignInResponse()
         case .challenge: return SignInResponse(message: try readMessage(reply, sentAt: sentAt).get())
         case .first:
+            map = map.withoutSuccess
             if let first = method.first, first.existingStatuses.contains(reply.status) { return SignInResponse() }
             let grant = try decode(reply, .signIn, sentAt, map, needsToken: false).get()
             let check = TokenDecoder(errors: errors, map: map)
@@ -47,13 +52,14 @@ extension ProviderProfile {
                 return SignInResponse()
             }
             return SignInResponse(grant: grant)
-        case .own: break
+        case .own:
+            if errors.purpose == .renewal, renewal.kind == .signIn { map = map.overridden(by: renewal.reply) }
         case .step(let index): map = map.overridden(by: method.next[index].reply)
         case .check:
             guard let key = method.key else { return SignInResponse() }
             return SignInResponse(grant: try readCheck(reply, of: key, method, given, sentAt: sentAt))
         }
-        return SignInResponse(grant: try decode(reply, .signIn, sentAt, map, isSignIn: true).get())
+        return SignInResponse(grant: try decode(reply, errors.purpose, sentAt, map, isSignIn: true).get())
     }
 
     // MARK: Steps
@@ -71,6 +77,10 @@ extension ProviderProfile {
             return index
         }
         return method.next.firstIndex { holds($0.rule, reply, body) }
+    }
+
+    func isSuccess(_ reply: HTTPResponse, _ body: ResponseBody, by rule: ResponseRule) -> Bool {
+        (!rule.statuses.isEmpty || (200..<300).contains(reply.status)) && holds(rule, reply, body)
     }
 
     private func holds(_ rule: ResponseRule, _ reply: HTTPResponse, _ body: ResponseBody) -> Bool {
@@ -134,9 +144,7 @@ extension ProviderProfile {
     }
 
     /// A remembered sign-in that the provider now wants more for.
-    func unansweredStep(_ reply: HTTPResponse, _ sentAt: WallTime) -> ProviderFailure? {
-        let body = ResponseBody(reply)
-        guard let method = repeatedMethod, step(after: reply, body, to: .own, of: method) != nil else { return nil }
+    private func unansweredStep(_ reply: HTTPResponse, _ body: ResponseBody) -> ProviderFailure {
         let words = ErrorText(body, map: errors)
         return .final(
             AgentError(

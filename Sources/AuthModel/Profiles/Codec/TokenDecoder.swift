@@ -11,8 +11,13 @@ struct TokenDecoder {
     private static let longestToken = 32 << 10
 
     func read(_ reply: HTTPResponse) throws(ProviderFailure) -> Grant {
-        let body = ResponseBody(reply)
-        guard (200..<300).contains(reply.status) else { throw errors.failure(reply, body) }
+        var body = ResponseBody(reply)
+        if let success = map.success {
+            guard errors.profile.isSuccess(reply, body, by: success) else { throw errors.noSuccess(reply, body) }
+            // The body of a redirect may be an HTML page.
+            if body.json == nil { body = .empty }
+        }
+        guard map.success != nil || (200..<300).contains(reply.status) else { throw errors.failure(reply, body) }
         switch body {
         case .page: throw errors.badReply("it is an HTML page, not JSON", cause: "html", status: reply.status)
         case .undecodable(let reason):

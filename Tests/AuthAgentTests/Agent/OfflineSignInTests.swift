@@ -1,0 +1,103 @@
+import AgentTestSupport
+import AuthAgent
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("Sign-in and validation without a network", .timeLimit(.minutes(1)))
+struct OfflineSignInTests {
+    private static func example(waits: Bool = true, at url: String = "https://api.example") throws -> ExampleProvider {
+        try ExampleProvider(transport: ExampleProvider.numbering(), network: SilentNetwork()) { profile in
+            profile.environments = [ProviderEnvironment(name: "local", baseURL: url)]
+            profile.api.waitsForConnectivity = waits
+            profile.validation = RequestTemplate(
+                method: "GET", path: try Template(parsing: "/validate"), bearer: true)
+        }
+    }
+
+    /// Without the requests that only find out whether the provider can be reached.
+    private static func logins(_ example: ExampleProvider) -> [String] {
+        example.transport.asked.filter { $0.hasPrefix("POST") }
+    }
+
+    @Test("a sign-in says that it waits, sends nothing, and is done when the network is back")
+    func returns() async throws {
+        let example = try Self.example()
+        try await example.running { sessions, signIns in
+            let board = sessions.context.board
+            board.put(network: .offline, providers: [:])
+            let step = try await signIns.start(SessionRegistryTests.start)
+            #expect(step.kind == .wait && step.message?.contains("no network") == true)
+            let end = example.clock.now().date(of: example.clock.now().boot + SignInMachine.longestOffline)
+            #expect(step.expiresAt == end.unixSeconds)
+            #expect(example.transport.asked.isEmpty)
+            board.put(network: .online, providers: [:])
+            let done = try await signIns.wait(LoginParams(login: step.login))
+            #expect(done.kind == .done)
+            #expect(Self.logins(example) == ["POST https://api.example/login"])
+        }
+    }
+
+    @Test("without a network until the limit, the sign-in ends with nothing sent, and another may begin")
+    func neverReturns() async throws {
+        let example = try Self.example()
+        try await example.running { sessions, signIns in
+            sessions.context.board.put(network: .offline, providers: [:])
+            _ = try await signIns.start(SessionRegistryTests.start)
+            await example.clock.somebodySleeps(until: example.clock.now().boot + SignInMachine.longestOffline)
+            example.clock.advance(SignInMachine.longestOffline)
+            for await _ in sessions.context.board.changes() where sessions.context.board.statuses().isEmpty { break }
+            #expect(example.transport.asked.isEmpty)
+            #expect(try await signIns.start(SessionRegistryTests.start).kind == .wait)
+        }
+    }
+
+    @Test("cancelling ends the wait at once, and a network that returns then sends nothing")
+    func cancelled() async throws {
+        let example = try Self.example()
+        try await example.running { sessions, signIns in
+            sessions.context.board.put(network: .offline, providers: [:])
+            let step = try await signIns.start(SessionRegistryTests.start)
+            let ended = try await signIns.cancel(LoginParams(login: step.login))
+            #expect(ended.kind == .failed && ended.error?.kind == .denied)
+            sessions.context.board.put(network: .online, providers: [:])
+            #expect(try await signIns.start(SessionRegistryTests.start).kind == .done)
+            #expect(Self.logins(example) == ["POST https://api.example/login"])
+        }
+    }
+
+    @Test("a provider on this machine, and a profile that does not wait, are asked at once", arguments: [true, false])
+    func noWait(isLocal: Bool) async throws {
+        let example = try Self.example(waits: isLocal, at: isLocal ? "http://localhost:1" : "https://api.example")
+        try await example.running { sessions, signIns in
+            sessions.context.board.put(network: .offline, providers: [:])
+            let step = try await signIns.start(SessionRegistryTests.start)
+            #expect(step.kind == .done)
+        }
+    }
+
+    @Test("a validation waits for the network, at most as long as the request may take", arguments: [true, false])
+    func validation(isBack: Bool) async throws {
+        let example = try Self.example()
+        try await example.running { sessions, signIns in
+            let board = sessions.context.board
+            _ = try await signIns.start(SessionRegistryTests.start)
+            board.put(network: .offline, providers: [:])
+            let asked = example.transport.asked.count
+            let end = example.clock.now().boot + SignInMachine.longestOffline
+            let validated = Task { try await sessions.validate(SessionParams()) }
+            await example.clock.somebodySleeps(until: end)
+            #expect(example.transport.asked.count == asked)
+            if isBack {
+                board.put(network: .online, providers: [:])
+                #expect(try await validated.value.state == .active)
+                #expect(example.transport.asked.last == "GET https://api.example/validate")
+            } else {
+                example.clock.advance(SignInMachine.longestOffline)
+                await #expect(throws: AgentError.noNetworkInTime) { try await validated.value }
+                #expect(example.transport.asked.count == asked)
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import AgentTestSupport
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("What a server's answer shows about a profile")
+struct ProfileTrialTests {
+    private func trials(_ change: (inout ProviderProfile) throws -> Void = { _ in }) throws -> [ProfileTrial] {
+        try Sample.profile(change).trials(at: try BaseURL("https://server.example/v2"))
+    }
+
+    private func finding(
+        _ status: Int, _ body: String = "{}", type: String? = "application/json",
+        _ change: (inout ProviderProfile) throws -> Void = { _ in }
+    ) throws -> TriedRequest {
+        let trial = try #require(try trials(change).first { $0.name == "validation" })
+        return trial.finding(in: Sample.reply(status, body, type: type))
+    }
+
+    @Test("requests go to the given server, with its paths and without credentials")
+    func requests() throws {
+        let trials = try trials()
+        #expect(trials.map(\.name).contains("sign_in.password.request"))
+        #expect(trials.allSatisfy { $0.url.hasPrefix("https://server.example/v2/") })
+        let sent = trials.flatMap { Array($0.headers.keys) + [$0.body ?? ""] }.joined(separator: " ").lowercased()
+        #expect(!sent.contains("authorization") && !sent.contains("cookie"))
+        // A placeholder of a path has a value that stands in for it.
+        #expect(trials.first { $0.name == "user_request.request" }?.url == "https://server.example/v2/users/0")
+    }
+
+    @Test(
+        "each status has its meaning",
+        arguments: [
+            (200, true, "accepted without credentials"), (401, true, "refused without credentials"),
+            (403, true, "refused without credentials"), (400, true, "refused without credentials"),
+            (404, false, "no such path"), (410, false, "no such path"), (405, false, "does not allow GET"),
+            (501, false, "does not allow GET"), (429, true, "too many requests"), (302, false, "redirects"),
+            (500, false, "the server failed"), (503, false, "the server failed"),
+        ])
+    func statuses(status: Int, isExpected: Bool, words: String) throws {
+        let found = try finding(status)
+        #expect(found.isExpected == isExpected && found.message.contains(words), "\(found.message)")
+        #expect(found.httpStatus == status && found.method == "GET" && found.url == "https://server.example/v2/me")
+    }
+
+    @Test("a page and an unreadable body are not what a profile expects")
+    func bodies() throws {
+        let page = try finding(401, "<html>Log in</html>", type: "text/html")
+        #expect(!page.isExpected && page.message.contains("HTML page"))
+        let broken = try finding(200, "{")
+        #expect(!broken.isExpected && broken.message.contains("unreadable"))
+        #expect(try finding(204, "", type: nil).isExpected)
+    }
+
+    @Test("the message that the profile finds is shown on one line, or the members that it does not look at")
+    func messages() throws {
+        let found = try finding(401, #"{"message":"Log in\nfirst\u001b[2J"}"#).message
+        #expect(found.hasPrefix("refused without credentials; message: Log in") && !found.contains("\n"))
+        #expect(!found.contains("\u{1B}"))
+        let missed = try finding(401, #"{"detail":"Log in","x":1}"#).message
+        #expect(missed.contains("errors.message finds no text (the response has detail, x)"), "\(missed)")
+        #expect(try finding(200, #"{"detail":1}"#).message == "accepted without credentials")
+    }
+
+    @Test("an envelope decides about 2xx, and its absence is reported")
+    func envelopes() throws {
+        func found(_ body: String) throws -> TriedRequest {
+            try finding(200, body) { $0.errors.envelope = .init(pointer: try JSONPointer("/ok"), success: true) }
+        }
+        #expect(try found(#"{"ok":true}"#).message.hasPrefix("accepted without credentials"))
+        let refused = try found(#"{"ok":false,"message":"Log in"}"#)
+        #expect(refused.isExpected && refused.message.contains("in the envelope; message: Log in"))
+        let absent = try found(#"{"message":"Log in"}"#)
+        #expect(!absent.isExpected && absent.message.contains("has no /ok"))
+    }
+
+    @Test("metadata must be of the issuer, with its endpoints and S256")
+    func metadata() throws {
+        let trial = try #require(
+            try trials { profile in
+                profile.oauth = OAuthProfile(issuer: "https://id.example", clientID: "authd")
+                profile.signIn = []
+            }.first { $0.name == "issuer" })
+        func found(_ body: String) -> TriedRequest { trial.finding(in: Sample.reply(200, body)) }
+        let good = found(
+            #"{"issuer":"https://server.example/v2","token_endpoint":"https://server.example/t","#
+                + #""code_challenge_methods_supported":["plain","S256"]}"#)
+        #expect(good.isExpected && good.message.contains("token_endpoint"), "\(good.message)")
+        #expect(found(#"{"issuer":"https://server.example/v2/"}"#).message.contains("of the issuer"))
+        #expect(found("{}").message.contains("no issuer"))
+        let plain = found(#"{"issuer":"https://server.example/v2","code_challenge_methods_supported":["plain"]}"#)
+        #expect(!plain.isExpected && plain.message.contains("S256"))
+    }
+}
