@@ -3,6 +3,8 @@ import AuthWire
 /// The exit status of a command. Most numbers are those of sysexits.h.
 enum ExitStatus: Int32 {
     case done = 0
+    /// What docker expects from a credential helper that has no credentials.
+    case credentialsNotFound = 1
     case notSignedIn = 3
     case keyring = 4
     case usage = 64
@@ -13,6 +15,9 @@ enum ExitStatus: Int32 {
     case badReply = 76
     case denied = 77
     case badSettings = 78
+    /// As in env(1): `exec` cannot start the command, or does not find it.
+    case cannotStart = 126
+    case commandNotFound = 127
 
     init(_ kind: ErrorKind) {
         self =

@@ -17,6 +17,9 @@ enum ProviderCommands {
         for environment in detail.environments {
             add(environment.name, environment.url + (environment.isDefault ? " (default)" : ""))
         }
+        for host in detail.hosts ?? [] {
+            add("host " + host.name, host.url + (host.environment.map { " (\($0))" } ?? ""))
+        }
         for method in detail.methods {
             let fields = method.fields.map { $0.name + ($0.optional ? "?" : "") + ($0.secret ? " (secret)" : "") }
             let later = (method.later ?? []).map { $0.name + ($0.secret ? " (secret)" : "") }

@@ -70,7 +70,7 @@ struct SignIn {
 
     /// Names the other methods: the user did not choose one.
     private func printAlternatives() throws(Failure) {
-        guard case .signIn(let provider, _, nil, _, _) = goal, !SignInRequestOptions.isURL(provider) else { return }
+        guard case .signIn(let provider, _, nil, _, _, _) = goal, !SignInRequestOptions.isURL(provider) else { return }
         let methods = try SignInLookup(agent: agent, signals: signals).provider(provider).methods
         guard methods.count > 1 else { return }
         let others = methods.dropFirst().map { "\($0.name) (\($0.label))" }.joined(separator: ", ")

@@ -3,8 +3,11 @@ import AuthWire
 
 /// What the user wants: a sign-in, or a change of a password.
 enum SignInRequestOptions {
-    /// - Parameter provider: a provider, or the URL of a protected resource.
-    case signIn(provider: String, environment: String?, method: String?, scopes: [String], remember: Bool)
+    /// - Parameters:
+    ///   - provider: a provider, or the URL of a protected resource.
+    ///   - share: with a URL, whether another session's sign-in may be used.
+    case signIn(
+        provider: String, environment: String?, method: String?, scopes: [String], remember: Bool, share: Bool)
     /// Without a provider, for a session.
     case password(PasswordVerb, provider: String?, environment: String?)
 
@@ -34,13 +37,13 @@ enum SignInRequestOptions {
         _ session: SessionName?, fields: [String: String], replaces: Bool, replacesAccount: Bool
     ) -> any AgentMethod<Step> {
         switch self {
-        case .signIn(let provider, let environment, let method, let scopes, let remember):
+        case .signIn(let provider, let environment, let method, let scopes, let remember, let share):
             let isURL = Self.isURL(provider)
             return LoginStart(
                 provider: isURL ? "" : provider, url: isURL ? provider : nil, session: session,
                 environment: environment, method: method, scopes: scopes.isEmpty ? nil : scopes, fields: fields,
                 remember: remember, hasBrowser: WebBrowser.isHere || method == Self.browserMethod,
-                replacesSignIn: replaces, replaceAccount: replacesAccount)
+                replacesSignIn: replaces, replaceAccount: replacesAccount, share: share)
         case .password(let verb, let provider, let environment):
             let params = PasswordParams(
                 session: session, provider: provider, environment: environment, fields: fields,
@@ -59,10 +62,10 @@ enum SignInRequestOptions {
         _ session: SessionName?, lookup: SignInLookup
     ) throws(Failure) -> SignInMethodInfo {
         switch self {
-        case .signIn(let provider, _, let name, _, _) where Self.isURL(provider):
+        case .signIn(let provider, _, let name, _, _, _) where Self.isURL(provider):
             // What is needed there is found out by the sign-in.
             return SignInMethodInfo(name: name ?? Self.browserMethod, label: provider, fields: Self.urlFields)
-        case .signIn(let provider, _, let name, _, _):
+        case .signIn(let provider, _, let name, _, _, _):
             let detail = try lookup.provider(provider)
             let found = if let name { detail.methods.first { $0.name == name } } else { detail.methods.first }
             if let found { return found }

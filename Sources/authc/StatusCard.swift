@@ -26,6 +26,7 @@ struct StatusCard {
             let logout = status.isDefault ? "`authc logout`" : "`authc logout -s \(status.session)`"
             lines += row("", "with the stored sign-in; \(logout) deletes it")
         }
+        if let shared = status.sharedSession { lines += row("sign-in", "shared with session \(shared)") }
         if let store = status.store { lines += row("store", StatusCard.storeName(store)) }
         if let scopes = status.scopes, !scopes.isEmpty { lines += row("scopes", scopes.joined(separator: " ")) }
         for warning in warnings { lines += row(screen.isUnicode ? "⚠" : "!", warning, colour: .yellow) }

@@ -14,6 +14,15 @@ enum WallClock {
         return (there.date == here.date ? "" : there.date + " ") + there.time + (withSeconds ? ":" + there.second : "")
     }
 
+    /// `2026-11-23T14:32:00Z` (RFC 3339).
+    static func utc(_ instant: Double) -> String {
+        guard var seconds = time_t(exactly: instant.rounded(.down)) else { return "?" }
+        var parts = unsafe tm()
+        guard unsafe gmtime_r(&seconds, &parts) != nil else { return "?" }
+        let date = unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+        return unsafe "\(date)T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+    }
+
     private struct Local {
         let date: String
         let time: String

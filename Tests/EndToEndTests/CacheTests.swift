@@ -54,10 +54,13 @@ struct CacheTests {
     @Test("E: a tagged response is revalidated with its tag, and variants are separate")
     func tagged() async throws {
         try await Scene.play { scene in
-            _ = try await scene.login(.appTemplate)
+            let login = try await scene.login(.appTemplate)
+            #expect(login.status == 0, "\(login.err)")
             let path = "/users/search"
             func search(_ arguments: String...) async throws -> JSON {
-                try JSON(parsing: try await scene.authc(["request", "GET", path + "?q=ada", "--json"] + arguments).out)
+                let output = try await scene.authc(["request", "GET", path + "?q=ada", "--json"] + arguments)
+                #expect(output.status == 0, "\(output.out)\(output.err)")
+                return try JSON(parsing: output.out)
             }
             var tagged = Behaviour()
             tagged.headers = ["ETag": "\"1\"", "Cache-Control": "no-cache"]

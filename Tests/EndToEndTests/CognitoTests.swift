@@ -95,9 +95,9 @@ struct CognitoTests {
             ["login", "cognito", "--field", "username=\(user)", "--password-stdin"], input: password)
     }
 
-    @Test("a password signs in; the token is renewed, and a sign-out elsewhere is final")
+    @Test("a password signs in; the token is renewed, and a sign-out elsewhere refuses the renewal")
     func password() async throws {
-        try await play { scene, _ in
+        try await play { scene, server in
             let wrong = try await login(scene, "ada", "no")
             #expect(wrong.status != 0 && wrong.err.contains("Incorrect username or password"), "\(wrong.err)")
             let login = try await login(scene, "ada", "Correct-horse1")
@@ -108,6 +108,18 @@ struct CognitoTests {
             #expect(try await scene.agent.authc("refresh").status == 0)
             #expect(try await scene.agent.authc("token").out != first)
             #expect(try await scene.agent.status("cognito").state == .active)
+            server.tell("sign out")
+            #expect(await server.output.wait(for: "signed out"))
+            // The refusal could be early, and a 401 for a new token could mean that a right is missing.
+            let ended = try await scene.agent.authc("refresh")
+            #expect(ended.status != 0 && ended.err.contains("has been revoked"), "\(ended.err)")
+            #expect(try await scene.agent.status("cognito").state == .active)
+            let token = try await scene.agent.authc("token").out.trimmingCharacters(in: .whitespacesAndNewlines)
+            _ = try await scene.ask("token.reject", ["access_token": .string(token)])
+            #expect(try await scene.agent.status("cognito").state == .active)
+            // Only another sign-in helps.
+            #expect(try await self.login(scene, "ada", "Correct-horse1").status == 0)
+            #expect(try await scene.agent.authc("refresh").status == 0)
             #expect(try await scene.agent.authc("logout").status == 0)
         }
     }

@@ -134,8 +134,7 @@ struct FallbackTests {
                 #expect(backend.requests.map(\.path) == ["/login", "/refresh", "/login"])
                 #expect(backend.requests.last?.body.contains("\"pw\"") == true)
                 #expect(try await Self.login(scene, "-s", "other").status == 0)
-                #expect(try await scene.authc(["refresh", "-s", "other"]).status != 0)
-                #expect(try await scene.agent.status("other").state == .signInRequired)
+                try await scene.expectRefusal(of: "other")
             }
         }
     }

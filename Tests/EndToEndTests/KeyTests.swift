@@ -49,7 +49,7 @@ struct KeyTests {
         try await scene.authc(["login", "keys", "--password-stdin"], input: key)
     }
 
-    @Test("a key is checked, stored and used; the provider's refusal is reported, and nothing before")
+    @Test("a key is checked, stored and used; the provider's refusal ends the session, and nothing ends it earlier")
     func used() async throws {
         try await play { scene, server in
             let shown = try await scene.authc(["provider", "show", "keys"])
@@ -70,7 +70,9 @@ struct KeyTests {
             #expect(try await scene.agent.status("keys").state == .active)
             let refused = try await scene.authc(["validate", "-s", "keys"])
             #expect(refused.status == 3, "\(refused.out)\(refused.err)")
-            #expect(refused.err.contains("sign in again"), "\(refused.err)")
+            #expect(refused.err.contains("authc login keys"), "\(refused.err)")
+            #expect(try await scene.agent.status("keys").state == .signInRequired)
+            #expect(try await scene.agent.authc("token").status == 3)
             #expect(try await scene.desktop.keyringItems().count == 1)
         }
     }

@@ -149,6 +149,7 @@ struct MainJobTests {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)
             await scene.backends.misbehave(.forkInTheRoad, Misbehaviour(.revokeTokens))
+            // The token authorizes its own renewal, so the token itself was refused.
             let refreshed = try await scene.agent.authc("refresh", "-s", "fork-in-the-road")
             #expect(refreshed.status == 3, "\(refreshed.err)")
             #expect(try await scene.agent.status("fork-in-the-road").state == .signInRequired)

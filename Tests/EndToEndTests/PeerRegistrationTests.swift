@@ -152,9 +152,9 @@ struct PeerRegistrationTests {
     func resource() async throws {
         try await play(.mcp, slash: "/", oauth: "client_auth = \"basic\"\nresource = \"PEER/mcp\"") { scene, server in
             try await signIn(scene)
-            #expect(try await scene.authc(["request", "GET", "/mcp"]).out.contains("good"))
+            #expect(try await scene.authc(ResourcePeerTests.call(to: "/mcp")).out.contains("Adds two numbers"))
             #expect(try await scene.authc(["refresh"]).status == 0)
-            #expect(try await scene.authc(["request", "GET", "/mcp"]).out.contains("good"))
+            #expect(try await scene.authc(ResourcePeerTests.call(to: "/mcp")).out.contains("Adds two numbers"))
             try await addProfile(to: scene, server, slash: "/", oauth: "client_auth = \"basic\"")
             try await signIn(scene)
             let refused = try await scene.authc(["request", "GET", "/mcp"])

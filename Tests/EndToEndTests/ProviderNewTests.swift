@@ -191,6 +191,43 @@ struct ProviderNewTests {
         }
     }
 
+    @Test(
+        "a key, HTTP Basic and a token address elsewhere make a profile that can be used",
+        arguments: [
+            (
+                #"{"type": "apiKey", "in": "header", "name": "X-Key"}"#,
+                [#"authorization = { header = "X-Key" }"#, #"token = "{key}""#, #"path = "/things" }"#]
+            ),
+            (#"{"type": "apiKey", "in": "query", "name": "key"}"#, [#"authorization = { query = "key" }"#]),
+            (#"{"type": "apiKey", "in": "cookie", "name": "sid"}"#, [#"authorization = { cookie = "sid" }"#]),
+            (
+                #"{"type": "http", "scheme": "basic"}"#,
+                [#"authorization = "Basic {access_token:base64}""#, #"token = "{username}:{password}""#]
+            ),
+            (
+                #"{"type": "oauth2", "flows": {"password": {"tokenUrl": "https://id.odd.example/oauth/token"}}}"#,
+                [#"sign-in = "https://id.odd.example""#, #"host = "sign-in""#, #"path = "/oauth/token""#]
+            ),
+        ])
+    func securitySchemes(scheme: String, lines: [String]) async throws {
+        try await Scene.play(keyring: false) { scene in
+            let document = """
+                {"openapi": "3.1.0", "info": {"title": "Odd"}, "servers": [{"url": "https://odd.example/v1"}],
+                 "paths": {"/things": {"get": {"operationId": "things"}}},
+                 "components": {"securitySchemes": {"one": \(scheme)}}}
+                """
+            let made = try await scene.agent.authc(["provider", "new", "--openapi", "-"], input: document)
+            #expect(made.status == 0 && !made.err.contains("left out"), "\(made.err)")
+            for line in lines { #expect(made.out.contains(line), "\(line)\n\(made.out)") }
+            let checked = try await scene.agent.authc(["provider", "check", "-"], input: made.out)
+            #expect(checked.status == 0, "\(checked.out)\n\(made.out)")
+            guard scheme.contains("oauth2") else { return }
+            try await scene.addProfile(made.out, named: "odd")
+            let shown = try await scene.agent.authc("provider", "show", "odd")
+            #expect(shown.out.contains("host sign-in") && shown.out.contains("https://id.odd.example"), "\(shown.out)")
+        }
+    }
+
     @Test("a description with references, forms, odd names and two calls of one name makes a profile without problems")
     func descriptions() async throws {
         try await Scene.play(keyring: false) { scene in

@@ -10,11 +10,13 @@ struct ResourcePeerTests {
     private static let clients = 20
 
     /// What an MCP client sends.
-    private static let call = [
-        "request", "POST", "", "-d", #"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#, "-H",
-        "Content-Type: application/json", "-H", "Accept: application/json, text/event-stream", "-H",
-        "MCP-Protocol-Version: 2025-06-18",
-    ]
+    static func call(to path: String = "") -> [String] {
+        [
+            "request", "POST", path, "-d", #"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#, "-H",
+            "Content-Type: application/json", "-H", "Accept: application/json, text/event-stream", "-H",
+            "MCP-Protocol-Version: 2025-06-18",
+        ]
+    }
 
     private func play(
         _ program: Peer.Program, _ arguments: [String] = [],
@@ -36,11 +38,11 @@ struct ResourcePeerTests {
     /// Many processes meet an access token that has ended, at the same time.
     private func expectOneRefresh(_ play: ResourceScene, _ issuer: Peer?) async throws {
         let before = try await refreshes(play, issuer)
-        #expect(try await play.scene.authc(Self.call).status == 0)
+        #expect(try await play.scene.authc(Self.call()).status == 0)
         _ = try await play.scene.get(play.server.url + "/expire", ["--data", ""])
         try await withThrowingTaskGroup(of: Child.Output.self) { group in
             for _ in 0..<Self.clients {
-                group.addTask { try await play.scene.authc(Self.call) }
+                group.addTask { try await play.scene.authc(Self.call()) }
             }
             for try await output in group { #expect(output.status == 0, "\(output.err)") }
         }
@@ -90,6 +92,28 @@ struct ResourcePeerTests {
         }
     }
 
+    @Test("the MCP SDK's own client gets its tokens from authd: 20 of them at once, one refresh")
+    func client() async throws {
+        try await play(.mcp) { play in
+            try await play.signIn()
+            let command = try Peer.Program.mcpClient.command([
+                Programs.authc, play.url, "127.0.0.1-\(play.server.port)",
+            ])
+            let called = try await play.scene.desktop.run(command)
+            #expect(called.status == 0 && called.out.contains("['add'] {'result': 5}"), "\(called.out)\(called.err)")
+            _ = try await play.scene.get(play.server.url + "/expire", ["--data", ""])
+            // The first program that meets the 401 reports the token; the others get the next one.
+            #expect(try await play.scene.authc(Self.call()).status == 0)
+            try await withThrowingTaskGroup(of: Child.Output.self) { group in
+                for _ in 0..<Self.clients { group.addTask { try await play.scene.desktop.run(command) } }
+                for try await output in group {
+                    #expect(output.status == 0 && output.out.contains("{'result': 5}"), "\(output.err)")
+                }
+            }
+            #expect(try await refreshes(play, nil) == 1)
+        }
+    }
+
     @Test(
         "a server that revokes the family when a refresh token is used twice never sees that (opencode#49439 and others)"
     )
@@ -99,7 +123,7 @@ struct ResourcePeerTests {
 
     // MARK: Problems that users have with other clients
 
-    @Test("a server that refuses `resource` with the URL's query string never gets it")
+    @Test("a refresh sends `resource` without the URL's query string, to a server that refuses anything else")
     func query() async throws {
         try await play(.resource, ["{\"requires_resource\": true}"]) { play in
             try await play.signIn(at: play.url + "?tenant=1")
@@ -113,7 +137,7 @@ struct ResourcePeerTests {
     }
 
     @Test(
-        "a refusal that is not final keeps the session, which is renewed when the server is back",
+        "temporarily_unavailable and others are not final: the session stays, and is renewed when the server is back",
         arguments: [
             (400, "temporarily_unavailable"), (400, "server_error"), (503, "temporarily_unavailable"),
             (401, "invalid_client"),
@@ -131,6 +155,70 @@ struct ResourcePeerTests {
             let renewed = try await play.scene.authc(["refresh"])
             #expect(renewed.status == 0, "\(renewed.err)")
             #expect(try await play.scene.authc(["token"]).out != token)
+        }
+    }
+
+    @Test("five clients wake after two days of sleep with one expired token: one refresh (mcp-remote#351)")
+    func sleep() async throws {
+        let clock = try await WrongClock()
+        try await play(.resource) { play in
+            try await play.signIn()
+            let former = try await play.scene.authc(["token"]).out
+            let before = try await refreshes(play, nil)
+            // Nothing ran for two days: the agent has the token that was stored before.
+            try await play.scene.agent.child.end()
+            try clock.set(seconds: 2 * 86_400)
+            _ = try await play.scene.get(play.server.url + "/expire", ["--data", ""])
+            try await play.scene.startAgent(with: clock.environment)
+            let tokens = try await withThrowingTaskGroup(of: Child.Output.self) { group in
+                for _ in 0..<5 { group.addTask { try await play.scene.authc(["token"]) } }
+                return try await group.reduce(into: Set<String>()) { tokens, output in
+                    #expect(output.status == 0, "\(output.err)")
+                    tokens.insert(output.out)
+                }
+            }
+            #expect(tokens.count == 1 && !tokens.contains(former))
+            #expect(try await refreshes(play, nil) == before + 1)
+            #expect(try await play.scene.authc(Self.call()).status == 0)
+        }
+    }
+
+    @Test("a server that refuses an early refresh with 400: the token is served to its end, and then renewed")
+    func early() async throws {
+        try await play(.resource, [#"{"renews_late": true, "life": 8}"#]) { play in
+            try await play.signIn()
+            let watch = try await Child(
+                [Programs.authc, "watch", "--json"], environment: play.scene.desktop.environment)
+            #expect(await watch.out.wait(for: "snapshot"))
+            let former = try await play.scene.authc(["token"]).out
+            let refused = try await play.scene.authc(["refresh"])
+            #expect(refused.status == 65 && refused.err.contains("This is not final"), "\(refused.err)")
+            let status = try await play.scene.agent.json("status")
+            #expect(status["state"] == "active" && status["cause"] == "renewal_refused")
+            #expect(try await play.scene.authc(["token"]).out == former)
+            #expect(try await play.scene.authc(Self.call()).status == 0)
+            #expect(await watch.out.wait(for: #""state":"stale""#))
+            #expect(try await play.scene.authc(["wait", "--until", "active", "--timeout", "60s"]).status == 0)
+            #expect(try await play.scene.authc(["token"]).out != former)
+            #expect(!watch.out.text.contains("sign_in_required"))
+            // The user's refresh, at least one near the token's end, and the one that was accepted.
+            #expect(try await refreshes(play, nil) >= 3)
+            await watch.end()
+        }
+    }
+
+    @Test("a session that its server has ended is served to the end of its token; the refusal after that is final")
+    func ended() async throws {
+        try await play(.resource, [#"{"life": 4}"#]) { play in
+            try await play.signIn()
+            try await play.set(["token_failure": [400, "invalid_grant"]])
+            #expect(try await play.scene.authc(["refresh"]).status == 65)
+            #expect(try await play.scene.authc(["token"]).status == 0)
+            let end = try await play.scene.authc(["wait", "--until", "signed_out", "--timeout", "60s"])
+            #expect(end.status == 0, "\(end.err)")
+            let status = try await play.scene.agent.json("status")
+            #expect(status["state"] == "sign_in_required" && status["cause"] == "refused_by_provider")
+            #expect((2...3).contains(try await refreshes(play, nil)))
         }
     }
 }

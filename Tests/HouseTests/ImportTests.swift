@@ -7,7 +7,8 @@ struct ImportTests {
     func everyTargetIsInTheTable() throws {
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: ProjectFiles.root.appending(path: "Sources").path)
-        let known = Set(TargetRules.table.keys).union(TargetRules.bridges)
+        // Not a target: a package of its own, in Python.
+        let known = Set(TargetRules.table.keys).union(TargetRules.bridges).union(["authd-client-python"])
         #expect(Set(folders) == known)
     }
 

@@ -32,4 +32,52 @@ struct CallsWhileOfflineTests {
             await watch.end()
         }
     }
+
+    @Test("a sign-in and a validation wait for the cable and say so; ^C ends a sign-in's wait")
+    func signInWithoutCable() async throws {
+        try await NetworkLab.play { lab, _ in
+            let watch = try await lab.watch()
+            try await lab.onGateway("ip link set far down")
+            #expect(await watch.out.wait(for: #""network":{"state":"offline""#))
+            let signIn = [
+                "login", "lab", "--session", "second", "--field", "email=ada@example.org", "--password-stdin",
+            ]
+            let given = try await lab.start(signIn, input: "Correct-horse1")
+            #expect(await given.err.wait(for: "There is no network. The sign-in continues"))
+            given.kill(SIGINT)
+            #expect(await given.output().status == 128 + SIGINT)
+            #expect(try await lab.authc("list").out.contains("second") == false)
+            let waiting = try await lab.start(signIn, input: "Correct-horse1")
+            #expect(await waiting.err.wait(for: "There is no network. The sign-in continues"))
+            let validating = try await lab.start(["validate", "-s", "lab"])
+            #expect(await validating.err.wait(for: "There is no network."))
+            try await lab.onGateway("ip link set far up")
+            let signedIn = await waiting.output()
+            #expect(signedIn.status == 0 && signedIn.out.contains("second"), "\(signedIn.err)")
+            let validated = await validating.output()
+            #expect(validated.status == 0, "\(validated.err)")
+            await watch.end()
+        }
+    }
+
+    @Test("the agent stops although a sign-in and a validation wait for the cable")
+    func stopsWithoutCable() async throws {
+        try await NetworkLab.play { lab, agent in
+            let watch = try await lab.watch()
+            try await lab.onGateway("ip link set far down")
+            #expect(await watch.out.wait(for: #""network":{"state":"offline""#))
+            let signIn = try await lab.start(
+                ["login", "lab", "-s", "second", "--field", "email=ada@example.org", "--password-stdin"],
+                input: "Correct-horse1")
+            #expect(await signIn.err.wait(for: "There is no network. The sign-in continues"))
+            let validating = try await lab.start(["validate", "-s", "lab"])
+            #expect(await validating.err.wait(for: "There is no network."))
+            #expect(await agent.end(SIGTERM) == 0)
+            for waiting in [signIn, validating] {
+                let ended = await waiting.output()
+                #expect(ended.status != 0, "\(ended.out)\(ended.err)")
+            }
+            await watch.end()
+        }
+    }
 }

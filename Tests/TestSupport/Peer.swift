@@ -29,10 +29,15 @@ package final class Peer: Sendable {
 
         /// An authorization server and API of django-oauth-toolkit.
         package static let django = Program("django-server.py", with: "django-oauth-toolkit")
+        /// A backend of Django REST framework, with its ways of paging, and Django's own sign-in page. Its argument is Ada's
+        /// password.
+        package static let djangoREST = Program("django-rest-server.py", with: "django-rest")
         /// An authorization server of Authlib, which compares redirect URIs exactly.
         package static let authlib = Program("authlib-server.py", with: "authlib")
         /// The authorization server and a protected resource of the MCP SDK.
         package static let mcp = Program("mcp-server.py", with: "mcp")
+        /// Not a server: the SDK's client. Its arguments are authc, the URL and the session.
+        package static let mcpClient = Program("mcp-client.py", with: "mcp")
         /// Not a server: compares profiles with their JSON Schema.
         package static let profileSchema = Program("profile-schema.py", with: "jsonschema")
         /// A backend of FastAPI, with forms and tokens in several places. Its argument is Ada's password.
@@ -41,8 +46,14 @@ package final class Peer: Sendable {
         package static let fastMCP = Program("fastmcp-server.py", with: "fastmcp")
         /// A protected resource and its server, as the test wants them; it needs no package.
         package static let resource = Program("resource-server.py", with: "mcp")
+        /// django-allauth's headless API, with a second factor.
+        package static let allauth = Program("allauth-server.py", with: "django-allauth")
         /// moto's Cognito.
         package static let cognito = Program("cognito-server.py", with: "moto")
+        /// git's http-backend, a Docker registry and a Kubernetes API behind one sign-in.
+        package static let programs = Program("program-server.py")
+        /// dovecot, which accepts the tokens of a small backend. Its argument is a folder.
+        package static let mail = Program("mail-server.py")
         /// A stand-in with keys, and with sign-ins of several requests.
         package static let signIn = Program("sign-in-server.py")
     }

@@ -3,9 +3,6 @@ import AuthClient
 import AuthWire
 
 struct Call: AgentCommand {
-    /// For `--all`, because a provider's pages may never end.
-    private static let maxPages = 100_000
-
     static let configuration = CommandConfiguration(
         abstract: "Call an endpoint of the provider by its name.",
         discussion: "`authc provider show PROVIDER --endpoints` lists them with their arguments.")
@@ -22,10 +19,8 @@ struct Call: AgentCommand {
     @Option(help: ArgumentHelp("Read a secret argument from an open descriptor.", valueName: "name=fd"))
     var secretFd: [String] = []
 
-    @Flag(help: "Get all pages, and print one line of JSON for each item.")
-    var all = false
-
     func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try flags.checkPages()
         try FieldArguments.checkOpen(secretFd)
         if !secretFd.isEmpty { try options.prepareForSecrets() }
         let given = try CallArguments(arguments, secretDescriptors: secretFd)
@@ -40,23 +35,19 @@ struct Call: AgentCommand {
             waitsForConnectivity: flags.waitForNetwork, queue: flags.queue)
         if file != nil || flags.output != nil {
             try flags.refuseQueue()
-            guard !all else { throw .usage("--all prints to stdout; remove --output") }
+            guard !flags.all else { throw .usage("--all is for a GET, which has no file") }
             (params.stream, params.answer) = (Transfer.stream, flags.output == nil ? .whole : .stream)
             return try flags.transfer(params, file, options)
         }
-        guard all else {
+        var pages = PageOutput(of: name, flags, options)
+        while true {
             let (response, json) = try agent.call(params, within: options.responseTimeout)
-            try ResponseOutput(options: options, include: flags.include).show(response, json)
-            return .done
+            switch try pages.show(response, json) {
+            case nil: return .done
+            case .address(let next): params.next = next
+            case .arguments(let next): for (name, value) in next { params.args[name] = value }
+            }
         }
-        for _ in 1...Self.maxPages {
-            let (response, _) = try agent.call(params, within: options.responseTimeout)
-            guard let next = try show(itemsOf: response) else { return .done }
-            for (name, value) in next { params.args[name] = value }
-        }
-        throw Failure(
-            status: .badReply, kind: ErrorKind.badReply.rawValue,
-            message: "\(name) has more than \(Self.maxPages) pages and may never end")
     }
 
     /// `nil` if there is no such endpoint; the agent's error explains that better.
@@ -65,22 +56,5 @@ struct Call: AgentCommand {
         let provider = ProviderParams(provider: status.provider)
         let detail = try agent.call(ProviderShow(provider)).value
         return detail.endpoints.first { $0.name == name }
-    }
-
-    /// Prints one line of JSON for each item.
-    /// - Returns: the arguments of the next page; `nil` after the last one.
-    private func show(itemsOf response: APIResponse) throws(Failure) -> JSONObject? {
-        guard let page = response.page else {
-            throw .usage("\(name) has no pages", hint: "remove --all")
-        }
-        guard let pointer = try? JSONPointer(page.items), let body = response.body,
-            let items = pointer.find(in: body)?.arrayValue
-        else {
-            throw Failure(
-                status: .badReply, kind: ErrorKind.badReply.rawValue,
-                message: "the response of \(name) has no list at '\(page.items)'")
-        }
-        for item in items { try Output.json(item) }
-        return page.next
     }
 }

@@ -17,6 +17,12 @@ struct CallFlags: ParsableArguments {
     @Flag(help: "If the request cannot be sent now, queue it and send it later: see `authc outbox`.")
     var queue = false
 
+    @Flag(help: "Get all pages, and print them one after another: each item, or each page, as one line of JSON.")
+    var all = false
+
+    @Flag(help: "With --all: print one JSON array.")
+    var slurp = false
+
     @Flag(name: [.short, .long], help: "Print status and headers before the body.")
     var include = false
 
@@ -25,6 +31,12 @@ struct CallFlags: ParsableArguments {
         help: ArgumentHelp("Write the response to a file, whatever its size; - is stdout.", valueName: "file")
     )
     var output: String?
+
+    func checkPages() throws(Failure) {
+        guard all || !slurp else { throw .usage("--slurp belongs to --all") }
+        guard !all || output == nil else { throw .usage("--all prints to stdout; remove --output") }
+        guard !all || !queue else { throw .usage("--all needs the responses now; remove --queue") }
+    }
 
     func refuseQueue() throws(Failure) {
         guard queue else { return }

@@ -30,6 +30,8 @@ struct Request: AgentCommand {
     var header: [String] = []
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try flags.checkPages()
+        guard !flags.all || method.uppercased() == "GET" else { throw .usage("--all is for a GET") }
         let body = try RequestBody(data: data, forms: form)
         var headers = try fields()
         if let type = body.type, !headers.keys.contains(where: { $0.lowercased() == "content-type" }) {
@@ -45,10 +47,13 @@ struct Request: AgentCommand {
             if body.parts == nil { params.bodyStream = body.file?.announced }
             return try flags.transfer(params, body.file, options)
         }
-        let (response, json) = try options.connect().call(
-            params, within: options.responseTimeout)
-        try ResponseOutput(options: options, include: flags.include).show(response, json)
-        return .done
+        let agent = try options.connect()
+        var pages = PageOutput(of: path, flags, options)
+        while true {
+            let (response, json) = try agent.call(params, within: options.responseTimeout)
+            guard case .address(let next)? = try pages.show(response, json) else { return .done }
+            params.path = next
+        }
     }
 
     private func fields() throws(Failure) -> [String: String] {

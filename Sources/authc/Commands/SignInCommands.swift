@@ -44,11 +44,12 @@ struct SignInOptions: ParsableArguments {
     var replaceAccount = false
 
     func run(
-        method: String?, scopes: [String] = [], client: String? = nil, _ options: Options
+        method: String?, scopes: [String] = [], client: String? = nil, share: Bool = true, _ options: Options
     ) throws(Failure) -> ExitStatus {
         try SignIn.run(
             .signIn(
-                provider: provider, environment: environment, method: method, scopes: scopes, remember: remember),
+                provider: provider, environment: environment, method: method, scopes: scopes, remember: remember,
+                share: share),
             fields.given(options, client: client), options, replaces: replace, replacesAccount: replaceAccount)
     }
 }
@@ -77,6 +78,11 @@ struct LoginCommand: AgentCommand {
         help: ArgumentHelp("With a URL: the client that you have registered there.", valueName: "id"))
     var clientID: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "With a URL: use the sign-in of another session at the same server, if the server allows it.")
+    var share = true
+
     func validate() throws {
         guard clientID == nil || SignInRequestOptions.isURL(signIn.provider) else {
             throw ValidationError("--client-id is for a sign-in to a URL; a profile names its client.")
@@ -85,7 +91,7 @@ struct LoginCommand: AgentCommand {
     }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try signIn.run(method: paste ? "paste" : method, scopes: scope, client: clientID, options)
+        try signIn.run(method: paste ? "paste" : method, scopes: scope, client: clientID, share: share, options)
     }
 }
 

@@ -58,7 +58,13 @@ struct Validate: AgentCommand {
     @OptionGroup var common: CommonOptions
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try StatusReport.run(SessionValidate(SessionParams(session: options.chosenSession())), options)
+        let agent = try options.connect()
+        if (try? agent.call(NetworkStatusGet()))?.value.state == .offline {
+            Output.note("There is no network. If the provider's profile says so, authd waits up to a minute for one.")
+        }
+        let (status, json) = try agent.call(SessionValidate(SessionParams(session: options.chosenSession())))
+        try StatusReport.show(status, json, options)
+        return ExitStatus(status.state)
     }
 }
 

@@ -6,25 +6,10 @@ struct Token: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "Renew the token first if it is valid for less than this, such as 5m.", transform: length)
-    var minValid: Duration?
-
-    @Option(help: "Get a separate token with this scope only. May be repeated. OAuth only.")
-    var scope: [String] = []
-
-    @Option(help: "Get a separate token for this audience: the API's address or name. OAuth only.")
-    var audience: String?
-
-    @Option(
-        name: .customLong("for"),
-        help: ArgumentHelp(
-            "Where you send the token, such as https://api.example.org. Fails if the session does not belong there.",
-            valueName: "origin"))
-    var origin: String?
+    @OptionGroup var choice: TokenChoice
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try TokenReport.run(
-            options, minValid: minValid, scopes: scope.isEmpty ? nil : scope, audience: audience, origin: origin)
+        try TokenReport.run(options, choice.request(options))
     }
 }
 

@@ -51,7 +51,9 @@ struct OpenAPIDocument {
     /// The sign-in of a password flow of OAuth (RFC 6749 §4.3), if the document has one, or else the first operation that
     /// looks like a sign-in: it has a password field.
     var signIn: SignInDraft? {
-        if let path = passwordFlow { return SignInDraft(path: path, fields: ["username", "password"], isGrant: true) }
+        if let (path, host) = passwordFlow {
+            return SignInDraft(path: path, host: host, fields: ["username", "password"], isGrant: true)
+        }
         let words = ["login", "signin", "sign-in", "session", "token"]
         for (path, item) in root["paths"]?.objectValue ?? [:] where words.contains(where: path.lowercased().contains) {
             guard let operation = item["post"] else { continue }
@@ -64,16 +66,44 @@ struct OpenAPIDocument {
         return nil
     }
 
-    /// The path of a `tokenUrl`, which may be relative to the address of the API.
-    private var passwordFlow: String? {
+    /// The path of a `tokenUrl`, which may be relative to the address of the API, and its origin if that is another one.
+    private var passwordFlow: (path: String, host: String?)? {
         for scheme in securitySchemes.map(\.scheme) where scheme["type"]?.stringValue == "oauth2" {
             let isPassword = scheme["flow"]?.stringValue == "password"
-            guard let text = (scheme["flows"]?["password"] ?? (isPassword ? scheme : .null))["tokenUrl"]?.stringValue
+            guard let text = (scheme["flows"]?["password"] ?? (isPassword ? scheme : .null))["tokenUrl"]?.stringValue,
+                !text.contains("?"), !text.contains("#")
             else { continue }
-            if !text.contains("://") { return text.hasPrefix("/") ? text : "/" + text }
-            if let url, text.hasPrefix(url + "/") { return String(text.dropFirst(url.count)) }
+            guard let mark = text.firstRange(of: "://") else { return (text.hasPrefix("/") ? text : "/" + text, nil) }
+            if let url, text.hasPrefix(url + "/") { return (String(text.dropFirst(url.count)), nil) }
+            guard let slash = text[mark.upperBound...].firstIndex(of: "/") else { continue }
+            return (String(text[slash...]), String(text[..<slash]))
         }
         return nil
+    }
+
+    /// A key or HTTP Basic, if the document has no sign-in with a request.
+    var keySignIn: KeyDraft? {
+        guard signIn == nil else { return nil }
+        return securitySchemes.lazy.compactMap { Self.keyPlace($0.scheme) }.first.map { place in
+            KeyDraft(place: place, checkPath: userPath ?? openedByKey)
+        }
+    }
+
+    private static func keyPlace(_ scheme: JSON) -> KeyDraft.Place? {
+        switch (scheme["type"]?.stringValue, scheme["scheme"]?.stringValue?.lowercased()) {
+        case ("http", "basic"), ("basic", _): return .basic
+        case ("apiKey", _):
+            guard let kind = scheme["in"]?.stringValue, ["header", "query", "cookie"].contains(kind),
+                let name = scheme["name"]?.stringValue
+            else { return nil }
+            return .parameter(kind, name: name)
+        default: return nil
+        }
+    }
+
+    /// A GET that needs the key and nothing else.
+    private var openedByKey: String? {
+        endpoints.first { $0.method == "GET" && $0.bearer && $0.arguments.allSatisfy(\.isOptional) }?.path
     }
 
     private var securitySchemes: [(name: String, scheme: JSON)] {
@@ -94,11 +124,14 @@ struct OpenAPIDocument {
 
     /// What the profile does not say although the document does.
     var leftOut: [String] {
+        let key = keySignIn
         var words = securitySchemes.compactMap { name, scheme -> String? in
-            switch (scheme["type"]?.stringValue, scheme["scheme"]?.stringValue?.lowercased()) {
+            if let key, Self.keyPlace(scheme) == key.place { return nil }
+            return switch (scheme["type"]?.stringValue, scheme["scheme"]?.stringValue?.lowercased()) {
             case ("http", "bearer"): nil
             case ("oauth2", _):
-                scheme["flows"]?["password"] != nil && passwordFlow != nil || scheme["flow"]?.stringValue == "password"
+                (scheme["flows"]?["password"] != nil || scheme["flow"]?.stringValue == "password")
+                    && passwordFlow != nil
                     ? nil : "the flows of \(name): they need a profile with issuer or client_id"
             case ("apiKey", _): "the key \(name): see authorization in Docs/profiles.md"
             case ("http", "basic"), ("basic", _): "HTTP Basic authentication, \(name): see basic in Docs/profiles.md"
@@ -322,6 +355,8 @@ struct OpenAPIDocument {
 /// The request of a sign-in, as far as a document describes it.
 struct SignInDraft {
     var path: String
+    /// An origin that is not the API's.
+    var host: String?
     var fields: [String]
     var isForm = false
     /// A token request with the password grant (RFC 6749 §4.3.2): a form with fixed names, whose response has them too.

@@ -14,6 +14,10 @@ struct ProfileDraft {
     var name: String
     var title: String
     var url: String
+    /// Instead of a sign-in with a request.
+    var key: KeyDraft?
+    /// The origin of the sign-in, if it is not the API's.
+    var signInHost: String?
     var signInPath = "/auth/login"
     var fields = ["email", "password"]
     var isForm = false
@@ -39,31 +43,15 @@ struct ProfileDraft {
             # `authc provider check FILE` checks this file.
             name = \(Self.quoted(name))
             title = \(Self.quoted(title))
-
+            \(key.map { $0.authorization + "\n" } ?? "")
             # Base URLs by name. The paths of requests are appended.
             [environments]
             production = \(Self.quoted(url))
 
-            [sign_in.password]
-            label = "Sign in"
-            fields = [
-            \(fields.map(Self.field).joined(separator: "\n"))
-            ]
-
-            [sign_in.password.request]
-            method = "POST"
-            path = \(Self.quoted(signInPath))
-            \(isForm || isGrant ? "form" : "body") = { \(sentFields) }
-
-            # Places in the responses (JSON Pointers, RFC 6901).
-            [reply]
-            access_token = \(Self.quoted(accessToken))
+            \(key?.signIn ?? passwordSignIn)
 
             """
-        if let refreshToken { text += "refresh_token = \(Self.quoted(refreshToken))\n" }
-        if let expiresIn { text += "expires_in = \(Self.quoted(expiresIn))\n" }
-        if expiresIn == nil || isGrant { text += "expires_from_jwt = true\n" }
-        if let user { text += "user = \(Self.quoted(user))\n" }
+        text += key == nil ? replyText : ""
         text += """
 
             # Places in the user object. `name` can be joined: [["/first_name", "/last_name"], "/nickname"]
@@ -89,6 +77,37 @@ struct ProfileDraft {
                 """
         }
         for endpoint in endpoints { text += "\n" + endpoint.text }
+        return text
+    }
+
+    private var passwordSignIn: String {
+        let host = signInHost.map { "[hosts]\nsign-in = \(Self.quoted($0))\n\n" } ?? ""
+        return """
+            \(host)[sign_in.password]
+            label = "Sign in"
+            fields = [
+            \(fields.map(Self.field).joined(separator: "\n"))
+            ]
+
+            [sign_in.password.request]
+            method = "POST"
+            \(signInHost == nil ? "" : "host = \"sign-in\"\n")path = \(Self.quoted(signInPath))
+            \(isForm || isGrant ? "form" : "body") = { \(sentFields) }
+            """
+    }
+
+    private var replyText: String {
+        var text = """
+
+            # Places in the responses (JSON Pointers, RFC 6901).
+            [reply]
+            access_token = \(Self.quoted(accessToken))
+
+            """
+        if let refreshToken { text += "refresh_token = \(Self.quoted(refreshToken))\n" }
+        if let expiresIn { text += "expires_in = \(Self.quoted(expiresIn))\n" }
+        if expiresIn == nil || isGrant { text += "expires_from_jwt = true\n" }
+        if let user { text += "user = \(Self.quoted(user))\n" }
         return text
     }
 

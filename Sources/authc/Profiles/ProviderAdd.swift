@@ -83,7 +83,8 @@ struct ProviderAdd: AgentCommand {
         } catch {
             guard error.status == .noAgent else { throw error }
         }
-        try ProfileFile.write(profile.text, to: path, replacing: force)
+        try ProfileFile.write(
+            profile.text, to: path, replacing: force, ifExists: "use --force to replace it, or --name for another one")
         if options.json {
             return try Output.jsonResult(["provider": .string(profile.name), "path": .string(path)])
         }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import AuthClient
 import AuthWire
-import Glibc
 
 struct ProviderNew: AgentCommand {
     /// The document of a large API has megabytes.
@@ -68,11 +66,15 @@ struct ProviderNew: AgentCommand {
         for words in document?.leftOut.prefix(Self.mostLeftOut) ?? [] {
             Output.note(Visible.line("left out: \(words)"))
         }
+        if let host = draft.signInHost {
+            Output.note(Visible.line("The sign-in is at a different host than the API: \(host)"))
+        }
         guard let output else {
             try Output.raw(draft.text)
             return .done
         }
-        try write(draft.text, to: output)
+        try ProfileFile.write(
+            draft.text, to: output, replacing: false, ifExists: "name another file, or remove it")
         let check = "`authc provider check \(Self.quoted(output))`"
         Output.note(Visible.line("\(output): written. Edit it, then check it: \(check)"))
         Output.note("Then load it: `authc reload`")
@@ -91,6 +93,13 @@ struct ProviderNew: AgentCommand {
         }
         let title = try ask.answer("Name that users see", "--title", self.title, default: document?.title ?? name)
         var draft = ProfileDraft(name: name, title: title, url: url)
+        draft.hasLocatedErrors = document?.hasLocatedErrors ?? false
+        if signIn == nil, self.fields == nil, token == nil, let key = document?.keySignIn {
+            draft.key = key
+            draft.userPath = document?.userPath
+            draft.endpoints = document?.endpoints ?? []
+            return draft
+        }
         draft.signInPath = try ask.answer(
             "Path of the sign-in request (POST)", "--sign-in", self.signIn,
             default: document?.signIn?.path ?? draft.signInPath
@@ -112,7 +121,7 @@ struct ProviderNew: AgentCommand {
             try ask.pointerIfAny(
                 "Place of the token's lifetime in seconds, or empty to read it from the token (JWT)", "--expires-in",
                 self.expiresIn) ?? (draft.isGrant ? "/expires_in" : nil)
-        draft.hasLocatedErrors = document?.hasLocatedErrors ?? false
+        draft.signInHost = described?.host
         draft.userPath = draft.isGrant && self.user == nil ? document?.userPath : nil
         // A token response of OAuth has no user.
         draft.user =
@@ -134,30 +143,6 @@ struct ProviderNew: AgentCommand {
         let host = url.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" && $0 != ":" }.lowercased()
         let parts = host.split(separator: ".").filter { !["api", "www", "com", "org"].contains($0) }
         return parts.first.flatMap { try? SessionName(String($0)) }?.text
-    }
-
-    /// Ignores errors: opening the file reports them.
-    private static func makeFolders(above path: String) {
-        for end in path.indices.dropFirst() where path[end] == "/" { _ = unsafe mkdir(String(path[..<end]), 0o755) }
-    }
-
-    /// Never overwrites a file.
-    private func write(_ text: String, to path: String) throws(Failure) {
-        Self.makeFolders(above: path)
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            if errno == EEXIST { throw .usage("\(path) already exists: name another file, or remove it") }
-            throw .usage("cannot write \(path): \(SystemError.text(errno))")
-        }
-        let file = Descriptor(descriptor)
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
-            guard written > 0 || errno == EINTR else {
-                throw .usage("cannot write \(path): \(SystemError.text(errno))")
-            }
-            rest = rest.dropFirst(max(0, written))
-        }
     }
 }
 

@@ -20,8 +20,10 @@ final class Glewlwyd: Sendable {
     }
 
     /// Runs one for as long as the test; `redirectURI` is registered for the public client `pub`.
+    /// - Parameter resources: what tokens with `scope1` may be for (RFC 8707).
     static func running(
-        in desktop: Desktop, redirectURI: String, _ test: @Sendable (Glewlwyd) async throws -> Void
+        in desktop: Desktop, redirectURI: String, resources: [String] = [],
+        _ test: @Sendable (Glewlwyd) async throws -> Void
     ) async throws {
         let port = try FreePort.find()
         let folder = try desktop.folder.folder("glewlwyd")
@@ -33,7 +35,7 @@ final class Glewlwyd: Sendable {
         let glewlwyd = Glewlwyd(desktop, port: port, folder: folder, server: server)
         let result: Result<Void, any Error>
         do {
-            try await glewlwyd.configure(redirectURI)
+            try await glewlwyd.configure(redirectURI, resources)
             try await test(glewlwyd)
             result = .success(())
         } catch {
@@ -70,9 +72,19 @@ final class Glewlwyd: Sendable {
         return (answer as? [String: Any])?["active"] as? Bool ?? false
     }
 
+    /// How many refresh tokens it has issued: one for each sign-in and each refresh, as every one is used once.
+    func refreshTokens() async throws -> Int {
+        let query = "select count(*) from gpo_refresh_token"
+        let output = try await desktop.run(["sqlite3", "file:\(folder)/glewlwyd.db?mode=ro", query])
+        guard let count = Int(output.out.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw Failure(output.out + output.err)
+        }
+        return count
+    }
+
     // MARK: What the administrator does
 
-    private func configure(_ redirectURI: String) async throws {
+    private func configure(_ redirectURI: String, _ resources: [String]) async throws {
         try await send("POST", "/auth/", #"{"username":"admin","password":"password"}"#, by: "admin", tries: 200)
         let key = try await desktop.run([
             "bash", "-c",
@@ -80,7 +92,7 @@ final class Glewlwyd: Sendable {
                 + "openssl pkey -in '\(folder)/key' -pubout -out '\(folder)/public'",
         ])
         guard key.status == 0 else { throw Failure("no key: \(key.out)\(key.err)") }
-        try await send("POST", "/mod/plugin/", try plugin(), by: "admin")
+        try await send("POST", "/mod/plugin/", try plugin(resources), by: "admin")
         try await send(
             "POST", "/scope/",
             """
@@ -109,7 +121,7 @@ final class Glewlwyd: Sendable {
             """, by: "admin")
     }
 
-    private func plugin() throws -> String {
+    private func plugin(_ resources: [String]) throws -> String {
         let parameters: [String: Any] = [
             "iss": issuer, "jwt-type": "ecdsa", "jwt-key-size": "256",
             "key": try String(contentsOfFile: folder + "/key", encoding: .utf8),
@@ -131,6 +143,8 @@ final class Glewlwyd: Sendable {
             "register-client-credentials-scope": [String](), "register-client-management-allowed": true,
             "oauth-par-allowed": true, "oauth-par-duration": 90,
             "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
+            "resource-allowed": !resources.isEmpty, "resource-scope": ["scope1": resources],
+            "resource-client-property": "", "resource-scope-and-client-property": false,
         ]
         let body: [String: Any] = [
             "module": "oidc", "name": "oidc", "display_name": "OIDC", "parameters": parameters,

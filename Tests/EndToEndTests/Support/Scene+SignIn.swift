@@ -39,6 +39,22 @@ extension Scene {
         }
     }
 
+    /// Expects that the provider refuses to renew a session with a new token. That is not final, and neither is a 401 for
+    /// such a token.
+    /// - Returns: the output of `authc refresh`.
+    @discardableResult
+    func expectRefusal(of session: String) async throws -> Child.Output {
+        let refused = try await agent.authc("refresh", "-s", session)
+        #expect(refused.status == 65 && refused.err.contains("This is not final"), "\(refused.err)")
+        let status = try await agent.status(session)
+        #expect(status.state == .active && status.cause == "renewal_refused")
+        let token = try await ask("token.get", ["session": .string(session)])["access_token"]
+        let answer = try await ask("token.reject", ["session": .string(session), "access_token": token ?? .null])
+        #expect(answer["error"] == nil, "\(answer.text())")
+        #expect(try await agent.status(session).state == .active)
+        return refused
+    }
+
     /// An ID token of Google's making, as far as authd and the backend look at it.
     static func googleToken(subject: String, email: String, end: Double = 4_000_000_000) -> String {
         let claims: JSON = [

@@ -1,7 +1,8 @@
 """An authorization server of Authlib for Flask, as its documentation sets it up: with PKCE, registration (RFC 7591), its
 management (RFC 7592) and revocation. Redirect URIs are compared exactly.
 
-Alice is signed in and consents at once. It listens on a port of the system's choice, prints "port N", and serves until its
+Alice is signed in and consents at once. With the arguments "resources SECONDS", access tokens are Authlib's JWTs (RFC 9068),
+for the resource that each request names (RFC 8707). It listens on a port of the system's choice, prints "port N", and serves until its
 input ends.
 """
 import os
@@ -20,10 +21,17 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint  # noqa: E402
 from authlib.oauth2.rfc7591 import ClientRegistrationEndpoint  # noqa: E402
 from authlib.oauth2.rfc7592 import ClientConfigurationEndpoint  # noqa: E402
 from authlib.oauth2.rfc7636 import CodeChallenge  # noqa: E402
+from authlib.oauth2.rfc9068 import JWTBearerTokenGenerator  # noqa: E402
 from flask import Flask, jsonify, request  # noqa: E402
+from joserfc.jwk import ECKey  # noqa: E402
 from werkzeug.serving import WSGIRequestHandler, make_server  # noqa: E402
 
 clients, codes, tokens = {}, {}, []
+
+
+class User(str):
+    def get_user_id(self):
+        return str(self)
 
 
 class Client(ClientMixin):
@@ -111,7 +119,7 @@ class CodeGrant(AuthorizationCodeGrant):
         del codes[code["code"]]
 
     def authenticate_user(self, code):
-        return "alice"
+        return User("alice")
 
 
 class RefreshGrant(RefreshTokenGrant):
@@ -123,7 +131,7 @@ class RefreshGrant(RefreshTokenGrant):
         return next((found for found in tokens if found["refresh_token"] == token and not found["revoked"]), None)
 
     def authenticate_user(self, token):
-        return "alice"
+        return User("alice")
 
     def revoke_old_credential(self, token):
         RefreshGrant.used += 1
@@ -180,6 +188,16 @@ class Configuration(ClientConfigurationEndpoint):
         return {"registration_client_uri": request.uri, "registration_access_token": client.management}
 
 
+class ResourceTokens(JWTBearerTokenGenerator):
+    key = ECKey.generate_key("P-256")
+
+    def get_jwks(self):
+        return self.key
+
+    def get_audiences(self, client, user, scope):
+        return request.form.get("resource") or base
+
+
 def metadata():
     return {
         "issuer": base, "authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token",
@@ -199,6 +217,10 @@ app = Flask("peer")
 server = AuthorizationServer(app, query_client=clients.get, save_token=save_token)
 app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
 server.init_app(app)
+if sys.argv[1:2] == ["resources"]:
+    server.register_token_generator(
+        "default",
+        ResourceTokens("authlib", "ES256", lambda **_: secrets.token_urlsafe(24), lambda client, grant_type: int(sys.argv[2])))
 server.register_grant(CodeGrant, [CodeChallenge(required=True)])
 server.register_grant(RefreshGrant)
 server.register_endpoint(Revocation)
@@ -214,10 +236,10 @@ def published():
 @app.get("/authorize")
 def authorize():
     try:
-        grant = server.get_consent_grant(end_user="alice")
+        grant = server.get_consent_grant(end_user=User("alice"))
     except OAuth2Error as error:
         return server.handle_error_response(request, error)
-    return server.create_authorization_response(grant=grant, grant_user="alice")
+    return server.create_authorization_response(grant=grant, grant_user=User("alice"))
 
 
 @app.post("/token")
@@ -250,6 +272,14 @@ def registered():
 def refreshes():
     """For the test: how often a refresh token was used."""
     return jsonify(RefreshGrant.used)
+
+
+@app.post("/tokens/revoke")
+def revoke_all():
+    """For the test: the user has withdrawn the consent."""
+    for found in tokens:
+        found["revoked"] = True
+    return jsonify({})
 
 
 @app.post("/clients/forget")

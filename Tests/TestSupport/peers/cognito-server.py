@@ -1,7 +1,8 @@
 """moto's Cognito: a user pool with a client and three users, who need a new password, nothing more, and the code of an app.
 
-It listens on a port of the system's choice, prints "port N" and "client ID", and serves until its input ends. For each line of
-input it prints "code N", the present code of the app.
+It listens on a port of the system's choice, prints "port N" and "client ID", and serves until its input ends. For the line
+"sign out" it signs ada out everywhere and prints "signed out"; for any other line it prints "code N", the current code
+of the app.
 """
 import logging
 import os
@@ -51,7 +52,11 @@ idp.verify_software_token(AccessToken=tokens["AccessToken"], UserCode=code())
 idp.set_user_mfa_preference(
     AccessToken=tokens["AccessToken"], SoftwareTokenMfaSettings={"Enabled": True, "PreferredMfa": True})
 print(f"port {port}\nclient {client}", flush=True)
-for _ in sys.stdin:
+for line in sys.stdin:
+    if line == "sign out\n":
+        idp.admin_user_global_sign_out(UserPoolId=pool, Username="ada")
+        print("signed out", flush=True)
+        continue
     # moto accepts a code until its last second, and not a second longer.
     while time.time() % 30 > 26:
         time.sleep(0.1)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import uvicorn
 from fastapi import Depends, FastAPI, Form, HTTPException, Request, Security
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 from fastapi.security import (
     APIKeyCookie, APIKeyHeader, APIKeyQuery, HTTPBasic, HTTPBasicCredentials, OAuth2PasswordBearer,
     OAuth2PasswordRequestForm,
@@ -93,6 +93,22 @@ async def filters(request: Request):
     body = await request.json()
     print("filters", body, flush=True)
     return {"access_token": issue()}
+
+
+@app.post("/control/revoke", include_in_schema=False)
+async def revoke():
+    """Ends the present access token."""
+    access.clear()
+
+
+@app.api_route("/away", methods=["GET", "POST"], include_in_schema=False)
+async def away(to: str):
+    return RedirectResponse(to, 307)
+
+
+@app.post("/size", include_in_schema=False)
+async def size(request: Request, me: Annotated[dict, Depends(user)]):
+    return {"size": len(await request.body())}
 
 
 def received(request: Request, token: str):

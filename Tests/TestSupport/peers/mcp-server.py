@@ -1,4 +1,4 @@
-"""The authorization server of the MCP SDK, and a protected resource of it, as its examples set them up.
+"""An MCP server of the MCP SDK with its authorization server, as its examples set them up.
 
 Alice is signed in and consents at once. Tokens are for the resource of the request for authorization. It listens on a port
 of the system's choice, prints "port N", and serves until its input ends.
@@ -11,17 +11,12 @@ import threading
 import time
 
 import uvicorn
-from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken, AuthorizationCode, RefreshToken, construct_redirect_uri
-from mcp.server.auth.routes import create_auth_routes, create_protected_resource_routes
-from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
+from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, RevocationOptions
+from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthToken
 from pydantic import AnyHttpUrl
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.responses import JSONResponse
-from starlette.routing import Route
 
 
 class Provider:
@@ -77,54 +72,43 @@ class Provider:
             access_token=access, token_type="Bearer", expires_in=3600, refresh_token=refresh, scope=" ".join(scopes))
 
 
-class Verifier:
-    async def verify_token(self, token):
-        return await provider.load_access_token(token)
-
-
 listener = socket.socket()
 listener.bind(("127.0.0.1", 0))
 base = f"http://127.0.0.1:{listener.getsockname()[1]}"
-resource = AnyHttpUrl(base + "/mcp")
 provider = Provider()
+mcp = MCPServer(
+    "peer", auth_server_provider=provider,
+    auth=AuthSettings(
+        issuer_url=AnyHttpUrl(base), resource_server_url=AnyHttpUrl(base + "/mcp"), required_scopes=["read"],
+        validate_token_resource=True,
+        client_registration_options=ClientRegistrationOptions(
+            enabled=True, valid_scopes=["read", "write"], default_scopes=["read"]),
+        revocation_options=RevocationOptions(enabled=True)))
 
 
-async def answer(request):
-    return JSONResponse({"token": "good"})
+@mcp.tool()
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
 
 
+@mcp.custom_route("/clients", methods=["GET"])
 async def clients(request):
     """For the test: what was registered."""
     return JSONResponse([json.loads(client.model_dump_json()) for client in provider.clients.values()])
 
 
+@mcp.custom_route("/refreshes", methods=["GET"])
 async def refreshes(request):
     """For the test: how often a refresh token was used."""
     return JSONResponse(provider.refreshes)
 
 
+@mcp.custom_route("/expire", methods=["POST"])
 async def expire(request):
     """For the test: every access token has ended."""
     provider.access.clear()
     return JSONResponse({})
-
-
-guarded = RequireAuthMiddleware(
-    Starlette(routes=[Route("/mcp", answer, methods=["GET", "POST"])]), required_scopes=["read"],
-    resource_metadata_url=AnyHttpUrl(base + "/.well-known/oauth-protected-resource/mcp"))
-app = Starlette(
-    routes=create_auth_routes(
-        provider, AnyHttpUrl(base),
-        client_registration_options=ClientRegistrationOptions(
-            enabled=True, valid_scopes=["read", "write"], default_scopes=["read"]),
-        revocation_options=RevocationOptions(enabled=True))
-    + create_protected_resource_routes(resource, [AnyHttpUrl(base)], ["read"])
-    + [
-        Route("/clients", clients), Route("/refreshes", refreshes), Route("/expire", expire, methods=["POST"]),
-        Route("/mcp", endpoint=guarded)],
-    middleware=[
-        Middleware(
-            AuthenticationMiddleware, backend=BearerAuthBackend(Verifier(), resource_server_url=resource))])
 
 
 def end_with_input():
@@ -132,7 +116,7 @@ def end_with_input():
     server.should_exit = True
 
 
-server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+server = uvicorn.Server(uvicorn.Config(mcp.streamable_http_app(stateless_http=True, json_response=True), log_level="error"))
 threading.Thread(target=end_with_input, daemon=True).start()
 listener.listen(64)
 print(f"port {listener.getsockname()[1]}", flush=True)

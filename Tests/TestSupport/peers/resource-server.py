@@ -17,8 +17,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 options = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
 lock = threading.Lock()
 clients, codes, access, refresh, log = {}, {}, {}, {}, []
+# The end of the access token that was issued with each refresh token.
+ends = {}
 # Tokens of another server, with the option accept_any.
 seen, ended = set(), set()
+
+
+def audience(token):
+    """The aud claim of a JSON Web Token; None if it is not one."""
+    try:
+        part = token.split(".")[1]
+        return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))).get("aud")
+    except (IndexError, ValueError):
+        return None
 
 
 def option(name, default=None):
@@ -75,10 +86,14 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in headers:
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def do_GET(self):
         self.serve("GET")
+
+    def do_HEAD(self):
+        self.serve("HEAD")
 
     def do_POST(self):
         self.serve("POST")
@@ -105,6 +120,9 @@ class Handler(BaseHTTPRequestHandler):
         with lock:
             log.append({"method": method, "path": target.path, "query": query, "form": form,
                         "authorization": self.headers.get("Authorization")})
+        if any(target.path.startswith(path) for path in option("silent", [])):
+            # It never answers.
+            threading.Event().wait()
         if target.path.startswith("/.well-known/oauth-protected-resource"):
             return self.metadata(target.path)
         if target.path in server_places().values():
@@ -128,7 +146,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def resource(self, method, path):
         shown = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-        if shown and option("accept_any") and shown not in ended:
+        accepted = option("accept_any") or (
+            option("accept_audience") and audience(shown) == resource_metadata()["resource"])
+        if shown and accepted and shown not in ended:
             seen.add(shown)
             return self.reply(200, {"method": method, "path": path})
         if shown in access:
@@ -224,6 +244,8 @@ class Handler(BaseHTTPRequestHandler):
         if form.get("grant_type") == "refresh_token":
             if option("requires_resource") and form.get("resource") not in (wanted, *option("other_resources", [])):
                 return self.reply(400, {"error": "invalid_target"})
+            if option("renews_late") and time.time() < ends.get(form.get("refresh_token"), 0):
+                return self.reply(400, {"error": "invalid_grant"})
             time.sleep(option("refresh_seconds", 0))
             with lock:
                 family = refresh.pop(form.get("refresh_token"), None)
@@ -232,14 +254,16 @@ class Handler(BaseHTTPRequestHandler):
                 refresh.clear()
                 access.clear()
                 return self.reply(400, {"error": "invalid_grant"})
-            return self.give(family, form.get("resource", wanted))
+            if option("exclusive"):
+                access.clear()
+            return self.give(family, wanted if option("ignores_resource") else form.get("resource", wanted))
         return self.reply(400, {"error": "unsupported_grant_type"})
 
     def give(self, scopes, target):
         token, again = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         life = option("life", 3600)
         access[token] = {"scopes": scopes, "resource": target, "expires": time.time() + life}
-        refresh[again] = scopes
+        refresh[again], ends[again] = scopes, access[token]["expires"]
         self.reply(200, {"access_token": token, "token_type": "Bearer", "expires_in": life, "refresh_token": again,
                          "scope": " ".join(scopes)})
 

@@ -1,0 +1,79 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// A program with its arguments, and the variables and descriptor that it gets in addition to those of this process.
+struct ChildProgram {
+    let command: [String]
+    var variables: [(name: String, value: String)]
+    /// A file that the program inherits under this number.
+    var descriptor: (number: Int32, file: Descriptor)?
+
+    /// Replaces this process (execve(2)).
+    func replaceThis() throws(Failure) -> Never {
+        for (name, value) in variables { unsafe setenv(name, value, 1) }
+        if let descriptor {
+            let (from, to) = (descriptor.file.number, descriptor.number)
+            let isThere = from == to ? fcntl(to, F_SETFD, 0) == 0 : dup2(from, to) == to
+            guard isThere else { throw Self.noDescriptor(to) }
+        }
+        var words = unsafe command.map { unsafe strdup($0) } + [nil]
+        unsafe execvp(command[0], &words)
+        throw failure(errno)
+    }
+
+    /// Starts it as a child in the same process group.
+    /// - Parameter mask: the signals that are blocked in it.
+    func start(mask: sigset_t, isQuiet: Bool = false) throws(Failure) -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        guard unsafe posix_spawn_file_actions_init(&actions) == 0, unsafe posix_spawnattr_init(&attributes) == 0 else {
+            throw .internalError("no memory")
+        }
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+        }
+        var mask = mask
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+        if let descriptor {
+            unsafe posix_spawn_file_actions_adddup2(&actions, descriptor.file.number, descriptor.number)
+        }
+        if isQuiet { unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) }
+        for (name, value) in variables { unsafe setenv(name, value, 1) }
+        var words = unsafe command.map { unsafe strdup($0) } + [nil]
+        defer { for index in command.indices { unsafe free(words[index]) } }
+        var child: pid_t = 0
+        let code = unsafe posix_spawnp(&child, command[0], &actions, &attributes, &words, environ)
+        guard code == 0 else {
+            if let descriptor, code == EBADF { throw Self.noDescriptor(descriptor.number) }
+            throw failure(code)
+        }
+        return child
+    }
+
+    /// Starts it and waits for its end.
+    /// - Returns: its exit status; 128 + n for signal n.
+    func run(isQuiet: Bool = false) throws(Failure) -> Int32 {
+        var mask = sigset_t()
+        unsafe sigprocmask(SIG_BLOCK, nil, &mask)
+        let child = try start(mask: mask, isQuiet: isQuiet)
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7f
+        return signal == 0 ? status >> 8 & 0xff : 128 + signal
+    }
+
+    private static func noDescriptor(_ number: Int32) -> Failure {
+        .usage("--fd: this process cannot have a descriptor \(number)")
+    }
+
+    /// 126 and 127 as in env(1) and every shell.
+    private func failure(_ code: Int32) -> Failure {
+        let isMissing = code == ENOENT
+        return Failure(
+            status: isMissing ? .commandNotFound : .cannotStart, kind: isMissing ? "command_not_found" : "cannot_start",
+            message: "\(command[0]): \(SystemError.text(code))")
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import AuthWire
+import Glibc
+
+/// The protocol of docker-credential-helpers, which podman, skopeo and buildah use too. They call a program
+/// `docker-credential-NAME` with an action: see ``InstallHelper``.
+struct DockerHelper: AgentCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "docker", abstract: "Give docker, podman and skopeo a token as the password.",
+        discussion: "They call it: `authc helper install docker --for https://registry.example.org` configures that.")
+
+    private static let longestRequest = 64 << 10
+    /// docker recognizes these words (credentials/error.go of docker-credential-helpers).
+    private static let notFound = "credentials not found in native keychain"
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: "The user name. Some registries require a particular one.")
+    var user = HelperToken.standardUser
+
+    @Argument(help: ArgumentHelp("get, store, erase or list.", valueName: "action"))
+    var action: String
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        switch action {
+        case "get": return try get(options)
+        case "list": try Output.json([:])
+        // docker logout.
+        case "erase": break
+        default:
+            throw Failure(
+                status: .refusedData, kind: ErrorKind.unsupported.rawValue,
+                message: "authd does not store registry passwords", hint: "sign in: `authc login PROVIDER`")
+        }
+        return .done
+    }
+
+    private func get(_ options: Options) throws(Failure) -> ExitStatus {
+        let bytes = try FileText.read(STDIN_FILENO, named: "stdin", atMost: Self.longestRequest)
+        let server = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
+        do throws(Failure) {
+            let token = try HelperToken(options: options, origin: Self.origin(server)).get()
+            try Output.json([
+                "ServerURL": .string(server), "Username": .string(user), "Secret": .string(token.accessToken),
+            ])
+            return .done
+        } catch {
+            // The response that the protocol defines; docker then continues without credentials.
+            error.report(asJSON: false)
+            try Output.result(Self.notFound)
+            return .credentialsNotFound
+        }
+    }
+
+    /// Registries are named without a scheme, and local ones use HTTP.
+    private static func origin(_ server: String) -> String {
+        guard !server.contains("://") else { return server }
+        let host = server.prefix { $0 != "/" && $0 != ":" }
+        return (["localhost", "127.0.0.1"].contains(host) ? "http://" : "https://") + server
+    }
+}

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// Answers another program's requests for credentials in that program's own protocol.
+struct Helper: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Give other programs a session's token, in the protocol that each of them uses.",
+        discussion: """
+            Without -s, the session is the one that belongs to the server. If there is none, nothing is printed on \
+            stdout, and stderr says why.
+            """,
+        subcommands: [
+            GitHelper.self, DockerHelper.self, KubernetesHelper.self, CurlHelper.self, NetrcHelper.self,
+            SASLHelper.self, InstallHelper.self,
+        ])
+}
