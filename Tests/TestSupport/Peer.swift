@@ -16,15 +16,19 @@ package final class Peer: Sendable {
         }
 
         package func command(_ arguments: [String] = []) throws -> [String] {
-            let here = URL(filePath: #filePath).deletingLastPathComponent()
-            let root = here.deletingLastPathComponent().deletingLastPathComponent()
-            let python =
-                packages.map { root.appending(path: ".build/peers/\($0)/bin/python").path } ?? "/usr/bin/python3"
+            let python = packages.map { Self.folder(of: $0) + "/python" } ?? "/usr/bin/python3"
             guard FileManager.default.isExecutableFile(atPath: python) else {
                 throw Failure("\(packages ?? python) is not installed: run Tests/install-peers")
             }
             // Unbuffered, and nothing is written beside the sources.
-            return [python, "-u", "-B", here.appending(path: "peers/\(file)").path] + arguments
+            return [python, "-u", "-B", Self.here.appending(path: "peers/\(file)").path] + arguments
+        }
+
+        private static let here = URL(filePath: #filePath).deletingLastPathComponent()
+
+        static func folder(of packages: String) -> String {
+            let root = here.deletingLastPathComponent().deletingLastPathComponent()
+            return root.appending(path: ".build/peers/\(packages)/bin").path
         }
 
         /// An authorization server and API of django-oauth-toolkit.
@@ -50,12 +54,21 @@ package final class Peer: Sendable {
         package static let allauth = Program("allauth-server.py", with: "django-allauth")
         /// moto's Cognito.
         package static let cognito = Program("cognito-server.py", with: "moto")
-        /// git's http-backend, a Docker registry and a Kubernetes API behind one sign-in.
+        /// git's http-backend, a Docker registry, a Kubernetes API and registries of packages behind one sign-in.
         package static let programs = Program("program-server.py")
         /// dovecot, which accepts the tokens of a small backend. Its argument is a folder.
         package static let mail = Program("mail-server.py")
         /// A stand-in with keys, and with sign-ins of several requests.
         package static let signIn = Program("sign-in-server.py")
+    }
+
+    /// A program of an environment of `Tests/python-packages.txt`.
+    package static func program(_ name: String, of packages: String) throws -> String {
+        let path = Program.folder(of: packages) + "/" + name
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw Failure("\(packages) is not installed: run Tests/install-peers")
+        }
+        return path
     }
 
     package let port: Int

@@ -1,14 +1,16 @@
-"""A backend whose tokens git, skopeo and kubectl use: git's own http-backend, a Docker registry and a small Kubernetes API,
-each behind a check of the token.
+"""A backend whose tokens programs use: git's own http-backend, a Docker registry, a small Kubernetes API, and registries of
+packages for pip, cargo, npm and Terraform, each behind a check of the token.
 
-It listens on ports of the system's choice, prints "port N" and "TLS port N", and serves both until its input ends. Its arguments are a folder with
-repositories, and a folder for the registry. GET /log lists what arrived, with the scheme of its credentials; POST
-/control/revoke ends the present access token.
+It listens on ports of the system's choice, prints "port N", "TLS port N" and "certificate FILE", and serves both until its
+input ends. Its arguments are a folder with repositories, and a folder for the registry. GET /log lists what arrived, with
+the scheme of its credentials; POST /control/revoke ends the present access token.
 """
 import base64
 import ctypes
+import hashlib
 import http.client
 import http.server
+import io
 import itertools
 import json
 import os
@@ -17,8 +19,10 @@ import signal
 import ssl
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
+import zipfile
 
 repositories, images = sys.argv[1:3]
 numbers = itertools.count(1)
@@ -55,6 +59,37 @@ def new_tokens():
             "user": {"id": "7", "email": "ada@example.org"}}
 
 
+def wheel():
+    """A package for pip without code (PEP 427)."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        folder = "one-1.0.dist-info"
+        archive.writestr(f"{folder}/METADATA", "Metadata-Version: 2.1\nName: one\nVersion: 1.0\n")
+        archive.writestr(f"{folder}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{folder}/RECORD", f"{folder}/METADATA,,\n{folder}/WHEEL,,\n{folder}/RECORD,,\n")
+    return data.getvalue()
+
+
+def crate():
+    """A package for cargo."""
+    data = io.BytesIO()
+    files = {"Cargo.toml": '[package]\nname = "one"\nversion = "1.0.0"\nedition = "2021"\n', "src/lib.rs": ""}
+    with tarfile.open(fileobj=data, mode="w:gz") as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(f"one-1.0.0/{name}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return data.getvalue()
+
+
+def module():
+    """A module for Terraform."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("main.tf", 'output "one" {\n  value = 1\n}\n')
+    return data.getvalue()
+
+
 class Server(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -85,7 +120,11 @@ class Server(http.server.BaseHTTPRequestHandler):
         return body
 
     def token(self):
-        scheme, _, value = (self.headers.get("Authorization") or "").partition(" ")
+        header = self.headers.get("Authorization") or ""
+        scheme, _, value = header.partition(" ")
+        if header and not value:
+            # As cargo sends it.
+            scheme, value = "plain", header
         if scheme == "Basic":
             value = base64.b64decode(value).decode().partition(":")[2]
         log.append(f"{self.command} {self.path.split('?')[0]} {scheme or 'none'}")
@@ -105,6 +144,12 @@ class Server(http.server.BaseHTTPRequestHandler):
             if json.loads(body)["refresh_token"] != state["refresh"]:
                 return self.reply(401, {"message": "unknown refresh token"})
             return self.reply(200, new_tokens())
+        if path == "/.well-known/terraform.json":
+            return self.reply(200, {"modules.v1": "/modules/"})
+        if path == "/module.zip":
+            return self.reply(200, module(), [("Content-Type", "application/zip")])
+        if path == "/elsewhere":
+            return self.reply(302, {}, [("Location", f"http://localhost:{self.server.server_port}/arrived")])
         token = self.token()
         if not token or token != state["token"]:
             return self.reply(401, {"message": "who are you?"}, [("WWW-Authenticate", 'Basic realm="programs"')])
@@ -112,6 +157,10 @@ class Server(http.server.BaseHTTPRequestHandler):
             return self.git(path.removeprefix("/git"), body)
         if path.startswith("/v2/"):
             return self.registry(body)
+        if path in packages:
+            return self.reply(200, *packages[path])
+        if path == "/modules/ada/one/null/1.0.0/download":
+            return self.reply(204, b"", [("X-Terraform-Get", f"https://127.0.0.1:{self.server.server_port}/module.zip")])
         return self.reply(200, {"kind": "Status", "apiVersion": "v1", "status": "Success", "major": "1", "minor": "32",
                                 "gitVersion": "v1.32.0"})
 
@@ -158,19 +207,34 @@ def serve(context=None):
     return server.server_port
 
 
-def throwaway_certificate():
+def throwaway_certificate(folder):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.TemporaryDirectory() as folder:
-        key, certificate = os.path.join(folder, "key"), os.path.join(folder, "certificate")
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-             "-subj", "/CN=localhost", "-keyout", key, "-out", certificate], check=True, stderr=subprocess.DEVNULL)
-        context.load_cert_chain(certificate, key)
+    key, certificate = os.path.join(folder, "key"), os.path.join(folder, "certificate")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", certificate], check=True, stderr=subprocess.DEVNULL)
+    context.load_cert_chain(certificate, key)
     return context
 
 
 registry_port = start_registry() if images else 0
-print("port", serve(), flush=True)
-# Kubernetes clients send credentials over TLS only.
-print("TLS port", serve(throwaway_certificate()), flush=True)
-sys.stdin.read()
+port = serve()
+archive = crate()
+# What a program asks for, with a Content-Type if it needs one.
+packages = {
+    "/simple/one/": (b'<a href="/files/one-1.0-py3-none-any.whl">one</a>', [("Content-Type", "text/html")]),
+    "/files/one-1.0-py3-none-any.whl": (wheel(),),
+    "/index/config.json": ({"dl": f"http://127.0.0.1:{port}/crates", "auth-required": True},),
+    "/index/3/o/one": ({"name": "one", "vers": "1.0.0", "deps": [], "features": {}, "yanked": False,
+                        "cksum": hashlib.sha256(archive).hexdigest()},),
+    "/crates/one/1.0.0/download": (archive,),
+    "/npm/one": ({"name": "one", "dist-tags": {"latest": "1.0.0"},
+                  "versions": {"1.0.0": {"name": "one", "version": "1.0.0", "dist": {}}}},),
+    "/modules/ada/one/null/versions": ({"modules": [{"versions": [{"version": "1.0.0"}]}]},),
+}
+print("port", port, flush=True)
+with tempfile.TemporaryDirectory() as folder:
+    # Kubernetes clients and Terraform send credentials over TLS only.
+    print("TLS port", serve(throwaway_certificate(folder)), flush=True)
+    print("certificate", os.path.join(folder, "certificate"), flush=True)
+    sys.stdin.read()
