@@ -3,7 +3,7 @@ import AuthWire
 /// The exit status of a command. Most numbers are those of sysexits.h.
 enum ExitStatus: Int32 {
     case done = 0
-    /// What docker expects from a credential helper that has no credentials.
+    /// What docker and pip expect from a credential helper that has no credentials.
     case credentialsNotFound = 1
     case notSignedIn = 3
     case keyring = 4
