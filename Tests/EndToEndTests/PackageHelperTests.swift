@@ -24,6 +24,11 @@ struct PackageHelperTests {
             }, test)
     }
 
+    private static func isFound(_ program: String) -> Bool {
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+    }
+
     /// The server's log, which has no tokens.
     private static func log(_ scene: Scene, _ server: Peer) async throws -> String {
         let log = try await scene.run("curl -s \(server.url)/log").out
@@ -107,6 +112,111 @@ struct PackageHelperTests {
             #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
             let out = try await scene.run("authc helper pip get \(url) ada")
             #expect(out.status == 1 && out.out.isEmpty && !out.err.isEmpty)
+        }
+    }
+
+    // MARK: cargo
+
+    @Test("cargo's requests are answered line by line")
+    func cargoProtocol() async throws {
+        try await play { scene, server in
+            func request(_ kind: String, _ url: String, _ more: String = "") -> String {
+                #"{"v":1,"registry":{"index-url":"\#(url)","name":"one"},"kind":"\#(kind)"\#(more),"args":["#
+            }
+            let index = "sparse+\(server.url)/index/"
+            let input = [
+                request("get", index, #","operation":"read""#) + "]}", request("get", index) + #""--bearer"]}"#,
+                request("get", "sparse+https://elsewhere.example/index/") + "]}", request("get", "ssh://x/y") + "]}",
+                request("login", index, #","token":"secret""#) + "]}", request("logout", index) + "]}", "{}",
+                #"{"v":2,"kind":"get"}"#,
+            ]
+            let text = try scene.desktop.folder.write(input.joined(separator: "\n") + "\n", to: "home/requests")
+            let got = try await scene.run("authc helper cargo --cargo-plugin < \(text)")
+            #expect(got.status == 0, "\(got.err)")
+            let lines = try got.out.split(separator: "\n").map { try JSON(parsing: String($0)) }
+            try #require(lines.count == 9, "\(got.out)")
+            #expect(lines[0] == ["v": [1]])
+            let answer = try #require(lines[1]["Ok"])
+            #expect(answer["kind"] == "get" && answer["token"] == "token-1" && answer["cache"] == "expires")
+            #expect(answer["operation_independent"] == true)
+            let end = try #require(answer["expiration"]?.doubleValue)
+            #expect(abs(end - Date().timeIntervalSince1970 - 600) < 100)
+            #expect(lines[2]["Ok"]?["token"] == "Bearer token-1")
+            for number in [3, 4] { #expect(lines[number] == ["Err": ["kind": "url-not-supported"]]) }
+            for number in [5, 6] { #expect(lines[number] == ["Err": ["kind": "operation-not-supported"]]) }
+            for number in [7, 8] { #expect(lines[number]["Err"]?["kind"] == "other") }
+            #expect(got.err.contains("elsewhere.example") && !got.err.contains("secret"), "\(got.err)")
+            #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
+            let out = try await scene.run("head -1 \(text) | authc helper cargo")
+            #expect(out.out == "{\"v\":[1]}\n{\"Err\":{\"kind\":\"not-found\"}}\n", "\(out.out)")
+            #expect(!out.err.isEmpty)
+        }
+    }
+
+    @Test("the line in cargo's configuration is added below the registry's index, and removed again")
+    func cargoConfiguration() async throws {
+        try await play { scene, server in
+            let install = "authc helper install cargo --for \(server.url)"
+            let early = try await scene.run(install)
+            #expect(early.status == 64 && early.err.contains("sparse+\(server.url)/index/"), "\(early.err)")
+            let configuration = """
+                [registries.other]
+                index = "sparse+\(server.url)0/index/"
+
+                [registries.one]   # ours
+                  index = 'sparse+\(server.url)/index/'
+                [net]
+                offline = false
+
+                """
+            _ = try scene.desktop.folder.write(configuration, to: "home/.cargo/config.toml")
+            let line = "credential-provider = \"cargo-credential-authd\""
+            let first = try await scene.run("\(install); \(install); cat .cargo/config.toml")
+            #expect(first.err.contains(line), "\(first.err)")
+            let changed = configuration.replacing("/index/'\n", with: "/index/'\n\(line)\n")
+            #expect(first.out == changed, "\(first.out)")
+            let script = try await scene.run("cat .local/bin/cargo-credential-authd")
+            #expect(script.out == "#!/bin/sh\nexec authc helper cargo \"$@\"\n")
+            let removed = try await scene.run("\(install) --remove; cat .cargo/config.toml; ls .local/bin")
+            #expect(removed.out == configuration, "\(removed.out) \(removed.err)")
+            let foreign = "[registries.a]\nindex=\"\(server.url)\"\ncredential-provider=\"x\"\n"
+            _ = try scene.desktop.folder.write(foreign, to: "home/.cargo/config.toml")
+            let other = try await scene.run(install)
+            #expect(other.status == 64 && other.err.contains("credential-provider=\"x\""), "\(other.err)")
+        }
+    }
+
+    @Test("cargo fetches a package from a registry that requires a token", .enabled(if: isFound("cargo")))
+    func cargo() async throws {
+        try await play { scene, server in
+            try scene.writeRecipe(
+                "[registries.example]", to: ".cargo/config.toml",
+                replacing: [("https://registry.example.org", server.url)])
+            let package = """
+                [package]
+                name = "two"
+                version = "1.0.0"
+                edition = "2021"
+                [dependencies]
+                one = { version = "1", registry = "example" }
+
+                """
+            _ = try scene.desktop.folder.write(package, to: "home/two/Cargo.toml")
+            _ = try scene.desktop.folder.write("", to: "home/two/src/lib.rs")
+            // cargo may be a program of rustup, which has its programs in the user's home.
+            let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
+            let fetch = "cd two; RUSTUP_HOME=${RUSTUP_HOME:-\(home)/.rustup} cargo fetch -v"
+            let early = try await scene.run(fetch)
+            #expect(early.status != 0)
+            let install = try await scene.run("authc helper install cargo --for \(server.url)")
+            #expect(install.status == 0, "\(install.err)")
+            let got = try await scene.run(fetch)
+            #expect(got.status == 0, "\(got.err)")
+            #expect(!got.err.contains("token-"))
+            #expect(try await Self.log(scene, server).contains("GET /crates/one/1.0.0/download plain"))
+            #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
+            let out = try await scene.run("rm -rf .cargo/registry; \(fetch)")
+            #expect(out.status != 0, "\(out.err)")
         }
     }
 }

@@ -12,7 +12,7 @@ struct InstallHelper: AgentCommand {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "The server, such as https://git.example.org. For git and docker.", valueName: "origin"))
+            "The server, such as https://git.example.org. For git, docker and cargo.", valueName: "origin"))
     var origin: String?
 
     @Flag(help: "Remove the configuration again.")
@@ -23,7 +23,7 @@ struct InstallHelper: AgentCommand {
 
     @Argument(
         help:
-            "git, docker (also for podman, skopeo and buildah), pip (also for uv).",
+            "git, docker (also for podman, skopeo and buildah), cargo, pip (also for uv).",
         transform: programWord)
     var program: HelpedProgram
 
@@ -35,6 +35,8 @@ struct InstallHelper: AgentCommand {
             try GitConfiguration(server: try server(), session: session).apply(remove: remove, dryRun: dryRun)
         case .docker:
             try DockerConfiguration(server: try server(), session: session).apply(remove: remove, dryRun: dryRun)
+        case .cargo:
+            try CargoConfiguration(server: try server(), session: session).apply(remove: remove, dryRun: dryRun)
         case .pip:
             try refuseServer()
             try PipConfiguration(session: session).apply(remove: remove, dryRun: dryRun)
@@ -63,7 +65,7 @@ struct InstallHelper: AgentCommand {
 }
 
 enum HelpedProgram: String, CaseIterable {
-    case git, docker, pip
+    case git, docker, cargo, pip
 }
 
 @Sendable private func programWord(_ text: String) throws -> HelpedProgram { try word(text) }

@@ -1,0 +1,84 @@
+import ArgumentParser
+import AuthWire
+
+/// A credential provider of cargo (The Cargo Book, Credential Provider Protocol). cargo calls a program of its own: see
+/// ``CargoConfiguration``.
+struct CargoHelper: AgentCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cargo", abstract: "Give cargo a token for a registry.",
+        discussion: "cargo calls it: `authc helper install cargo --for https://registry.example.org` configures that.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Flag(help: "What cargo passes to each credential provider.")
+    var cargoPlugin = false
+
+    @Flag(help: "Put the word Bearer before the token. Some registries require it.")
+    var bearer = false
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try Output.json(["v": [1]])
+        while let line = readLine() {
+            guard !line.isEmpty else { continue }
+            try Output.json(response(to: CargoRequest(line), options))
+        }
+        return .done
+    }
+
+    private func response(to request: CargoRequest, _ options: Options) -> JSON {
+        switch request {
+        case .get(let url, let arguments):
+            guard let url else { return Self.error("url-not-supported") }
+            do throws(Failure) {
+                let token = try HelperToken(options: options, origin: url).get()
+                return Self.response(token, isBearer: bearer || arguments.contains("--bearer"))
+            } catch {
+                error.report(asJSON: false)
+                return Self.error(error.agentError?.cause == "other_origin" ? "url-not-supported" : "not-found")
+            }
+        case .other(let kind):
+            Output.note("authc: cargo \(Visible.line(kind)): authd does not store tokens of registries")
+            return Self.error("operation-not-supported")
+        case .invalid: return ["Err": ["kind": "other", "message": "not a request of version 1", "caused-by": []]]
+        }
+    }
+
+    private static func response(_ token: TokenResult, isBearer: Bool) -> JSON {
+        var response: JSONObject = [
+            "kind": "get", "token": .string((isBearer ? "Bearer " : "") + token.accessToken),
+            "operation_independent": true, "cache": "session",
+        ]
+        if let end = token.expiresAt {
+            response["cache"] = "expires"
+            response["expiration"] = .integer(Int64(end))
+        }
+        return ["Ok": .object(response)]
+    }
+
+    private static func error(_ kind: String) -> JSON { ["Err": ["kind": .string(kind)]] }
+}
+
+/// One line from cargo.
+enum CargoRequest: Equatable {
+    /// The registry's origin is `nil` if it is not on HTTP. The arguments are those of cargo's configuration.
+    case get(String?, arguments: [String])
+    case other(String)
+    case invalid
+
+    init(_ line: String) {
+        guard let request = try? JSON(parsing: Array(line.utf8)), request["v"] == 1,
+            let kind = request["kind"]?.stringValue
+        else {
+            self = .invalid
+            return
+        }
+        guard kind == "get" else {
+            self = .other(kind)
+            return
+        }
+        var url = request["registry"]?["index-url"]?.stringValue ?? ""
+        if url.hasPrefix("sparse+") { url.removeFirst("sparse+".count) }
+        let isHTTP = url.hasPrefix("https://") || url.hasPrefix("http://")
+        self = .get(isHTTP ? url : nil, arguments: request["args"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+    }
+}
