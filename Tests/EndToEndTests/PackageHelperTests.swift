@@ -219,4 +219,25 @@ struct PackageHelperTests {
             #expect(out.status != 0, "\(out.err)")
         }
     }
+
+    // MARK: npm
+
+    @Test("npm reads the token from the variable that its configuration names", .enabled(if: isFound("npm")))
+    func npm() async throws {
+        try await play { scene, server in
+            let host = server.url.dropFirst("http://".count)
+            try scene.writeRecipe(
+                ":_authToken", to: ".npmrc",
+                replacing: [
+                    ("https://npm.example.org", server.url + "/npm"), ("//npm.example.org", "//\(host)/npm"),
+                ])
+            let line = "authc exec --for \(server.url) --env NPM_TOKEN=access_token -- npm view one version"
+            let got = try await scene.run(line)
+            #expect(got.status == 0 && got.out == "1.0.0\n", "\(got.out) \(got.err)")
+            #expect(try await Self.log(scene, server).contains("GET /npm/one Bearer"))
+            #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
+            let out = try await scene.run(line)
+            #expect(out.status == 3 && out.out.isEmpty, "\(out.err)")
+        }
+    }
 }
