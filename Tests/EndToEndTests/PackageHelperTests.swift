@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// Package managers with a session's token, against a server that checks it.
+/// Package managers and wget with a session's token, against a server that checks it.
 @Suite("Package managers that ask a helper", .serialized, .timeLimit(.minutes(3)))
 struct PackageHelperTests {
     private func play(_ test: @escaping @Sendable (Scene, Peer) async throws -> Void) async throws {
@@ -238,6 +238,39 @@ struct PackageHelperTests {
             #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
             let out = try await scene.run(line)
             #expect(out.status == 3 && out.out.isEmpty, "\(out.err)")
+        }
+    }
+
+    // MARK: wget
+
+    @Test("wget sends the token to the session's server, not to a redirect's, and nobody sees it in the arguments")
+    func wget() async throws {
+        try await play { scene, server in
+            let got = try await scene.run("authc helper wget \(server.url)/x -- -nv -O got && cat got")
+            #expect(got.status == 0 && got.out.contains("v1.32.0"), "\(got.err)")
+            let redirect = try await scene.run("authc helper wget \(server.url)/elsewhere -- -nv -O -")
+            #expect(redirect.status == 8 && redirect.out.isEmpty, "\(redirect.err)")
+            // Without the line, wget sends the token there too.
+            let followed = try await scene.run(
+                "authc helper wget \(server.url)/elsewhere -- -nv -O - --max-redirect 1")
+            #expect(followed.status == 0, "\(followed.err)")
+            let log = try await Self.log(scene, server)
+            #expect(log.split(separator: "GET /arrived Bearer").count == 2 && log.contains("GET /x Bearer"), "\(log)")
+            // A program in wget's place sees its arguments and variables.
+            let seen = try await scene.run(
+                """
+                printf '#!/bin/sh\\ntr "\\\\0" " " < /proc/$$/cmdline; tr "\\\\0" " " < /proc/$$/environ; cat $WGETRC' \
+                > bin/wget
+                chmod +x bin/wget; authc helper wget \(server.url)/x -- -q
+                """)
+            let parts = seen.out.components(separatedBy: "header = Authorization: Bearer token-1\nmax_redirect = 0\n")
+            #expect(parts.count == 2 && !parts[0].contains("token-"), "\(seen.out) \(seen.err)")
+            #expect(parts[0].contains("wget \(server.url)/x -q"), "\(seen.out)")
+            let other = try await scene.run("authc helper wget https://elsewhere.example/x")
+            #expect(other.status == 77 && other.out.isEmpty && other.err.contains("elsewhere.example"))
+            #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
+            let out = try await scene.run("authc helper wget \(server.url)/x")
+            #expect(out.status == 3 && out.out.isEmpty && !out.err.isEmpty, "\(out.status) \(out.err)")
         }
     }
 }
