@@ -273,4 +273,57 @@ struct PackageHelperTests {
             #expect(out.status == 3 && out.out.isEmpty && !out.err.isEmpty, "\(out.status) \(out.err)")
         }
     }
+
+    // MARK: Terraform
+
+    @Test("Terraform's requests get a token for the session's host and {} for others; its configuration is reset")
+    func terraformProtocol() async throws {
+        try await play { scene, server in
+            let secure = try #require(server.output.text.firstMatch(of: /TLS port ([0-9]+)/)?.1)
+            let install = try await scene.run("authc helper install terraform; cat .terraformrc")
+            #expect(install.out == "credentials_helper \"authd\" {}\n", "\(install.err)")
+            let program = ".terraform.d/plugins/terraform-credentials-authd"
+            let got = try await scene.run("\(program) get 127.0.0.1:\(secure)")
+            #expect(got.status == 0 && got.out == "{\"token\":\"token-1\"}\n", "\(got.err)")
+            for host in ["app.terraform.io", "127.0.0.1:\(secure)/x", "x@127.0.0.1:\(secure)"] {
+                let other = try await scene.run("\(program) get \(host)")
+                #expect(other.status == 0 && other.out == "{}\n" && !other.err.isEmpty, "\(host): \(other.out)")
+            }
+            for action in ["store", "forget"] {
+                let refused = try await scene.run(
+                    "echo '{\"token\":\"secret\"}' | \(program) \(action) app.terraform.io")
+                #expect(refused.status == 65 && refused.out.isEmpty && !refused.err.contains("secret"))
+            }
+            #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
+            let out = try await scene.run("\(program) get 127.0.0.1:\(secure)")
+            #expect(out.status == 0 && out.out == "{}\n" && !out.err.isEmpty)
+            let removed = try await scene.run(
+                "authc helper install terraform --remove; cat .terraformrc; ls .terraform.d/plugins")
+            #expect(removed.status == 0 && removed.out.isEmpty, "\(removed.out) \(removed.err)")
+            let other = try await scene.run(
+                "echo 'credentials_helper \"x\" {}' > .terraformrc; authc helper install terraform; cat .terraformrc")
+            #expect(other.out == "credentials_helper \"x\" {}\n" && other.err.contains(".terraformrc"), "\(other.err)")
+        }
+    }
+
+    @Test("Terraform gets a module from a registry that requires a token", .enabled(if: isFound("terraform")))
+    func terraform() async throws {
+        try await play { scene, server in
+            let ports = try #require(server.output.text.firstMatch(of: /TLS port ([0-9]+)\ncertificate (.*)/))
+            let module = """
+                module "one" {
+                  source  = "127.0.0.1:\(ports.1)/ada/one/null"
+                  version = "1.0.0"
+                }
+
+                """
+            _ = try scene.desktop.folder.write(module, to: "home/two/main.tf")
+            let get = "cd two; CHECKPOINT_DISABLE=1 SSL_CERT_FILE=\(ports.2) terraform get -no-color"
+            #expect(try await scene.run(get).status != 0)
+            #expect(try await scene.run("authc helper install terraform").status == 0)
+            let got = try await scene.run("\(get) && ls .terraform/modules/one")
+            #expect(got.status == 0 && got.out.contains("main.tf"), "\(got.out) \(got.err)")
+            #expect(try await Self.log(scene, server).contains("GET /modules/ada/one/null/versions Bearer"))
+        }
+    }
 }

@@ -10,6 +10,7 @@ struct Helper: ParsableCommand {
             """,
         subcommands: [
             GitHelper.self, DockerHelper.self, KubernetesHelper.self, CurlHelper.self, NetrcHelper.self,
-            SASLHelper.self, PipHelper.self, CargoHelper.self, WgetHelper.self, InstallHelper.self,
+            SASLHelper.self, PipHelper.self, CargoHelper.self, WgetHelper.self, TerraformHelper.self,
+            InstallHelper.self,
         ])
 }

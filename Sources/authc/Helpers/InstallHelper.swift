@@ -23,7 +23,7 @@ struct InstallHelper: AgentCommand {
 
     @Argument(
         help:
-            "git, docker (also for podman, skopeo and buildah), cargo, pip (also for uv).",
+            "git, docker (also for podman, skopeo and buildah), cargo, pip (also for uv) or terraform (also for OpenTofu).",
         transform: programWord)
     var program: HelpedProgram
 
@@ -40,6 +40,9 @@ struct InstallHelper: AgentCommand {
         case .pip:
             try refuseServer()
             try PipConfiguration(session: session).apply(remove: remove, dryRun: dryRun)
+        case .terraform:
+            try refuseServer()
+            try TerraformConfiguration(session: session).apply(remove: remove, dryRun: dryRun)
         }
         return .done
     }
@@ -65,7 +68,7 @@ struct InstallHelper: AgentCommand {
 }
 
 enum HelpedProgram: String, CaseIterable {
-    case git, docker, cargo, pip
+    case git, docker, cargo, pip, terraform
 }
 
 @Sendable private func programWord(_ text: String) throws -> HelpedProgram { try word(text) }

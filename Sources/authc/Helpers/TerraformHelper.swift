@@ -1,0 +1,39 @@
+import ArgumentParser
+import AuthWire
+
+/// The protocol of Terraform's and OpenTofu's credentials helpers ("Credentials Helpers" in their documentation). They call a
+/// program `terraform-credentials-NAME`: see ``TerraformConfiguration``.
+struct TerraformHelper: AgentCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "terraform", abstract: "Give Terraform and OpenTofu a token.",
+        discussion: "They call it: `authc helper install terraform` configures that.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: ArgumentHelp("get, store or forget.", valueName: "action"))
+    var action: String
+
+    @Argument(help: "The host, with a port if it is not 443.")
+    var host: String
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        guard action == "get" else {
+            throw Failure(
+                status: .refusedData, kind: ErrorKind.unsupported.rawValue,
+                message: "authd does not store tokens for terraform \(action == "forget" ? "logout" : "login")",
+                hint: "use `authc login PROVIDER` and `authc logout -s NAME`")
+        }
+        do throws(Failure) {
+            guard !host.contains(where: { "/?#\\@".contains($0) }) else {
+                throw .usage("'\(Visible.line(host))' is not a host")
+            }
+            // Terraform uses TLS with every host.
+            let token = try HelperToken(options: options, origin: "https://" + host).get()
+            return try Output.jsonResult(["token": .string(token.accessToken)])
+        } catch {
+            // Another status would end the command of a user who needs no credentials for this host.
+            error.report(asJSON: false)
+            return try Output.jsonResult([:])
+        }
+    }
+}
