@@ -56,6 +56,8 @@ package final class Peer: Sendable {
         package static let cognito = Program("cognito-server.py", with: "moto")
         /// git's http-backend, a Docker registry, a Kubernetes API and registries of packages behind one sign-in.
         package static let programs = Program("program-server.py")
+        /// moto's Security Token Service, and a backend whose tokens it gets.
+        package static let sts = Program("sts-server.py", with: "moto")
         /// dovecot, which accepts the tokens of a small backend. Its argument is a folder.
         package static let mail = Program("mail-server.py")
         /// A stand-in with keys, and with sign-ins of several requests.
