@@ -17,8 +17,9 @@ package enum InvariantChecker {
 
     /// Refusals of one token's renewal while it is valid, not counting those that callers force: the first, and one near its end.
     static let maxEarlyRefusals = 2
-    /// A provider that renews nothing before the end of a token leaves the session without one for a moment after it.
-    static let gap = RenewalPolicy.endTolerance + .seconds(5)
+    /// A provider that renews nothing before the end of a token leaves the session without one for a moment after it: two tries
+    /// after the end are at most 18 s apart.
+    static let gap = RenewalPolicy.endTolerance + .seconds(20)
 
     /// Renewals at one provider, whatever the number of sessions.
     static let maxInASecond = 10
@@ -257,7 +258,7 @@ extension SimulationRun {
         guard setting.canRenew, honours(session), isSettled(session), let snapshot = seat.snapshot else { return }
         let isLive = snapshot.token != nil && snapshot.end.map { moment.boot < $0 } ?? true
         let isInGap = setting.renewsBeforeEnd != nil && snapshot.status.state == .stale
-        if isInGap, let end = snapshot.end, moment.boot - end < InvariantChecker.gap { return }
+        if isInGap, let end = provider.end(of: seat.machine.record.tokens), now - end < InvariantChecker.gap { return }
         if snapshot.status.state != .active || !isLive {
             report(
                 .liveness, "session \(session) is \(snapshot.status.state) (\(snapshot.status.cause ?? "no cause"))")

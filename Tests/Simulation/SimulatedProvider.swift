@@ -162,6 +162,9 @@ struct SimulatedProvider {
         return now < end - renewsBeforeEnd
     }
 
+    /// When the newest access token of these tokens' account ends, or has ended.
+    func end(of tokens: TokenSet) -> Duration? { family(of: tokens).flatMap { accounts[$0.account].newestEnd } }
+
     func isLive(access token: String, at now: Duration) -> Bool {
         guard let facts = issued[token], !accounts[facts.account].revoked, !revokedTokens.contains(token) else {
             return false
@@ -199,8 +202,7 @@ struct SimulatedProvider {
         lastToken += 1
         let text = "a\(account).\(lastToken)"
         accounts[account].newest = text
-        // A provider that counts from later on than the agent allows for would end sessions (Docs/decisions/oauth.md).
-        accounts[account].newestEnd = life.map { min(now, sentAt + RenewalPolicy.endTolerance) + $0 }
+        accounts[account].newestEnd = life.map { now + $0 }
         issued[text] = Issued(account: account, life: life, sentAt: sentAt)
         return text
     }

@@ -20,6 +20,10 @@ package enum RenewalPolicy {
     /// A provider may count the life of a token from a later moment than its client. So it may consider the token
     /// valid, and refuse the renewal, until this long after the end.
     package static let endTolerance = Duration.seconds(2)
+    /// How long the response with a token may have taken, if it was not measured in this run.
+    package static let longestResponse = Duration.seconds(30)
+    /// The least time between two such tries after the end.
+    private static let recheckSpacing = Duration.seconds(5)
     /// Dates move by less than this all the time, as a time server trims the clock.
     package static let noticeableShift = Duration.seconds(2)
 
@@ -34,10 +38,18 @@ package enum RenewalPolicy {
         end - min(margin, (end - start) / 4)
     }
 
-    /// When a renewal that was refused while the token is valid is tried again: once near the end, and then after it.
-    static func recheck(start: BootInstant, end: BootInstant, now: BootInstant) -> BootInstant {
-        let near = latest(start: start, end: end)
-        return now < near ? near : max(now, end + endTolerance)
+    /// When a renewal that was refused because the token may be valid is tried again: once near the end, and then after it,
+    /// until the token has surely ended at the provider too.
+    static func recheck(_ life: MeasuredLife, after refusal: BootInstant) -> BootInstant? {
+        guard let end = life.end, let last = life.endAtProvider else { return nil }
+        let near = latest(start: life.start, end: end)
+        if refusal < near { return near }
+        let first = last - life.slack
+        if refusal < first { return life.slack < recheckSpacing ? last : first }
+        // The tries before the last one are for callers, who have no token until then.
+        let spacing = max(recheckSpacing, refusal - end)
+        let next = refusal + spacing
+        return max(refusal, next + spacing <= last ? next : last)
     }
 
     /// When a renewal begins after its obstacle went away (network, sleep): a session without a token, or soon without

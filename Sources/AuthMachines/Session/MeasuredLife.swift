@@ -5,8 +5,13 @@ struct MeasuredLife: Sendable {
     var start: BootInstant
     /// `nil` if its end is unknown.
     var length: Duration?
+    /// How much later than `start` the provider may have begun to count: at most the time that its response took.
+    var slack = Duration.zero
 
     var end: BootInstant? { length.map { start + $0 } }
+
+    /// When the provider itself surely considers it ended.
+    var endAtProvider: BootInstant? { end.map { $0 + slack + RenewalPolicy.endTolerance } }
 
     func isOver(at now: BootInstant) -> Bool { end.map { $0 <= now } ?? false }
     func left(at now: BootInstant) -> Duration? { end.map { max(.zero, $0 - now) } }

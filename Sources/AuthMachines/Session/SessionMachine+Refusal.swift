@@ -72,14 +72,14 @@ extension SessionMachine {
     /// refused itself, and so was one with an accepted 401: with its renewal refused too, nothing speaks for the session.
     private func mayBeEarly(_ sentAt: Moment) -> Bool {
         guard means != .liveToken, !isRejected else { return false }
-        return end.map { sentAt.boot < $0 + RenewalPolicy.endTolerance } ?? true
+        return life.endAtProvider.map { sentAt.boot < $0 } ?? true
     }
 
     /// Serves the token to its end after a final refusal that may be early. A token without a known end is renewed
     /// after a 401.
     private mutating func refusedForNow(_ error: AgentError, _ turn: inout SessionTurn) {
         failed(.notRenewed(record, from: error, cause: AgentError.renewalRefusal), retryAfter: nil, &turn)
-        let recheck = end.map { RenewalPolicy.recheck(start: life.start, end: $0, now: turn.now.boot) }
+        let recheck = RenewalPolicy.recheck(life, after: turn.now.boot)
         plan = recheck.map { RenewalPlan(at: $0, now: turn.now) }
         // The refusal is not stored, so the next run waits no longer than after other failures.
         let wait = recheck.map { $0 - turn.now.boot } ?? Backoff.longest

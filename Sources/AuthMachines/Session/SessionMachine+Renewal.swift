@@ -241,6 +241,8 @@ extension SessionMachine {
         life.start = sentAt.deadline(for: record.tokens.issuedAt)
         life.length = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
         // Dates from another clock may lie in the future. The token's age is then unknown: it had at most its whole lifetime
+        let longest = RenewalPolicy.longestResponse
+        life.slack = readAt == nil ? min(now.boot - sentAt.boot, longest) : longest
         // left when it was read.
         let isFromTheFuture = readAt != nil && life.start > now.boot + RenewalPolicy.clockTolerance
         if let readAt { life.start = min(life.start, readAt) }

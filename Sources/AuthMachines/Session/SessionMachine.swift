@@ -366,7 +366,9 @@ package struct SessionMachine: Machine {
         else { return }
         let spread = RenewalPolicy.recoverySpread(left: .zero)
         var soon = max(now.boot, life.start + RenewalPolicy.minInterval) + spread.upperBound
-        if isRefusedForNow, !isRejected, let end { soon = max(soon, end + RenewalPolicy.endTolerance) }
+        if isRefusedForNow, !isRejected, let recheck = RenewalPolicy.recheck(life, after: now.boot) {
+            soon = max(soon, recheck + spread.upperBound)
+        }
         if let plan, plan.at <= soon { return }
         plan = RenewalPlan(at: soon - random.duration(in: spread), now: now)
     }

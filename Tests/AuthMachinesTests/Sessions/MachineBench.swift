@@ -104,12 +104,13 @@ struct MachineBench {
     }
 
     /// The provider's response to the request in progress.
-    mutating func provider(gives token: String, life: Duration? = .seconds(1000)) throws {
-        let issued = now.wall
+    mutating func provider(gives token: String, life: Duration? = .seconds(1000), sentAt: Moment? = nil) throws {
+        let sentAt = sentAt ?? now
+        let issued = sentAt.wall
         let grant = Grant(
             accessToken: Secret(token), refreshToken: Secret("refresh of \(token)"), issuedAt: issued,
             expiresAt: life.map { issued + $0 })
-        send(.requestEnded(try #require(requestsInFlight.last), .success(grant), sentAt: now))
+        send(.requestEnded(try #require(requestsInFlight.last), .success(grant), sentAt: sentAt))
     }
 
     mutating func provider(fails failure: ProviderFailure) throws {

@@ -18,9 +18,11 @@ struct SessionMachineRefusalTests {
 
     /// The first renewal was refused.
     private func refused(
-        life: Duration? = .seconds(1000), after elapsed: Duration = .seconds(700), means: RenewalMeans = .lasting
+        life: Duration? = .seconds(1000), after elapsed: Duration = .seconds(700), means: RenewalMeans = .lasting,
+        isStored: Bool = false
     ) throws -> MachineBench {
-        var bench = MachineBench(life: life, means: means)
+        var bench = MachineBench(life: life, fresh: !isStored, means: means)
+        if !isStored { try bench.storeTakesIt() }
         bench.advance(elapsed)
         bench.send(.renewalRequested(CallerID(1)))
         bench.tokenRequested(2, minValid: .seconds(900))
@@ -79,6 +81,43 @@ struct SessionMachineRefusalTests {
         try bench.storeTakesIt()
         #expect(bench.snapshot?.status.state == .active && bench.snapshot?.status.cause == nil)
         #expect(bench.snapshot?.token == Secret("token-2"))
+    }
+
+    @Test("a token from the store may have come with a slow response: it is tried until 32 s after the end")
+    func unknownResponse() throws {
+        var bench = try refused(after: .seconds(990), isStored: true)
+        var tries: [Duration] = []
+        while bench.snapshot?.status.state != .signInRequired, tries.count < 20 {
+            let now = try bench.sleepUntilWake()
+            guard tries.last != now, bench.requestsInFlight.count == tries.count + 2 else { continue }
+            tries.append(now)
+            try refuse(&bench)
+        }
+        #expect(tries == [1002, 1007, 1014, 1032].map(Duration.seconds))
+        expectEnd(bench)
+    }
+
+    @Test("a provider that counts a token's life from the end of a slow response loses no session")
+    func slowResponse() throws {
+        var bench = try refused(after: .seconds(700))
+        bench.send(.renewalRequested(CallerID(5)))
+        let sentAt = bench.now
+        bench.advance(.seconds(20))
+        try bench.provider(gives: "token-2", sentAt: sentAt)
+        try bench.storeTakesIt()
+        // It lives from 700 to 1700 here, and to 1720 there.
+        bench.advance(.seconds(985))
+        bench.send(.wake)
+        try refuse(&bench, stored: .success(bench.machine.record))
+        var now = try bench.sleepUntilWake()
+        #expect(now == .seconds(1710))
+        try refuse(&bench, stored: .success(bench.machine.record))
+        // The last one.
+        now = try bench.sleepUntilWake()
+        #expect(now == .seconds(1722))
+        try bench.provider(gives: "token-3")
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.token == Secret("token-3"))
     }
 
     @Test("without a network near the end, the provider is asked when the network is back, and a refusal is then final")
@@ -208,7 +247,7 @@ struct SessionMachineRefusalTests {
 
     @Test("a clock that is set moves the date and not the check, unless the token has ended by the new clock")
     func clockSet() throws {
-        var bench = try refused()
+        var bench = try refused(isStored: true)
         bench.setClock(by: .seconds(7200))
         #expect(bench.snapshot?.status.state == .stale)
         _ = try bench.sleepUntilWake()

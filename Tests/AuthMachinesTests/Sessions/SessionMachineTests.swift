@@ -161,7 +161,7 @@ struct SessionMachineTests {
     @Test("a final answer is final only when the store holds nothing newer")
     func finalAnswer() throws {
         var bench = MachineBench()
-        bench.advance(.seconds(1003))
+        bench.advance(.seconds(1033))
         bench.tokenRequested(1)
         try bench.provider(fails: .invalidGrant)
         #expect(bench.rereads == 1)
