@@ -90,7 +90,7 @@ extension SessionMachine {
 
     mutating func writeRequested(_ caller: CallerID, _ turn: inout SessionTurn) {
         guard !signedOut, writer.isBehind(latestVersion) else { return turn.reply(.done, to: caller) }
-        waiters[caller] = .writing
+        waiters[caller] = .writing(latestVersion)
         writer.tryAgain()
     }
 
@@ -164,7 +164,12 @@ extension SessionMachine {
     mutating func originsChecked(_ change: AgentError?, _ turn: inout SessionTurn) {
         originChange = change
         guard let change, !signedOut else { return }
-        answer(.failure(change), &turn) { $0 != .writing && $0 != .signOut }
+        answer(.failure(change), &turn) {
+            switch $0 {
+            case .writing, .signOut: false
+            case .token, .renewal, .targeted, .requestsEnd: true
+            }
+        }
     }
 
     // MARK: Answers
@@ -182,6 +187,11 @@ extension SessionMachine {
 
     mutating func answer(_ want: Wait, _ answer: SessionReply, _ turn: inout SessionTurn) {
         self.answer(answer, &turn) { $0 == want }
+    }
+
+    /// Answers the callers that wait for these versions to be written.
+    mutating func answerWrites(_ turn: inout SessionTurn, where isAnswered: (RecordVersion) -> Bool) {
+        answer(.done, &turn) { if case .writing(let version) = $0 { isAnswered(version) } else { false } }
     }
 
     /// In the order in which the callers came.

@@ -93,8 +93,8 @@ extension SessionMachine {
         turn.act(.forget)
     }
 
-    /// How often callers wait for another write because another program wrote to a slow store first. Then they get the new
-    /// token, and the writes continue.
+    /// How often callers wait for another write because another program wrote to a slow store first. Then they get their
+    /// reply, and the writes continue.
     private static let maxConflicts = 2
 
     /// The store has not written this version over `stored`.
@@ -102,7 +102,9 @@ extension SessionMachine {
         // The removal that waited for this write need not wait any longer.
         guard !signedOut else { return writer.tryAgain() }
         if let pending, version.hasTokens(of: pending.version) { currentRequest?.conflicts += 1 }
+        refusedWrites += 1
         reconcile(stored, &turn)
+        if refusedWrites > Self.maxConflicts { answerWrites(&turn) { _ in true } }
         let isContested = currentRequest.map { $0.conflicts >= Self.maxConflicts } ?? false
         if isContested || !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
     }
@@ -129,7 +131,8 @@ extension SessionMachine {
             merged.adoptTokens(from: stored)
             merged.raiseTokens(above: latest)
         }
-        if let currentRequest, let pending, !currentRequest.isBehind(stored, with: pending) {
+        let finishedTarget = currentRequest.flatMap { $0.targetStored(in: stored, pending) }
+        if let currentRequest, let pending, finishedTarget == nil, !currentRequest.isBehind(stored, with: pending) {
             // The provider has just issued the tokens that are being written: there are no newer ones.
             if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
                 changePending { $0.raiseTokens(above: stored) }
@@ -151,6 +154,10 @@ extension SessionMachine {
         } else if isRedated, readAt != nil {
             // Another agent knows when the token was issued, and has corrected its dates.
             readDatesAgain(turn.now)
+        }
+        if let (target, outcome) = finishedTarget {
+            rotations += 1
+            targetedRequestEnded(target, outcome, &turn)
         }
     }
 
@@ -192,6 +199,17 @@ extension SessionMachine {
 }
 
 extension SessionMachine.RenewalRequest {
+    /// The target of this request and its result, if nothing is left to write for it: another writer was given the same
+    /// refresh token, and has stored it with a later access token.
+    fileprivate func targetStored(
+        in stored: SessionRecord, _ pending: SessionRecord?
+    ) -> (TokenTarget, Result<TargetedToken, AgentError>)? {
+        guard let target, let outcome, let pending, stored.tokens.refreshToken == pending.tokens.refreshToken,
+            stored.tokens.issuedAt > pending.tokens.issuedAt
+        else { return nil }
+        return (target, outcome)
+    }
+
     /// Whether the stored tokens come from a later renewal than those of this request.
     ///
     /// The generation of `pending` does not show it: it is raised to overwrite another renewal of the same tokens. Neither

@@ -100,7 +100,8 @@ extension SessionMachine {
         guard !signedOut else { return }
         storeReplied(&turn)
         defer {
-            if writer.lastError != nil || !writer.isBehind(latestVersion) { answer(.writing, .done, &turn) }
+            let isEnded = writer.lastError != nil || !writer.isBehind(latestVersion)
+            answerWrites(&turn) { [writer] in isEnded || !writer.isBehind($0) }
         }
         guard case .saving(let pending, let sentAt) = currentRequest?.stage else { return }
         // The reply to an earlier write says nothing about this one.
@@ -240,9 +241,9 @@ extension SessionMachine {
     mutating func applyLifetime(sentAt: Moment, former: BootInstant? = nil, now: Moment) {
         life.start = sentAt.deadline(for: record.tokens.issuedAt)
         life.length = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
-        // Dates from another clock may lie in the future. The token's age is then unknown: it had at most its whole lifetime
         let longest = RenewalPolicy.longestResponse
         life.slack = readAt == nil ? min(now.boot - sentAt.boot, longest) : longest
+        // Dates from another clock may lie in the future. The token's age is then unknown: it had at most its whole lifetime
         // left when it was read.
         let isFromTheFuture = readAt != nil && life.start > now.boot + RenewalPolicy.clockTolerance
         if let readAt { life.start = min(life.start, readAt) }

@@ -54,6 +54,8 @@ package struct SessionMachine: Machine {
     private var earlyTries = RetryBudget()
     var network = NetworkState.online
     var writer = RecordWriter()
+    /// Since the last write that succeeded, because another program wrote first.
+    var refusedWrites = 0
     /// The tokens that the store is known to have, and those that are being written.
     var storedTokens: TokenSet?
     /// The store has had this sign-in.
@@ -116,7 +118,9 @@ package struct SessionMachine: Machine {
 
     /// What a caller waits for.
     enum Wait: Hashable {
-        case token, renewal, writing, signOut, requestsEnd
+        case token, renewal, signOut, requestsEnd
+        /// What was to be written when it asked. Later versions do not make it wait longer.
+        case writing(RecordVersion)
         case targeted(TokenTarget)
     }
 
@@ -222,6 +226,7 @@ package struct SessionMachine: Machine {
             if comparison == .skipped { comparison = .done }
             storeAccepts = true
             storeProbeFailed = false
+            refusedWrites = 0
             storedTokens = writing
             if version.signIn == record.signIn { wasStored = true }
             written(version, &turn)

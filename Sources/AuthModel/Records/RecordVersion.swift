@@ -1,7 +1,7 @@
 /// The version of each part of a record, so that two records of one sign-in can be merged.
 ///
 /// The parts change independently: another program may renew the tokens while the user is changed here.
-package struct RecordVersion: Sendable, Equatable {
+package struct RecordVersion: Sendable, Hashable {
     package let signIn: SignInID
     /// Counts the tokens that the provider has issued or prolonged for this session.
     package let generation: UInt64

@@ -127,6 +127,52 @@ struct SessionMachineWriterTests {
         #expect(bench.saves.count == 1)
     }
 
+    @Test("adopts the other's later access token if both have the same refresh token, and delivers a target's token")
+    func sameRefreshToken() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(200))
+        let target = TokenTarget(scopes: ["read"])
+        bench.send(.targetedTokenRequested(CallerID(1), target, minValid: nil))
+        let grant = Grant(
+            accessToken: Secret("read-1"), refreshToken: Secret("refresh-2"), issuedAt: bench.now.wall,
+            expiresAt: bench.now.wall + Self.life)
+        bench.send(.requestEnded(try #require(bench.targetedRequests.last), .success(grant), sentAt: bench.now))
+        #expect(bench.answer(to: 1) == nil)
+        try bench.storeHolds(record("theirs", generation: 2, refresh: "refresh-2"))
+        #expect(bench.token(for: 1) == "read-1")
+        #expect(bench.snapshot?.token == Secret("theirs") && bench.snapshot?.isSuspect == false)
+        #expect(bench.saves.count == 1 && bench.targetedRequests.count == 1)
+    }
+
+    @Test("ends a caller's wait for a write when that is written, although later tokens are not")
+    func writtenAndLater() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(900))
+        bench.send(.userReceived(UserSummary(id: "8"), raw: nil))
+        bench.send(.writeRequested(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(2)))
+        try bench.provider(gives: "token-2")
+        #expect(bench.answer(to: 1) == nil)
+        let first = try #require(bench.saves.last)
+        #expect(first.user?.id == "8" && first.generation == 1)
+        bench.send(.saved(first.version))
+        if case .done? = bench.answer(to: 1) {} else { Issue.record("the caller is not answered") }
+        #expect(bench.answer(to: 2) == nil && bench.saves.last?.generation == 2)
+    }
+
+    @Test("answers a caller that waits for a write when the other has written first three times")
+    func contestedWrite() throws {
+        var bench = MachineBench()
+        bench.send(.userReceived(UserSummary(id: "8"), raw: nil))
+        bench.send(.writeRequested(CallerID(1)))
+        for generation in UInt64(2)...4 {
+            #expect(bench.answer(to: 1) == nil)
+            try bench.storeHolds(record("theirs", generation: generation, refresh: "refresh \(generation)"))
+        }
+        if case .done? = bench.answer(to: 1) {} else { Issue.record("the caller is not answered") }
+        #expect(bench.saves.last?.user?.id == "8" && bench.saves.last?.generation == 4)
+    }
+
     @Test("drops the answer to a renewal that was overtaken by two of the other's")
     func overtaken() throws {
         var bench = MachineBench()
