@@ -239,7 +239,13 @@ extension SimulationRun {
     private func end(_ agent: Int) {
         running[agent] = false
         processes[agent] += 1
-        for session in seats.indices where self.agent(of: session) == agent { seats[session] = nil }
+        for session in seats.indices where self.agent(of: session) == agent {
+            // A sign-out that ends with its process: the next one revokes what the store has.
+            if let account = seats[session]?.account, signedOut[account]?.hasReached == false {
+                signedOut[account] = nil
+            }
+            seats[session] = nil
+        }
         // The process that was to revoke these tokens has ended.
         for (number, revocation) in revocations where self.agent(of: revocation.session) == agent {
             signedOut[revocation.account]?.isExcused = true
