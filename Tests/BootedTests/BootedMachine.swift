@@ -61,7 +61,7 @@ final class BootedMachine: Sendable {
 
     /// Installs the units, and settings with the addresses of the stand-ins.
     private func prepare() async throws {
-        for name in ["authd.socket", "authd.service"] {
+        for name in ["authd.socket", "authd.service", "authc-wait@.service"] {
             let unit = try String(contentsOf: Self.root.appending(path: "systemd/\(name)"), encoding: .utf8)
                 .replacing(Self.installed, with: Self.built)
             try await write(unit, to: ".config/systemd/user/\(name)")
@@ -75,12 +75,15 @@ final class BootedMachine: Sendable {
         try await startKeyring()
     }
 
-    private static let (installed, built) = ("/usr/bin/authd", "/usr/lib/authd-built/authd")
+    private static let (installed, built) = ("/usr/bin/auth", "/usr/lib/authd-built/auth")
 
     /// The shell examples of a page of decisions, with this machine's authd.
-    static func samples(of page: String) throws -> [String] {
-        let text = try String(contentsOf: root.appending(path: "Docs/decisions/\(page)"), encoding: .utf8)
-        return text.split(separator: "```sh\n").dropFirst().compactMap { rest in
+    static func samples(of page: String) throws -> [String] { try blocks(of: "Docs/decisions/\(page)", "sh") }
+
+    /// The blocks of a page in this language, with this machine's programs.
+    static func blocks(of page: String, _ language: String) throws -> [String] {
+        let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+        return text.split(separator: "```\(language)\n").dropFirst().compactMap { rest in
             rest.firstRange(of: "```").map { String(rest[..<$0.lowerBound].replacing(installed, with: built)) }
         }
     }
@@ -163,8 +166,10 @@ final class BootedMachine: Sendable {
     }
 
     /// A property of the service, from its manager.
-    func service(_ property: String) async throws -> String {
-        try await person("systemctl", "--user", "show", "authd.service", "--property", property, "--value")
+    func service(_ property: String) async throws -> String { try await unit("authd.service", property) }
+
+    func unit(_ name: String, _ property: String) async throws -> String {
+        try await person("systemctl", "--user", "show", name, "--property", property, "--value")
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 

@@ -148,6 +148,36 @@ struct UnitTests {
         }
     }
 
+    @Test("a service of the recipes starts when its session is active, and a timer starts it again")
+    func waitingService() async throws {
+        try await BootedMachine.play { machine in
+            let units = try BootedMachine.blocks(of: "Docs/recipes.md", "ini").map {
+                $0.replacing("work", with: "app-template")
+            }
+            let service = try #require(units.first { $0.contains("report.service") })
+            let timer = try #require(units.first { $0.contains("report.timer") })
+            // The journal may not attribute the output of a program that has ended.
+            try await machine.write(
+                service + "StandardOutput=append:%h/report\n", to: ".config/systemd/user/report.service")
+            try await machine.write(
+                timer.replacing("OnCalendar=daily", with: "OnActiveSec=0\nAccuracySec=1us"),
+                to: ".config/systemd/user/report.timer")
+            try await machine.person("systemctl", "--user", "daemon-reload")
+            try await machine.person("systemctl", "--user", "start", "--no-block", "report.service")
+            #expect(try await machine.unit("authc-wait@app-template.service", "ActiveState") == "activating")
+            #expect(try await machine.unit("report.service", "ExecMainPID") == "0")
+
+            try await machine.signIn()
+            // Waits for the start that is in progress.
+            try await machine.person("systemctl", "--user", "start", "report.service")
+            #expect(try await machine.unit("report.service", "Result") == "success")
+            try await machine.person("systemctl", "--user", "enable", "--now", "report.timer")
+            let twice = #"grep -m2 -F "$0" < <(exec timeout 60 tail -n +1 -f "$HOME/report")"#
+            let lines = try await machine.person("bash", "-c", twice, "ada@example.org")
+            #expect(lines.split(separator: "\n").count == 2, "\(lines)")
+        }
+    }
+
     @Test("the key of sealed files comes from LoadCredentialEncrypted=, as documented, and nowhere else")
     func sealedCredential() async throws {
         try await BootedMachine.play { machine in
