@@ -7,6 +7,7 @@ package struct AgentContext: Sendable {
     package let providers: ProviderClient
     package let board: StateBoard
     package let tasks: AgentTasks
+    package let tokenRequests = TokenRequestStatistics()
     let network: NetworkMonitor
     /// Every request to a provider uses it. A request is sent only if the network leads to the provider.
     let transport: any HTTPTransport

@@ -52,7 +52,8 @@ struct Authc: ParsableCommand {
             LoginCommand.self, Register.self, Logout.self, Password.self, Status.self, List.self, Use.self, Token.self,
             Exec.self, Env.self, Helper.self, Whoami.self,
             Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
-            Doctor.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self, Store.self,
+            Doctor.self, Stats.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self,
+            Store.self,
             Export.self, Import.self, Trust.self, Redirect.self,
         ])
 }

@@ -244,7 +244,8 @@ struct Composition: Sendable {
             signIns: SignInService(context: context, registry: registry, loader: loader, dependencies: adapters.signIn),
             api: api, outbox: outbox, store: store,
             services: AgentServices(
-                clock: clock, counters: counters, checkProfile: profileCheck.check,
+                clock: clock, counters: counters, tokenRequests: context.tokenRequests,
+                checkProfile: profileCheck.check,
                 tryProfile: { params async throws(AgentError) in try await trials.run(params, readBy: profileCheck) },
                 reload: { params async throws(AgentError) in
                     params.check ? try await reloader.check() : try await reloader.reload()

@@ -60,6 +60,8 @@ package final class Peer: Sendable {
         package static let sts = Program("sts-server.py", with: "moto")
         /// dovecot, which accepts the tokens of a small backend. Its argument is a folder.
         package static let mail = Program("mail-server.py")
+        /// Not a server: reads metrics with Prometheus's library. Its argument is their format.
+        package static let metricsReader = Program("metrics-reader.py", with: "prometheus")
         /// A stand-in with keys, and with sign-ins of several requests.
         package static let signIn = Program("sign-in-server.py")
     }

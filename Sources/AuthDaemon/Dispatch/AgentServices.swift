@@ -23,13 +23,15 @@ package struct AgentServices: Sendable {
     let counters: AgentCounters
     private let clock: any SystemClock
     private let started: Moment
+    private let tokenRequests: TokenRequestStatistics
 
     package init(
-        clock: any SystemClock, counters: AgentCounters, checkProfile: @escaping CheckProfile,
-        tryProfile: @escaping TryProfile, reload: @escaping Reload
+        clock: any SystemClock, counters: AgentCounters, tokenRequests: TokenRequestStatistics,
+        checkProfile: @escaping CheckProfile, tryProfile: @escaping TryProfile, reload: @escaping Reload
     ) {
         self.clock = clock
         self.counters = counters
+        self.tokenRequests = tokenRequests
         self.checkProfile = checkProfile
         self.tryProfile = tryProfile
         self.reload = reload
@@ -48,6 +50,7 @@ package struct AgentServices: Sendable {
         AgentStats(
             requests: counters.requests, connections: counters.connections, sessions: board.sessionCount,
             renewals: board.renewals, uptime: clock.now().boot - started.boot,
+            tokenRequests: tokenRequests.all,
             counters: [
                 "waiting_requests": .integer(Int64(counters.waiting)),
                 "refused_connections": .integer(Int64(counters.refusals)),

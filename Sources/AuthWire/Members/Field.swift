@@ -206,6 +206,10 @@ extension Field where Value == [String: String] {
     package static let stringsByName = byName("an object whose values are strings", of: .string)
 }
 
+extension Field where Value == [String: Int] {
+    static let countsByName = byName("an object whose values are whole numbers, 0 or more", of: .count)
+}
+
 extension Field where Value == [String: Duration] {
     static let skewsByName = byName("an object whose values are whole milliseconds", of: .skew)
 }

@@ -7,19 +7,22 @@ public struct AgentStats: WireObject {
     public var sessions = 0
     public var renewals = 0
     public var uptime = Duration.zero
+    /// By provider.
+    public var tokenRequests: [TokenRequestCounts] = []
     /// Whatever else a version counts, by name.
     public var counters = JSONObject()
 
     public init(blank: Blank) {}
     public init(
         requests: Int, connections: Int, sessions: Int, renewals: Int, uptime: Duration,
-        counters: JSONObject = JSONObject()
+        tokenRequests: [TokenRequestCounts] = [], counters: JSONObject = JSONObject()
     ) {
         self.requests = requests
         self.connections = connections
         self.sessions = sessions
         self.renewals = renewals
         self.uptime = uptime
+        self.tokenRequests = tokenRequests
         self.counters = counters
     }
 
@@ -29,6 +32,7 @@ public struct AgentStats: WireObject {
         try visitor.required("sessions", &sessions, .integer)
         try visitor.required("renewals", &renewals, .integer)
         try visitor.required("uptime_ms", &uptime, .length)
+        try visitor.written("token_requests", &tokenRequests, .list())
         try visitor.written("counters", &counters, .object)
     }
 }

@@ -65,7 +65,8 @@ struct TestServer: Sendable {
         let sessions = SessionRequests(context: context, registry: registry, storage: storage)
         let counters = AgentCounters()
         let services = AgentServices(
-            clock: clock, counters: counters, checkProfile: { _ in ProviderCheck(problems: []) },
+            clock: clock, counters: counters, tokenRequests: context.tokenRequests,
+            checkProfile: { _ in ProviderCheck(problems: []) },
             tryProfile: { _ in ProviderTrial(problems: [], requests: []) },
             reload: { _ async throws(AgentError) in MessageResult(message: "done") })
         let started = AsyncStream<Void>.makeStream()

@@ -1,0 +1,51 @@
+import ArgumentParser
+import AuthWire
+
+struct Stats: AgentCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what the agent has counted since its start.",
+        discussion: """
+            Examples:
+              authc stats
+              authc stats --metrics prometheus --output /var/lib/prometheus/node-exporter/authd.prom
+            """)
+
+    @OptionGroup var common: GeneralOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Print metrics in this text format: openmetrics or prometheus.", valueName: "format"), transform: format)
+    var metrics: MetricsText.Format?
+
+    @Option(help: ArgumentHelp("Write the metrics to this file, replacing it at once.", valueName: "file"))
+    var output: String?
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        if output != nil, metrics == nil {
+            throw .usage("--output needs --metrics", hint: "add `--metrics prometheus`")
+        }
+        if options.json, metrics != nil { throw .usage("--json and --metrics are two formats: choose one") }
+        let agent = try options.connect()
+        let (stats, json) = try agent.call(AgentStatsGet())
+        if options.json { return try Output.jsonResult(json) }
+        let figures = AgentFigures(
+            stats: stats, sessions: try agent.call(SessionListGet()).value.sessions,
+            store: try agent.call(AgentInfoGet()).value.store,
+            writes: try agent.call(OutboxListGet(OutboxParams())).value.entries)
+        if let metrics, let output {
+            try ProfileFile.write(figures.metrics(metrics) + "\n", to: output, replacing: true, ifExists: "")
+        } else if let metrics {
+            try Output.result(figures.metrics(metrics))
+        } else {
+            try Output.result(figures.lines(on: .current).joined(separator: "\n"))
+        }
+        return .done
+    }
+}
+
+@Sendable private func format(_ text: String) throws -> MetricsText.Format {
+    guard let format = MetricsText.Format(rawValue: text) else {
+        throw ValidationError("'\(Visible.line(text))' is neither openmetrics nor prometheus")
+    }
+    return format
+}

@@ -1,0 +1,97 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// `authc stats`, and its metrics as Prometheus's own library reads them.
+@Suite("Statistics", .timeLimit(.minutes(2)))
+struct StatsTests {
+    private static let fork = "fork-in-the-road"
+
+    /// A session with one renewal that succeeded, and one that failed.
+    private func withRenewals(_ test: @escaping @Sendable (Scene) async throws -> Void) async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.forkInTheRoad)
+            #expect(try await scene.authc(["refresh", "-s", Self.fork]).status == 0)
+            try await scene.backends.setListening(false, .forkInTheRoad)
+            #expect(try await scene.authc(["refresh", "-s", Self.fork]).status == 75)
+            try await test(scene)
+        }
+    }
+
+    /// The metrics as the library reads them, by name and labels.
+    private func read(_ text: String, as format: String) async throws -> JSON {
+        let reader = try Peer.Program.metricsReader.command([format])
+        let read = try await Child(reader, environment: [:], input: .text(text)).output()
+        guard read.status == 0 else { throw Failure("\(read.err)\n\(text)") }
+        return try JSON(parsing: read.out)
+    }
+
+    @Test("the metrics name sessions, outcomes and durations", arguments: ["openmetrics", "prometheus"])
+    func metrics(format: String) async throws {
+        try await withRenewals { scene in
+            let printed = try await scene.authc(["stats", "--metrics", format])
+            #expect(printed.status == 0, "\(printed.err)")
+            #expect(printed.out.hasSuffix("# EOF\n") == (format == "openmetrics"))
+            let metrics = try await read(printed.out, as: format)
+            let samples = try #require(metrics["samples"])
+            let provider = "provider=\(Self.fork)"
+            #expect(samples["authd_token_requests_total{outcome=success,\(provider)}"] == 1)
+            #expect(samples["authd_token_requests_total{outcome=provider_unreachable,\(provider)}"] == 1)
+            #expect(samples["authd_token_request_seconds_count{\(provider)}"] == 2)
+            #expect(samples["authd_token_request_seconds_bucket{le=+Inf,\(provider)}"] == 2)
+            let sum = try #require(samples["authd_token_request_seconds_sum{\(provider)}"]?.doubleValue)
+            #expect(sum >= 0 && sum < 60)
+            #expect(samples["authd_renewals_total{}"] == 1)
+            let session = "\(provider),session=\(Self.fork)"
+            #expect(samples["authd_session_active{\(session)}"] == 1)
+            #expect(samples["authd_session_sign_in_required{\(session)}"] == 0)
+            let issued = try #require(samples["authd_token_issued_timestamp_seconds{\(session)}"]?.doubleValue)
+            let end = try #require(samples["authd_token_end_timestamp_seconds{\(session)}"]?.doubleValue)
+            #expect(issued < end)
+            #expect(samples["authd_outbox_writes{state=waiting}"] == 0)
+            #expect(metrics["types"]?["authd_token_request_seconds"] == "histogram")
+            #expect(SecretSearch(scene.backends.secrets).findings(in: ["metrics": printed.out]).isEmpty)
+        }
+    }
+
+    @Test("a file is replaced at once, JSON has the same counts, and a reader gets lines that fit")
+    func forms() async throws {
+        try await withRenewals { scene in
+            let file = scene.desktop.folder.path + "/authd.prom"
+            for _ in 1...2 {
+                let written = try await scene.authc(["stats", "--metrics", "prometheus", "--output", file])
+                #expect(written.status == 0 && written.out.isEmpty, "\(written.err)")
+            }
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.contains("authd_session_active{session=\"\(Self.fork)\",provider=\"\(Self.fork)\"} 1\n"))
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: scene.desktop.folder.path).allSatisfy {
+                    !$0.contains(".authc-")
+                })
+
+            let json = try await scene.agent.json("stats")
+            let counts = try #require(json["token_requests"]?[0])
+            #expect(counts["provider"] == .string(Self.fork) && counts["succeeded"] == 1)
+            #expect(counts["failed"] == ["provider_unreachable": 1])
+            #expect(counts["within"]?["30000"] == 2)
+
+            let lines = try await scene.authc(["stats"]).out
+            #expect(lines.contains("2 requests for tokens"), "\(lines)")
+            #expect(lines.contains("failed: provider unreachable once"), "\(lines)")
+        }
+    }
+
+    @Test("wrong options are explained")
+    func usage() async throws {
+        try await Scene.play { scene in
+            let xml = try await scene.authc(["stats", "--metrics", "xml"])
+            #expect(xml.status == 64 && xml.err.contains("neither openmetrics nor prometheus"), "\(xml.err)")
+            let file = try await scene.authc(["stats", "--output", "figures"])
+            #expect(file.status == 64 && file.err.contains("--metrics prometheus"), "\(file.err)")
+            let both = try await scene.authc(["stats", "--json", "--metrics", "prometheus"])
+            #expect(both.status == 64, "\(both.err)")
+        }
+    }
+}
