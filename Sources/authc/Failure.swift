@@ -86,9 +86,7 @@ extension Failure {
         case .keyringUnavailable: "`authc version` shows the state of the store"
         case .unknownSession: "`authc list` shows the sessions"
         case .unknownProvider: "`authc provider list` shows the providers"
-        case .rateLimited, .providerError, .providerUnreachable:
-            error.retryAfter.map { "try again in \(Span.text($0))" }
-        default: nil
+        default: error.retryAfter.map { "try again in \(Span.text($0))" }
         }
     }
 
@@ -107,16 +105,18 @@ extension Failure {
     }
 
     private var text: String {
-        var lines = ["authc: " + message]
-        if let words = agentError?.providerMessage, !message.contains(words) { lines.append("  it says: \(words)") }
-        lines += (agentError?.details ?? []).filter { !message.contains($0) }.map { "  - " + $0 }
-        if let hint { lines.append("  " + hint) }
+        "authc: " + explanation + (hint.map { "\n  " + Visible.lines($0) } ?? "")
+    }
+
+    /// What failed: the message, the HTTP status and the provider's own words.
+    var explanation: String {
+        let lines = [message] + (agentError?.response ?? []).map { "  " + $0 }
         // The agent's message may have several lines.
         return lines.map { $0.split(separator: "\n").map { Visible.line(String($0)) }.joined(separator: "\n  ") }
             .joined(separator: "\n")
     }
 
-    private var json: JSON {
+    var json: JSON {
         var error: JSONObject = [
             "kind": .string(kind), "message": .string(message), "exit": .integer(Int64(status.rawValue)),
         ]
@@ -129,5 +129,16 @@ extension Failure {
             error["code"] = .integer(Int64(agentError.code))
         }
         return .object(["error": .object(error)])
+    }
+}
+
+extension AgentError {
+    /// What the provider answered, as far as the message does not say it: the status, its own words, and its details.
+    var response: [String] {
+        var first: [String] = []
+        if let status = httpStatus, !message.contains("\(status)") { first.append("HTTP \(status)") }
+        if let words = providerMessage, !message.contains(words) { first.append("it says: \(words)") }
+        let rest = details.filter { !message.contains($0) }.map { "- " + $0 }
+        return (first.isEmpty ? [] : [first.joined(separator: ", ")]) + rest
     }
 }
