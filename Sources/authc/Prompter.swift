@@ -5,6 +5,7 @@ import AuthWire
 struct Prompter {
     let options: Options
     let signals: Signals
+    let agent: Agent
     /// The names of the fields on the command line.
     let given: Set<String>
 
@@ -46,11 +47,11 @@ struct Prompter {
     }
 
     private func answer(to field: StepField, of step: Step) throws(Failure) -> Answer {
-        if field.kind == StepField.agreement { return .given(try confirm(field.label + "?") ? "yes" : "no") }
+        if field.kind == StepField.agreement { return .given(try confirm(field.label + "?") ? StepField.yes : "no") }
         let isCode = field.kind == "code" && step.resendAt != nil
         if let choices = field.choices { return try choice(choices, field) }
-        // The message has just named the rules that were not met.
-        for rule in field.rules ?? [] where step.message?.contains(rule) != true {
+        // The message has just named the rules that were not met. What an address looks like is known.
+        for rule in field.rules ?? [] where step.message?.contains(rule) != true && field.kind != "email" {
             Output.note("  " + Visible.line(rule))
         }
         let hint =
@@ -60,7 +61,8 @@ struct Prompter {
         while true {
             let text = try line(Visible.line(field.label) + hint + ": ", isSecret: field.secret)
             if !text.isEmpty {
-                guard isWellFormed(text, field), try isConfirmed(text, field) else { continue }
+                guard isWellFormed(text, field), try isValid(text, field, of: step), try isConfirmed(text, field)
+                else { continue }
                 return .given(text)
             }
             if field.value != nil || field.optional { return .omitted }
@@ -87,9 +89,27 @@ struct Prompter {
         return false
     }
 
+    /// Asks the agent, which has the rules of the profile. An agent of an older version reports a broken rule later.
+    private func isValid(_ text: String, _ field: StepField, of step: Step) throws(Failure) -> Bool {
+        guard field.rules?.isEmpty == false else { return true }
+        do throws(Failure) {
+            let check = LoginCheck(login: step.login, fields: [field.name: text])
+            guard let message = try agent.call(check, watching: signals).message else { return true }
+            Output.note("Not accepted:")
+            for line in message.split(separator: "\n") {
+                let rule = line.hasPrefix(field.label + ": ") ? line.dropFirst(field.label.count + 2) : line
+                Output.note("  " + Visible.line(String(rule)))
+            }
+            return false
+        } catch {
+            guard error.agentError != nil else { throw error }
+            return true
+        }
+    }
+
     /// A new password is not shown, so the user types it twice.
     private func isConfirmed(_ text: String, _ field: StepField) throws(Failure) -> Bool {
-        guard field.kind == "new-password", field.secret else { return true }
+        guard field.kind == StepField.newPassword, field.secret else { return true }
         let again = try line(Visible.line(field.label) + ", again: ", isSecret: true)
         if again != text { Output.note("The two are not the same.") }
         return again == text

@@ -50,19 +50,33 @@ struct SignIn {
             given.needsMethod
             ? try given.checked(for: goal.method(session, lookup: SignInLookup(agent: agent, signals: signals)))
             : given.unchecked
-        let prompter = Prompter(options: options, signals: signals, given: Set(fields.keys))
+        let prompter = Prompter(options: options, signals: signals, agent: agent, given: Set(fields.keys))
         if options.canPrompt { try printAlternatives() }
+        var tries = SignInTries(fields: fields)
+        while let refusal = try perform(&tries, session, prompter) { Output.note(refusal.explanation) }
+    }
+
+    /// - Returns: why the provider refused the answers, if the user is to be asked again; `nil` after the last step.
+    private func perform(
+        _ tries: inout SignInTries, _ session: SessionName?, _ prompter: Prompter
+    ) throws(Failure) -> Failure? {
+        let (fields, mayReplace) = (tries.fields, replacesAccount || tries.hasAgreed)
         var step = try begin(prompter) {
-            goal.request(session, fields: fields, replaces: $0, replacesAccount: replacesAccount)
+            goal.request(session, fields: fields, replaces: $0, replacesAccount: mayReplace)
         }
         do throws(Failure) {
-            while let next = try nextRequest(after: step, prompter) {
-                switch next {
-                case .ask(let request): step = try send(request, step, prompter)
+            while true {
+                tries.received(step)
+                switch try nextRequest(after: step, prompter) {
+                case .ask(let request):
+                    if let answer = request as? LoginAnswer { tries.answered(answer.fields, to: step) }
+                    step = try send(request, step, prompter)
                 case .wait(let deadline): step = try wait(step.login, until: deadline) ?? step
+                case nil: return nil
                 }
             }
         } catch {
+            if step.kind == .failed, let refusal = error.agentError, tries.isRepeated(after: refusal) { return error }
             if step.kind != .done, step.kind != .failed { cancel(step.login) }
             throw error
         }

@@ -24,7 +24,8 @@ struct TerminalInput {
             let outcome = signals.wait(for: STDIN_FILENO, until: .never)
             let line = outcome == .ready ? readLine() : nil
             if let found { restore(found) }
-            if isSecret { Output.prompt("\n") }
+            // Nothing else has ended the line of the question.
+            if isSecret || line == nil { Output.prompt("\n") }
             switch outcome {
             case .ready:
                 guard let line else { return nil }

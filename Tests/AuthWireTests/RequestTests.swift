@@ -30,6 +30,7 @@ struct RequestTests {
             "provider.show": ["provider": "p"], "provider.check": ["text": ""],
             "provider.try": ["text": "", "url": ""], "provider.forget": ["provider": "p"],
             "login.start": ["provider": "p"], "login.answer": ["login": "l", "fields": [:]],
+            "login.check": ["login": "l", "fields": [:]],
             "login.wait": ["login": "l"], "login.cancel": ["login": "l"], "login.resend": ["login": "l"],
             "login.redirect": ["address": "a:/"], "session.use": ["session": "s"], "session.wait": ["until": "active"],
             "token.reject": ["access_token": "t"], "token.proof": ["method": "GET", "url": "https://a.example/"],

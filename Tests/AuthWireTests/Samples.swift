@@ -24,6 +24,7 @@ enum Samples {
                 fields: ["email": "ada@example.org", "password": secret], remember: true,
                 replaceAccount: true, share: false),
             LoginAnswer(login: "l1", fields: ["code": secret]),
+            LoginCheck(login: "l1", fields: ["code": secret]),
             LoginWait(LoginParams(login: "l1")), LoginCancel(LoginParams(login: "l1")),
             LoginResend(LoginParams(login: "l1")),
             LoginRedirect(address: "com.example.app:/callback?code=\(secret)"),

@@ -112,6 +112,11 @@ package final class SignInService: Sendable {
         return try await ask(signIn.runner) { .answered($0, params.fields, former: former) }
     }
 
+    /// - Returns: the fields among these that break a rule, and the rules in its message.
+    package func check(_ params: LoginCheck) async throws(AgentError) -> Step {
+        try await ask(signIn(params.login).runner) { .checkRequested($0, params.fields) }
+    }
+
     /// The present step of this sign-in. While a request is in progress, the next step is waited for.
     package func wait(_ params: LoginParams) async throws(AgentError) -> Step {
         try await ask(signIn(params.login).runner) { .stepRequested($0) }

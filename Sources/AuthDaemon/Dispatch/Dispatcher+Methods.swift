@@ -44,6 +44,7 @@ extension Dispatcher {
     mutating func addSignIns(_ signIns: SignInService) {
         later(LoginStart.self) { call async throws(AgentError) in try await signIns.start(call) }
         later(LoginAnswer.self) { call async throws(AgentError) in try await signIns.answer(call) }
+        later(LoginCheck.self) { call async throws(AgentError) in try await signIns.check(call) }
         later(LoginWait.self) { call async throws(AgentError) in try await signIns.wait(call.params) }
         later(LoginCancel.self) { call async throws(AgentError) in try await signIns.cancel(call.params) }
         later(LoginResend.self) { call async throws(AgentError) in try await signIns.resend(call.params) }

@@ -12,6 +12,8 @@ package enum SignInEvent: Sendable {
 
     // What callers ask. Each gets the next step, or the reason why the request is refused.
     case answered(CallerID, [String: String], former: SessionStatus?)
+    /// Checks answers against their rules.
+    case checkRequested(CallerID, [String: String])
     case resendRequested(CallerID)
     case stepRequested(CallerID)
     case cancelRequested(CallerID)

@@ -141,6 +141,17 @@ package struct SignInForm: Sendable {
         return (isToProve ? .browser : method.flow).map(Next.authorize) ?? .finish
     }
 
+    /// The fields among these whose answers break rules, and each broken rule in words. Nothing is kept.
+    /// - Throws: `validation` for a field that is not asked for.
+    func check(_ answers: [String: String], at now: Moment) throws(AgentError) -> ([StepField], String?) {
+        var form = self
+        // The earlier answers keep their rules.
+        form.fields = [:]
+        try form.accept(answers)
+        guard form.steps.step == nil else { return form.steps.unmetFields(of: method, among: Set(answers.keys)) }
+        return form.unmetFields(at: now)
+    }
+
     mutating func challengeSent(at now: Moment) {
         guard let challenge = method.challenge else { return }
         fields[challenge.field] = nil

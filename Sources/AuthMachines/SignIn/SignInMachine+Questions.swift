@@ -28,6 +28,22 @@ extension SignInMachine {
         }
     }
 
+    /// Reports the answers that break a rule. The question stays.
+    mutating func check(_ answers: [String: String], for caller: CallerID, _ turn: inout SignInTurn) {
+        do throws(AgentError) {
+            switch stage {
+            case .asking: break
+            case .ended: throw .unknownLogin
+            default: throw .asksForNothing
+            }
+            let (fields, words) = accountChange == nil ? try form.check(answers, at: turn.now) : ([], nil)
+            lastTouched = turn.now.boot
+            turn.reply(.success(Step(login: id, kind: .fields, fields: fields, message: words)), to: caller)
+        } catch {
+            turn.reply(.failure(error), to: caller)
+        }
+    }
+
     func unapprovedChange(to user: UserSummary?) -> AccountChange? {
         guard purpose.signsIn, !mayReplaceAccount else { return nil }
         return AccountChange(of: session, from: former, to: user, at: form.environment)

@@ -163,6 +163,7 @@ package struct SignInMachine: Machine {
             case .answered(let caller, let answers, let former):
                 self.former = former
                 reply(to: caller, &turn) { machine, turn throws(AgentError) in try machine.answer(answers, &turn) }
+            case .checkRequested(let caller, let answers): check(answers, for: caller, &turn)
             case .resendRequested(let caller):
                 reply(to: caller, &turn) { machine, turn throws(AgentError) in try machine.resend(&turn) }
             case .stepRequested(let caller): stepRequested(caller, &turn)

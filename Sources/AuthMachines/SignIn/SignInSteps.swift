@@ -70,19 +70,9 @@ package struct SignInSteps: Sendable {
     /// What the user is asked; `nil`: nothing is missing.
     mutating func question(of method: SignInMethod) -> SignInQuestion? {
         guard let step else { return nil }
-        let rules = method.next[step.index].rules
-        var (unmet, words): (Set<String>, [String]) = ([], [])
-        for field in step.fields {
-            guard let answer = answers[field.name] else { continue }
-            var broken = ProviderProfile.check(fields: [field.name: answer], [field], rules)
-            if broken.isEmpty, let choices = field.choices, choice(of: field, answer) == nil {
-                broken = ["\(field.label): one of \(choices.map(\.label).joined(separator: ", "))"]
-            }
-            guard !broken.isEmpty else { continue }
-            unmet.insert(field.name)
-            words += broken
-            answers[field.name] = nil
-        }
+        let (broken, words) = unmetFields(of: method, among: nil)
+        let unmet = Set(broken.map(\.name))
+        for name in unmet { answers[name] = nil }
         let missing = step.fields.filter { !$0.optional && $0.value == nil && answers[$0.name] == nil }
         let isBlank = !hasAsked && !step.fields.isEmpty && step.fields.allSatisfy { answers[$0.name] == nil }
         guard !unmet.isEmpty || !missing.isEmpty || isBlank else { return nil }
@@ -90,8 +80,26 @@ package struct SignInSteps: Sendable {
         let error = uses[step.index, default: 0] > 1 ? step.error : nil
         let asked = step.fields.filter { unmet.isEmpty ? answers[$0.name] == nil : unmet.contains($0.name) }
         return SignInQuestion(
-            fields: asked, message: words.isEmpty ? step.message : words.joined(separator: "\n"),
-            error: words.isEmpty ? error : nil)
+            fields: asked, message: words ?? step.message, error: words == nil ? error : nil)
+    }
+
+    /// The answers that break rules, and each broken rule in words.
+    /// - Parameter names: `nil`: all of them.
+    func unmetFields(of method: SignInMethod, among names: Set<String>?) -> ([StepField], String?) {
+        guard let step else { return ([], nil) }
+        let rules = method.next[step.index].rules
+        var (unmet, words): ([StepField], [String]) = ([], [])
+        for field in step.fields where names?.contains(field.name) ?? true {
+            guard let answer = answers[field.name] else { continue }
+            var broken = ProviderProfile.check(fields: [field.name: answer], [field], rules)
+            if broken.isEmpty, let choices = field.choices, choice(of: field, answer) == nil {
+                broken = ["\(field.label): one of \(choices.map(\.label).joined(separator: ", "))"]
+            }
+            guard !broken.isEmpty else { continue }
+            unmet.append(field)
+            words += broken
+        }
+        return (unmet, words.isEmpty ? nil : words.joined(separator: "\n"))
     }
 
     /// What is asked again after the provider has refused the answers; `nil`: nothing, the sign-in ends.

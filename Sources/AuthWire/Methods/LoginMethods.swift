@@ -90,6 +90,30 @@ public struct LoginAnswer: AgentMethod, HoldsSecrets {
     }
 }
 
+/// Lets a client report a broken rule before it asks for the next field.
+public struct LoginCheck: AgentMethod, HoldsSecrets {
+    public typealias Result = Step
+    public static let info = MethodInfo(
+        "login.check", .account, "Checks answers against the rules of their fields. Nothing is kept or sent.",
+        secrecy: .ownAgentOnly)
+
+    /// From the step.
+    public var login = ""
+    /// By field name. Secret.
+    public var fields: [String: String] = [:]
+
+    public init(blank: Blank) {}
+    public init(login: String, fields: [String: String]) {
+        self.login = login
+        self.fields = fields
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("login", &login, .string)
+        try visitor.required("fields", &fields, .stringsByName)
+    }
+}
+
 public struct LoginWait: MethodWithParams {
     public typealias Result = Step
     public static let info = MethodInfo("login.wait", .account, "Waits until a sign-in ends or asks for something.")

@@ -30,6 +30,10 @@ public struct StepField: WireObject {
 
     /// The ``kind`` of a question that only `yes` agrees to.
     public static let agreement = "agreement"
+    /// The answer that agrees.
+    public static let yes = "yes"
+    /// The ``kind`` of a password that the account does not have yet.
+    public static let newPassword = "new-password"
     /// What the value must satisfy, in words.
     public var rules: [String]?
     /// The value if the user gives none.

@@ -54,6 +54,25 @@ struct SignInMachineTests {
         #expect(try bench.step(for: waiting).kind == .fields)
     }
 
+    @Test("answers are checked against their rules without being kept or sent, and the question stands")
+    func checked() throws {
+        var bench = try SignInBench.password([:])
+        bench.begin()
+        let first = bench.ask { .checkRequested($0, ["email": "a"]) }
+        let bad = try bench.step(for: first)
+        #expect(bad.fields?.map(\.name) == ["email"] && bad.message?.hasPrefix("E-mail: an e-mail address") == true)
+        let second = bench.ask { .checkRequested($0, ["email": "a@b.example", "password": "p"]) }
+        let good = try bench.step(for: second)
+        #expect(good.fields?.isEmpty == true && good.message == nil)
+        #expect(bench.actionNames.isEmpty && bench.machine.form.fields.isEmpty)
+        let unknown = bench.ask { .checkRequested($0, ["shoe_size": "42"]) }
+        #expect(try bench.failure(for: unknown)?.kind == .validation)
+        bench.answer(["email": "a@b.example", "password": "p"])
+        #expect(bench.actionNames == ["request"])
+        let early = bench.ask { .checkRequested($0, ["email": "a"]) }
+        #expect(try bench.failure(for: early)?.kind == .busy)
+    }
+
     @Test("those that wait get the same step as the caller whose answer is worked on")
     func waiting() throws {
         var bench = try SignInBench.password()
