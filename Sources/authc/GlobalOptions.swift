@@ -8,7 +8,7 @@ enum GlobalOptions {
         var rest = words[...]
         var moved: [String] = []
         while let word = rest.first {
-            if flags.contains(word) || withValue.contains(where: { word.hasPrefix($0 + "=") }) {
+            if flags.contains(word) || (withValue + ["--json"]).contains(where: { word.hasPrefix($0 + "=") }) {
                 moved.append(word)
                 rest = rest.dropFirst()
             } else if withValue.contains(word), rest.count > 1 {

@@ -24,6 +24,28 @@ enum Layout {
         text + String(repeating: " ", count: max(0, columns - width(text)))
     }
 
+    /// `text` in as many columns at most, with a mark in place of what is left out.
+    /// - Parameter keepsEnd: leaves out the middle.
+    static func shortened(_ text: String, to columns: Int, keepsEnd: Bool = false, isUnicode: Bool) -> String {
+        guard width(text) > columns else { return text }
+        let mark = isUnicode ? "…" : "..."
+        let room = columns - width(mark)
+        guard room > 0 else { return String(mark.prefix(max(0, columns))) }
+        let end = keepsEnd ? start(of: text.reversed(), room / 2).reversed() : []
+        return String(start(of: Array(text), room - width(String(end)))) + mark + String(end)
+    }
+
+    /// The first characters, as many as fit.
+    private static func start(of text: [Character], _ columns: Int) -> [Character] {
+        var (result, used): ([Character], Int) = ([], 0)
+        for character in text {
+            used += width(String(character))
+            guard used <= columns else { break }
+            result.append(character)
+        }
+        return result
+    }
+
     /// `text` in lines for this screen. Breaks at spaces, and on a terminal also inside a word that is longer than a line. In a
     /// file or pipe a path is never broken.
     static func wrapped(_ text: String, on screen: Screen, indent: Int = 0) -> [String] {

@@ -1,44 +1,80 @@
 import AuthWire
 
-/// Lists sessions in columns, or each in a few lines if the terminal is too narrow.
+/// Lists sessions, each on one line.
+///
+/// On a terminal the table has a header and is never wider than the screen. In a file or pipe it is for programs: whole values,
+/// the protocol's words, and `-` for a value that there is not, so that every line has the same columns.
 struct SessionTableText {
     let sessions: [SessionStatus]
     let now: Double
     let screen: Screen
 
-    var text: String {
-        let cells = sessions.map(cells)
-        let columns = (0..<3).map { column in cells.map { Layout.width($0[column]) }.max() ?? 0 }
-        let lastColumn = cells.map { Layout.width($0[3]) }.max() ?? 0
-        // Programs that read a table expect one line for each session.
-        let isWide = !screen.isTerminal || columns.reduce(lastColumn) { $0 + $1 + 2 } <= screen.width
-        return zip(sessions, cells).map { status, cells in
-            isWide ? row(status, cells, columns) : stacked(status, cells)
-        }.joined(separator: "\n")
+    private static let titles = ["  SESSION", "STATE", "LEFT", "PROVIDER", "ACCOUNT"]
+    /// As far as a column is made narrower before others are left out.
+    private static let least = [14, 16, 8, 12, 14]
+
+    var text: String { (screen.isTerminal ? fitted : plain).joined(separator: "\n") }
+
+    // MARK: For users
+
+    private var fitted: [String] {
+        let rows = sessions.map(cells)
+        let columns = Self.titles.indices.map { index in
+            let widest = rows.map { Layout.width($0[index]) }.max() ?? 0
+            return FittedColumns.Column(
+                natural: widest == 0 ? 0 : max(widest, Layout.width(Self.titles[index])), least: Self.least[index])
+        }
+        let widths = FittedColumns(columns, to: screen.width, shrinking: [1, 3, 4, 0], omitting: [3, 4, 2]).widths
+        let header = screen.paint(line(Self.titles, widths) { $1 }, .dim)
+        return [header]
+            + zip(sessions, rows).map { status, cells in
+                var cells = cells
+                // The cause is in the status too.
+                if Layout.width(cells[1]) > widths[1] { cells[1] = StatusCard.stateName(status.state) }
+                return line(cells, widths) { column, text in
+                    column == 1 ? screen.paint(text, StatusCard.colour(status.state)) : text
+                }
+            }
     }
 
-    /// The name, the account, the provider, and the state with its details.
+    /// - Parameter painted: called with the column and the text of each cell, before it is padded.
+    private func line(_ cells: [String], _ widths: [Int], painted: (Int, String) -> String) -> String {
+        let shown = cells.indices.filter { widths[$0] > 0 }
+        let end = shown.last { !cells[$0].isEmpty }
+        return shown.prefix { $0 <= end ?? 0 }.map { index in
+            // The ends of names differ more often than their middles.
+            let text = Layout.shortened(
+                cells[index], to: widths[index], keepsEnd: index == 0, isUnicode: screen.isUnicode)
+            let padding = index == end ? 0 : widths[index] - Layout.width(text) + FittedColumns.gap
+            return painted(index, text) + String(repeating: " ", count: padding)
+        }.joined()
+    }
+
     private func cells(_ status: SessionStatus) -> [String] {
-        let place = status.provider + (status.environment.map { " (\($0))" } ?? "")
-        var state = StatusCard.stateText(status)
-        if status.state == .active, let end = status.expiresAt, end > now {
-            state += ", " + Span.text(seconds: end - now) + " left"
-        }
-        if status.unsaved { state += ", not saved" }
-        return [(status.isDefault ? "* " : "  ") + status.session.text, StatusCard.who(status), place, state]
-            .map { Visible.line($0) }
+        let left = status.state == .active ? status.expiresAt.map { $0 - now } : nil
+        return [
+            (status.isDefault ? "* " : "  ") + status.session.text,
+            StatusCard.stateText(status) + (status.unsaved ? ", not saved" : ""),
+            left.map { $0 > 0 ? Span.text(seconds: $0) : "" } ?? "",
+            status.provider + (status.environment.map { " (\($0))" } ?? ""), StatusCard.who(status),
+        ].map { Visible.line($0) }
     }
 
-    private func row(_ status: SessionStatus, _ cells: [String], _ columns: [Int]) -> String {
-        zip(cells, columns).map { Layout.padded($0, to: $1) + "  " }.joined()
-            + screen.paint(cells[3], StatusCard.colour(status.state))
-    }
+    // MARK: For programs
 
-    private func stacked(_ status: SessionStatus, _ cells: [String]) -> String {
-        let details = cells[1...2].filter { !$0.isEmpty }.flatMap { Layout.wrapped($0, on: screen, indent: 4) }
-        let state = Layout.wrapped(cells[3], on: screen, indent: 4).map {
-            screen.paint($0, StatusCard.colour(status.state))
+    private var plain: [String] {
+        let rows = sessions.map { status in
+            [
+                status.session.text, status.state.rawValue, status.expiresAt.map(WallClock.utc) ?? "",
+                status.isDefault ? "default" : "", status.provider, status.environment ?? "", StatusCard.who(status),
+            ].map { $0.isEmpty ? "-" : Visible.line($0) }
         }
-        return ([cells[0]] + (details + state).map { "    " + $0 }).joined(separator: "\n")
+        let widths = (rows.first ?? []).indices.map { index in rows.map { Layout.width($0[index]) }.max() ?? 0 }
+        return rows.map { cells in
+            let padded = zip(cells, widths).dropLast().map {
+                Layout.padded($0, to: $1) + String(repeating: " ", count: FittedColumns.gap)
+            }
+            return padded.joined() + (cells.last ?? "")
+        }
     }
 }

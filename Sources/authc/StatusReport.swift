@@ -2,8 +2,17 @@ import AuthWire
 
 /// Commands that print a session's status: `status`, `refresh`, `validate`, `use`, `wait`.
 enum StatusReport {
-    static func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try run(SessionStatusGet(SessionParams(session: options.chosenSession())), options)
+    static func run(_ options: Options, _ format: SessionFormat? = nil) throws(Failure) -> ExitStatus {
+        let request = SessionStatusGet(SessionParams(session: try options.chosenSession()))
+        guard let format else { return try run(request, options) }
+        let (status, json) = try options.connect().call(request)
+        let fields = SessionFields(status, json, now: WallClock.now)
+        switch format {
+        case .screen, .json: try show(status, json, options)
+        case .fields(let names): try Output.json(fields.json(names))
+        case .template(let template): try Output.result(template.line(fields))
+        }
+        return ExitStatus(status.state)
     }
 
     /// - Parameter outcome: the exit status for a state.

@@ -145,7 +145,7 @@ struct ClientMetadataCommand: AgentCommand {
             Metadata Documents then know authd without a registration.
             """)
 
-    @OptionGroup var common: GeneralOptions
+    @OptionGroup(visibility: .hidden) var common: GeneralOptions
 
     @Argument(help: "The URL that the document will have: https, with a path.")
     var url: String

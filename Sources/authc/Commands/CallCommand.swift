@@ -7,7 +7,7 @@ struct Call: AgentCommand {
         abstract: "Call an endpoint of the provider by its name.",
         discussion: "`authc provider show PROVIDER --endpoints` lists them with their arguments.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: AskingCommonOptions
     @OptionGroup var flags: CallFlags
 
     @Argument(help: "The endpoint.", completion: .custom { words, _, _ in KnownNames.endpoints(words) })

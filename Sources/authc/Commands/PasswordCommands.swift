@@ -9,7 +9,7 @@ struct Password: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set", abstract: "Set the first password of a session's account.")
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: AskingCommonOptions
         @OptionGroup var fields: FieldOptions
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -20,7 +20,7 @@ struct Password: ParsableCommand {
     struct Change: AgentCommand {
         static let configuration = CommandConfiguration(abstract: "Change the password of a session's account.")
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: AskingCommonOptions
         @OptionGroup var fields: FieldOptions
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -32,7 +32,7 @@ struct Password: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "request-reset", abstract: "Make a provider send the code for a reset, without resetting.")
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: AskingCommonOptions
         @OptionGroup var place: PasswordPlace
         @OptionGroup var fields: FieldOptions
 
@@ -46,7 +46,7 @@ struct Password: ParsableCommand {
             abstract: "Reset a forgotten password, and sign in.",
             discussion: "Makes the provider send the code, unless you give it.")
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: AskingCommonOptions
         @OptionGroup var place: PasswordPlace
         @OptionGroup var fields: FieldOptions
 

@@ -59,7 +59,7 @@ struct LoginCommand: AgentCommand {
         commandName: "login", abstract: "Sign in.",
         discussion: "Asks on the terminal for what is missing. Secrets are not shown, and are never arguments.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: AskingCommonOptions
     @OptionGroup var signIn: SignInOptions
 
     @Option(help: "A sign-in method of the provider. Default: its first.")
@@ -98,7 +98,7 @@ struct LoginCommand: AgentCommand {
 struct Register: AgentCommand {
     static let configuration = CommandConfiguration(abstract: "Create an account at a provider, and sign in.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: AskingCommonOptions
     @OptionGroup var signIn: SignInOptions
 
     @Option(help: "A registration method of the provider.")
@@ -110,7 +110,7 @@ struct Register: AgentCommand {
 struct Logout: AgentCommand {
     static let configuration = CommandConfiguration(abstract: "Sign out: revoke the tokens and delete the session.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: AskingCommonOptions
 
     @Flag(inversion: .prefixedNo, help: "Revoke the tokens at the provider.")
     var revoke = true

@@ -1,28 +1,70 @@
 import ArgumentParser
 import AuthWire
 
+/// How sessions are printed, beside ``GeneralOptions``.
+struct FormatOptions: ParsableArguments {
+    @Option(
+        name: .customLong("json"), defaultAsFlag: "",
+        help: ArgumentHelp("Print JSON, errors too; with names, only these fields.", valueName: "field,..."))
+    var json: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Print each session as this text, with fields such as {{name}}, {{state}} and {{left}} in it.",
+            valueName: "template"))
+    var format: String?
+}
+
 struct Status: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the account, the provider, the state and the token's lifetime.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var session: SessionOption
+    @OptionGroup var selection: FormatOptions
+    @OptionGroup var common: PlainOptions
 
-    func run(_ options: Options) throws(Failure) -> ExitStatus { try StatusReport.run(options) }
+    var options: Options {
+        var options = common.options
+        (options.session, options.json) = (session.session, selection.json != nil)
+        return options
+    }
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try StatusReport.run(options, SessionFormat(json: selection.json, template: selection.format))
+    }
 }
 
 struct List: AgentCommand {
-    static let configuration = CommandConfiguration(abstract: "List all sessions; * is the default.")
+    static let configuration = CommandConfiguration(
+        abstract: "List all sessions; * is the default.",
+        discussion: """
+            In a file or pipe: no header, and the columns session, state, expiry, default, provider, environment and account; \
+            - is an empty one.
+            """)
 
-    @OptionGroup var common: GeneralOptions
+    @OptionGroup var selection: FormatOptions
+    @OptionGroup var common: PlainOptions
+
+    var options: Options {
+        var options = common.options
+        options.json = selection.json != nil
+        return options
+    }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let format = try SessionFormat(json: selection.json, template: selection.format)
         let (list, json) = try options.connect().call(SessionListGet())
-        if options.json {
-            try Output.json(json)
-        } else if list.sessions.isEmpty {
+        let now = WallClock.now
+        let known = zip(list.sessions, json["sessions"]?.arrayValue ?? []).map { SessionFields($0, $1, now: now) }
+        switch format {
+        case .json: try Output.json(json)
+        case .fields(let names): try Output.json(["sessions": .array(known.map { $0.json(names) })])
+        case .template(let template):
+            if !known.isEmpty { try Output.result(known.map(template.line).joined(separator: "\n")) }
+        case .screen where list.sessions.isEmpty:
             Output.note("There are no sessions. Sign in: `authc login PROVIDER`")
-        } else {
-            try Output.result(SessionTableText(sessions: list.sessions, now: WallClock.now, screen: .current).text)
+        case .screen:
+            try Output.result(SessionTableText(sessions: list.sessions, now: now, screen: .current).text)
         }
         return .done
     }
@@ -115,7 +157,7 @@ struct Prompt: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the line for a shell's prompt without calling the agent.")
 
-    @OptionGroup var common: GeneralOptions
+    @OptionGroup var common: PromptOptions
 
     func run(_ options: Options) throws(Failure) -> ExitStatus { try PromptReport.run(options) }
 }

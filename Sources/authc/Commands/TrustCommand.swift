@@ -9,7 +9,7 @@ struct Trust: AgentCommand {
             origins, and the session returns no token.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: AskingCommonOptions
 
     @Flag(help: "Agree without a prompt.")
     var yes = false

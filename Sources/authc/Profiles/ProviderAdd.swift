@@ -12,7 +12,7 @@ struct ProviderAdd: AgentCommand {
             is written to ~/.config/authd/providers/NAME.toml. `authc provider add --list` lists the known providers.
             """)
 
-    @OptionGroup var common: GeneralOptions
+    @OptionGroup var common: AskingOptions
 
     @Argument(
         help: "A known provider, or the https address of an OAuth issuer.",

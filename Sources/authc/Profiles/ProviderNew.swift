@@ -15,7 +15,7 @@ struct ProviderNew: AgentCommand {
             ~/.config/authd/providers/.
             """)
 
-    @OptionGroup var common: GeneralOptions
+    @OptionGroup var common: AskingOptions
 
     @Argument(help: "A short name.")
     var name: String?
