@@ -5,7 +5,7 @@ import AuthWire
 enum CommandLineParser {
     static func run() -> Int32 {
         let words = GlobalOptions.afterVerb(Array(CommandLine.arguments.dropFirst()))
-        if let problem = VerbCheck.problem(words, commands: Authc.verbs) {
+        if let problem = VerbCheck.problem(words, Authc.self) {
             problem.report(asJSON: words.contains("--json"))
             return problem.status.rawValue
         }
@@ -56,10 +56,4 @@ struct Authc: ParsableCommand {
             Store.self,
             Export.self, Import.self, Trust.self, Redirect.self,
         ])
-}
-
-extension Authc {
-    /// Includes ArgumentParser's own.
-    fileprivate static let verbs =
-        configuration.subcommands.map { $0.configuration.commandName ?? "\($0)".lowercased() } + ["help"]
 }

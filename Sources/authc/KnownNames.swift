@@ -6,12 +6,12 @@ enum KnownNames {
     /// The user waits for the completion.
     private static let options = Options(timeout: .seconds(1))
 
-    static func sessions() -> [String] {
+    static func sessions(_ options: Options = options) -> [String] {
         let list = try? options.connect().call(SessionListGet()).value
         return list?.sessions.map(\.session.text) ?? []
     }
 
-    static func providers() -> [String] {
+    static func providers(_ options: Options = options) -> [String] {
         let list = try? options.connect().call(ProviderListGet()).value
         return list?.providers.map(\.name) ?? []
     }

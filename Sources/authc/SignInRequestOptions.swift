@@ -69,8 +69,8 @@ enum SignInRequestOptions {
             let detail = try lookup.provider(provider)
             let found = if let name { detail.methods.first { $0.name == name } } else { detail.methods.first }
             if let found { return found }
-            let names = detail.methods.map(\.name).joined(separator: ", ")
-            throw .usage("--method: use one of these for \(provider): \(names)")
+            throw .usage(
+                "--method: at \(provider), " + NameAdvice.refusal(of: name ?? "", detail.methods.map(\.name)))
         case .password(let verb, let provider, _):
             let name = if let provider { provider } else { try lookup.status(session).provider }
             let detail = try lookup.provider(name)

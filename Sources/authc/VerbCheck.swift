@@ -1,16 +1,52 @@
+import ArgumentParser
 import AuthWire
 
-/// Checks the first word of the command line before its options are parsed.
+/// Checks the words that name a command before its options are parsed.
 enum VerbCheck {
     /// - Parameters:
     ///   - words: the command line, without the program's name.
-    ///   - commands: all commands.
-    /// - Returns: the error, if the word is not a command.
-    static func problem(_ words: [String], commands: [String]) -> Failure? {
-        guard let word = words.first, !word.isEmpty, !word.hasPrefix("-"), !commands.contains(word) else { return nil }
-        let near = Suggestion.nearest(to: word, among: commands)
+    ///   - root: all commands.
+    /// - Returns: the error, if the words are not a command.
+    static func problem(_ words: [String], _ root: any ParsableCommand.Type) -> Failure? {
+        var path: [String] = words.first == help ? [help] : []
+        var command = root
+        for word in words.dropFirst(path.count) {
+            let known = command.configuration.subcommands
+            // What follows is its own.
+            guard !known.isEmpty, !word.isEmpty, !word.hasPrefix("-") else { return nil }
+            guard let next = known.first(where: { name($0) == word }) else {
+                return problem(path + [word], path, known.map(name) + (path.isEmpty ? [help] : []))
+            }
+            path.append(word)
+            command = next
+        }
+        return nil
+    }
+
+    /// The command that the words name, without what follows it.
+    static func path(_ words: [String], _ root: any ParsableCommand.Type) -> [String] {
+        var (path, command) = ([String](), root)
+        for word in words.drop(while: { $0 == help }) {
+            guard let next = command.configuration.subcommands.first(where: { name($0) == word }) else { break }
+            path.append(word)
+            command = next
+        }
+        return path
+    }
+
+    /// The name of a command, as ArgumentParser makes it.
+    static func name(_ command: any ParsableCommand.Type) -> String {
+        command.configuration.commandName ?? "\(command)".lowercased()
+    }
+
+    private static let help = "help"
+
+    private static func problem(_ words: [String], _ path: [String], _ known: [String]) -> Failure {
+        let near = words.last.flatMap { Suggestion.nearest(to: $0, among: known) }
+        let all = (["authc"] + path.filter { $0 != help } + ["--help"]).joined(separator: " ")
         return .usage(
-            "there is no command '\(word)'",
-            hint: near.map { "did you mean `authc \($0)`?" } ?? "`authc --help` lists all commands")
+            "there is no command '\(Visible.line(words.filter { $0 != help }.joined(separator: " ")))'",
+            hint: near.map { "did you mean `\((["authc"] + path + [$0]).joined(separator: " "))`?" }
+                ?? "`\(all)` lists all commands")
     }
 }

@@ -374,9 +374,11 @@ extension AgentError {
     }
 
     fileprivate static func unknownEndpoint(_ name: String, of profile: ProviderProfile) -> AgentError {
-        AgentError(
+        let near = Suggestion.nearest(to: name, among: profile.endpoints.map(\.name))
+        let meant = near.map { " (did you mean \($0)?)" } ?? ""
+        return AgentError(
             .unknownEndpoint,
-            "\(profile.title) has no endpoint of that name: `authc provider show \(profile.name) --endpoints` "
+            "\(profile.title) has no endpoint of that name\(meant): `authc provider show \(profile.name) --endpoints` "
                 + "shows what there is.")
     }
 }

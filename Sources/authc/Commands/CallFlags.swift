@@ -59,10 +59,4 @@ extension Options {
     var responseTimeout: Duration { timeout.map { $0 + Agent.grace } ?? Agent.defaultTimeout }
 }
 
-@Sendable private func cacheMode(_ text: String) throws -> CacheMode {
-    guard let mode = CacheMode(rawValue: text) else {
-        let words = CacheMode.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ValidationError("'\(Visible.line(text))' is not one of \(words).")
-    }
-    return mode
-}
+@Sendable private func cacheMode(_ text: String) throws -> CacheMode { try word(text) }

@@ -170,8 +170,7 @@ enum ShellSyntax: String, CaseIterable {
 
 func word<Word: CaseIterable & RawRepresentable<String>>(_ text: String) throws -> Word {
     guard let word = Word(rawValue: text) else {
-        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ValidationError("'\(Visible.line(text))' is not one of \(words).")
+        throw ValidationError(NameAdvice.refusal(of: text, Word.self))
     }
     return word
 }

@@ -10,7 +10,7 @@ struct Unlock: AgentCommand {
             the desktop. If no keyring runs, authd asks the message bus to start one.
             """)
 
-    @OptionGroup var common: GeneralOptions
+    @OptionGroup var common: AskingOptions
 
     @Flag(help: "Read the passphrase from standard input.")
     var passphraseStdin = false
@@ -40,7 +40,7 @@ struct Store: ParsableCommand {
                 authd.toml afterwards.
                 """)
 
-        @OptionGroup var common: GeneralOptions
+        @OptionGroup var common: AskingOptions
 
         @Flag(help: "Use a new passphrase from now on. authc asks for it.")
         var passphrase = false
@@ -84,13 +84,13 @@ struct Store: ParsableCommand {
                 store, nothing is moved.
                 """)
 
-        @OptionGroup var common: GeneralOptions
+        @OptionGroup var common: AskingOptions
 
         @Option(
             help: ArgumentHelp("secret-service or sealed-file.", valueName: "store"),
             transform: { word in
                 guard let kind = StoreKind(rawValue: word) else {
-                    throw ValidationError("Use --to secret-service or --to sealed-file.")
+                    throw ValidationError(NameAdvice.refusal(of: word, ["secret-service", "sealed-file"]))
                 }
                 return kind
             })
@@ -121,7 +121,7 @@ struct Export: AgentCommand {
             or for recipients of the program age.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: AskingCommonOptions
 
     @Argument(help: "The file to write; - is standard output.")
     var file: String
@@ -182,7 +182,7 @@ struct Import: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Import the sessions of a file that `authc export FILE` wrote.")
 
-    @OptionGroup var common: GeneralOptions
+    @OptionGroup var common: AskingOptions
 
     @Argument(help: "The file.")
     var file: String

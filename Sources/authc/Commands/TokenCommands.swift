@@ -56,10 +56,4 @@ struct WatchCommand: AgentCommand {
     func run(_ options: Options) throws(Failure) -> ExitStatus { try Watch.run(options) }
 }
 
-@Sendable private func goal(_ text: String) throws -> WaitGoal {
-    guard let goal = WaitGoal(rawValue: text) else {
-        let words = WaitGoal.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ValidationError("'\(Visible.line(text))' is not one of \(words).")
-    }
-    return goal
-}
+@Sendable private func goal(_ text: String) throws -> WaitGoal { try word(text) }

@@ -41,8 +41,7 @@ struct TokenVariable {
                 throw Mistake("'\(Visible.line(String(part)))' is not NAME=VALUE, such as TOKEN=access_token.")
             }
             guard let value = TokenValue(rawValue: halves[1]) else {
-                let words = TokenValue.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Mistake("'\(Visible.line(halves[1]))' is not one of \(words).")
+                throw Mistake(NameAdvice.refusal(of: halves[1], TokenValue.self))
             }
             found.append(TokenVariable(name: try variable(halves[0]), value: value))
         }

@@ -7,9 +7,9 @@ extension ProviderProfile {
     /// - Throws: ``ErrorKind/unsupported`` with the names of all methods.
     package func method(named name: String?) throws(AgentError) -> SignInMethod {
         guard let found = name.map({ name in signIn.first { $0.name == name } }) ?? signIn.first else {
-            let known = signIn.map(\.name).joined(separator: ", ")
+            let known = signIn.map(\.name)
             throw AgentError(
-                .unsupported, "\(title) has no sign-in method with that name; it has: \(known).",
+                .unsupported, "\(title) has no sign-in method with that name\(Self.near(name, known))",
                 cause: "unknown_method")
         }
         return found
@@ -20,12 +20,18 @@ extension ProviderProfile {
     package func environment(named name: String?) throws(AgentError) -> ProviderEnvironment {
         let wanted = name ?? defaultEnvironment
         guard let found = environments.first(where: { $0.name == wanted }) else {
-            let known = environments.map(\.name).joined(separator: ", ")
+            let known = environments.map(\.name)
             throw AgentError(
-                .unsupported, "\(title) has no environment with that name; it has: \(known).",
+                .unsupported, "\(title) has no environment with that name\(Self.near(name, known))",
                 cause: "unknown_environment")
         }
         return found
+    }
+
+    /// All names, and the one that was perhaps meant.
+    private static func near(_ name: String?, _ known: [String]) -> String {
+        let meant = name.flatMap { Suggestion.nearest(to: $0, among: known) }.map { " (did you mean \($0)?)" } ?? ""
+        return "\(meant); it has: \(known.joined(separator: ", "))."
     }
 
     /// What the paths of a host's requests are appended to.

@@ -1,0 +1,41 @@
+import AuthWire
+
+/// Suggests the name that was meant, for a session or provider that the agent does not know.
+enum NameAdvice {
+    /// The user waits for the error.
+    private static let timeout = Duration.seconds(1)
+
+    /// - Parameter words: the command line, in which the unknown name is.
+    /// - Returns: `nil` for any other error, or if no name is similar.
+    static func hint(for failure: Failure, _ words: [String], _ options: Options) -> String? {
+        guard let error = failure.agentError, let unknown = words.last(where: { error.message.hasName($0) }) else {
+            return nil
+        }
+        var quick = Options(timeout: timeout)
+        quick.socket = options.socket
+        let known: [String]
+        switch error.kind {
+        case .unknownSession: known = KnownNames.sessions(quick)
+        case .unknownProvider: known = KnownNames.providers(quick)
+        default: return nil
+        }
+        return Suggestion.nearest(to: unknown, among: known).map { "did you mean \($0)?" }
+    }
+
+    /// The options of a command whose value is one of some words.
+    static func refusal<Word: CaseIterable & RawRepresentable<String>>(of text: String, _: Word.Type) -> String {
+        refusal(of: text, Word.allCases.map(\.rawValue))
+    }
+
+    static func refusal(of text: String, _ words: [String]) -> String {
+        let near = Suggestion.nearest(to: text, among: words).map { " Did you mean \($0)?" } ?? ""
+        return "'\(Visible.line(text))' is not one of \(words.joined(separator: ", ")).\(near)"
+    }
+}
+
+extension String {
+    fileprivate func hasName(_ name: String) -> Bool {
+        guard !name.isEmpty, let found = firstRange(of: " named \(name)") else { return false }
+        return self[found.upperBound...].first.map { ":;., ".contains($0) } ?? true
+    }
+}
