@@ -9,9 +9,26 @@ enum OutboxText {
         let now = WallClock.now
         let lines = list.entries.flatMap { entry -> [String] in
             let head = "\(entry.id)  \(entry.session)  \(entry.request)  \(state(entry, now))"
-            return [head] + (entry.error.map(lines(of:)) ?? []).map { "  " + $0 }
+            return [head] + (entry.error.map { [$0.message] + $0.response } ?? []).map { "  " + $0 }
         }
         try Output.result(lines.map { Visible.line($0) }.joined(separator: "\n"))
+    }
+
+    /// One entry in full.
+    static func card(_ entry: OutboxItem, now: Double, screen: Screen) -> [String] {
+        func row(_ label: String, _ text: String) -> String {
+            ProviderCommands.hanging(label, Visible.line(text), label: 10, screen)
+        }
+        var lines = [
+            row("entry", entry.id), row("session", entry.session.text), row("request", entry.request),
+            row("state", state(entry, now)), row("queued", WallClock.text(entry.queuedAt, now: now, withSeconds: true)),
+            row("tries", "\(entry.tries)"), row("key", entry.idempotencyKey),
+        ]
+        if let error = entry.error {
+            lines.append(row("reason", error.message))
+            lines += error.response.map { row("", $0) }
+        }
+        return lines
     }
 
     private static func state(_ entry: OutboxItem, _ now: Double) -> String {
@@ -23,14 +40,5 @@ enum OutboxText {
             entry.retryAt.map { "waits \(since), next try in \(Span.text(seconds: max(0, $0 - now)))" }
                 ?? "waits \(since)"
         }
-    }
-
-    /// Why it was not sent, and the provider's message.
-    private static func lines(of error: AgentError) -> [String] {
-        var lines = [error.message]
-        if let providerMessage = error.providerMessage, !error.message.contains(providerMessage) {
-            lines.append("it says: \(providerMessage)")
-        }
-        return lines + error.details.filter { !error.message.contains($0) }.map { "- " + $0 }
     }
 }

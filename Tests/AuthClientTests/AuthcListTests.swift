@@ -72,4 +72,27 @@ struct AuthcListTests {
           work           stale
           a-rat…-system  sign in required
         """
+
+    @Test("logout --all names the sessions and asks; only a yes signs out", arguments: [80, 40] as [UInt16])
+    func logoutOfAll(columns: UInt16) async throws {
+        let agent = try TestAgent(replies: [
+            "session.list": .success(["sessions": .array(Self.sessions)]),
+            "session.logout": .success(Samples.status(["state": "signed_out"])),
+        ])
+        defer { agent.stop() }
+        for (answer, status, count) in [("n", 77, 0), ("\u{4}", 77, 0), ("y", 0, 6)] {
+            let terminal = try await Terminal(
+                "authc logout --all; echo \"exit $?\"", folder: agent.folder, columns: columns,
+                environment: ["NO_COLOR": "1"])
+            await terminal.waits(for: "Sign out of these 6 sessions? [y/N] ")
+            let lines = terminal.text.split(whereSeparator: \.isNewline)
+            #expect(lines.count == 7 && lines.allSatisfy { $0.count <= columns }, "\(terminal.text)")
+            #expect(terminal.text.contains("  shop  fork-in-the-road"))
+            terminal.type(answer == "\u{4}" ? answer : answer + "\n")
+            await terminal.waits(for: "exit ")
+            #expect(terminal.text.contains("exit \(status)"), "\(terminal.text)")
+            await terminal.ends()
+            #expect(agent.requests.count { $0.method == "session.logout" } == count)
+        }
+    }
 }

@@ -4,7 +4,7 @@ import AuthWire
 struct Outbox: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Requests that were made with --queue and wait to be sent.",
-        subcommands: [ListEntries.self, Flush.self, Drop.self], defaultSubcommand: ListEntries.self)
+        subcommands: [ListEntries.self, ShowEntry.self, Flush.self, Drop.self], defaultSubcommand: ListEntries.self)
 
     struct ListEntries: AgentCommand {
         static let configuration = CommandConfiguration(
@@ -16,6 +16,29 @@ struct Outbox: ParsableCommand {
             let params = OutboxParams(session: try options.namedSession())
             let (list, json) = try options.connect().call(OutboxListGet(params))
             try OutboxText.show(list, json, options, none: "The queue is empty.")
+            return .done
+        }
+    }
+
+    struct ShowEntry: AgentCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show one entry of the queue, and why it was not sent.")
+
+        @OptionGroup var common: GeneralOptions
+
+        @Argument(help: "The entry.")
+        var id: String
+
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let (list, json) = try options.connect().call(OutboxListGet(OutboxParams(id: id)))
+            // The queue may have been sent by now.
+            guard let entry = list.entries.first, let sent = json["entries"]?.arrayValue?.first else {
+                throw Failure(
+                    AgentError(
+                        .notFound, "There is no entry \(id) in the outbox: `authc outbox list` shows what waits."))
+            }
+            if options.json { return try Output.jsonResult(sent) }
+            try Output.result(OutboxText.card(entry, now: WallClock.now, screen: .current).joined(separator: "\n"))
             return .done
         }
     }

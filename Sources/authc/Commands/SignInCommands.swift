@@ -65,6 +65,12 @@ struct LoginCommand: AgentCommand {
     @Option(help: "A sign-in method of the provider. Default: its first.")
     var method: String?
 
+    @Flag(help: "OAuth only: sign in with the browser of this machine.")
+    var web = false
+
+    @Flag(help: "OAuth only: show a code to enter on another device.")
+    var device = false
+
     @Flag(help: "OAuth only: sign in with any browser, and paste its last address here.")
     var paste = false
 
@@ -87,11 +93,18 @@ struct LoginCommand: AgentCommand {
         guard clientID == nil || SignInRequestOptions.isURL(signIn.provider) else {
             throw ValidationError("--client-id is for a sign-in to a URL; a profile names its client.")
         }
-        guard !paste || method == nil else { throw ValidationError("Use --paste or --method, not both.") }
+        guard ways.count + (method == nil ? 0 : 1) <= 1 else {
+            throw ValidationError("Use only one of --web, --device, --paste and --method.")
+        }
+    }
+
+    /// The methods that the flags stand for.
+    private var ways: [String] {
+        [(web, "browser"), (device, "device"), (paste, "paste")].filter(\.0).map(\.1)
     }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try signIn.run(method: paste ? "paste" : method, scopes: scope, client: clientID, share: share, options)
+        try signIn.run(method: ways.first ?? method, scopes: scope, client: clientID, share: share, options)
     }
 }
 
@@ -105,25 +118,4 @@ struct Register: AgentCommand {
     var method = "register"
 
     func run(_ options: Options) throws(Failure) -> ExitStatus { try signIn.run(method: method, options) }
-}
-
-struct Logout: AgentCommand {
-    static let configuration = CommandConfiguration(abstract: "Sign out: revoke the tokens and delete the session.")
-
-    @OptionGroup var common: AskingCommonOptions
-
-    @Flag(inversion: .prefixedNo, help: "Revoke the tokens at the provider.")
-    var revoke = true
-
-    func run(_ options: Options) throws(Failure) -> ExitStatus {
-        let params = SessionLogout(session: try options.chosenSession(), revoke: revoke)
-        let (status, json) = try options.connect().call(params)
-        if options.json {
-            try Output.json(json)
-        } else {
-            Output.note(Visible.line("Signed out: \(status.session) at \(status.provider)."))
-            if let message = status.message { Output.note(Visible.lines(message)) }
-        }
-        return .done
-    }
 }

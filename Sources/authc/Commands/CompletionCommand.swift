@@ -1,0 +1,20 @@
+import ArgumentParser
+import AuthWire
+
+struct Completion: AgentCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the script with which a shell completes authc's commands and options.",
+        discussion: "It is installed with authc for bash, zsh and fish.")
+
+    @OptionGroup(visibility: .hidden) var common: PlainOptions
+
+    @Argument(help: "bash, zsh or fish.", completion: .list(["bash", "zsh", "fish"]), transform: completionShell)
+    var shell: CompletionShell
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try Output.result(Authc.completionScript(for: shell))
+        return .done
+    }
+}
+
+@Sendable private func completionShell(_ text: String) throws -> CompletionShell { try word(text) }
