@@ -16,14 +16,17 @@ enum CommandLineParser {
         } catch let code as ExitCode {
             return code.rawValue
         } catch {
-            return report(error)
+            return report(error, VerbCheck.path(words, Authc.self))
         }
     }
 
     /// Prints the help that was requested, or a usage error; ArgumentParser has both texts.
-    private static func report(_ error: any Error) -> Int32 {
+    /// - Parameter command: its words.
+    private static func report(_ error: any Error, _ command: [String]) -> Int32 {
         guard Authc.exitCode(for: error) != .success else {
-            try? Output.result(Authc.fullMessage(for: error))
+            let text = Authc.fullMessage(for: error)
+            let isHelp = text.contains("USAGE: ")
+            try? Output.result(isHelp ? text + Examples.text(of: command) : text)
             return ExitStatus.done.rawValue
         }
         if CommandLine.arguments.contains("--json") {

@@ -81,7 +81,7 @@ struct AdviceTests {
     }
 
     /// What the parser says against a command; without an agent, a command that it accepts comes no further.
-    private static func refusal(_ words: [String], in folder: String) async throws -> String? {
+    static func refusal(_ words: [String], in folder: String) async throws -> String? {
         let line = "cd \"$XDG_RUNTIME_DIR\" && exec \"$0\" \"$@\""
         let result = try await Program.run(["-c", line, Program.authc] + words, folder: folder, program: "/bin/bash")
         let isParsers = result.errors.hasPrefix("Error: ") || result.errors.hasPrefix("authc: there is no command")
@@ -167,13 +167,13 @@ struct AdviceTests {
     }
 
     /// Each command of a line of a shell, up to where it ends; a prompt may stand before it.
-    private static func commands(in line: String) -> [String] {
+    static func commands(in line: String) -> [String] {
         line.matches(of: /(?:^|[\s`($;|&"'@])authc ((?:"[^"]*"|'[^']*'|[^\s|;&)`#"'][^\s|;&)`"']*|\s)+)/).map {
             String($0.1)
         }
     }
 
-    private static func advice(_ command: String, _ place: String) -> [Advice] {
+    static func advice(_ command: String, _ place: String) -> [Advice] {
         // A redirection is the shell's.
         let text = command.replacing(/\s\d?[<>]+&?\s*\S*/, with: "")
         var words: [String] = []

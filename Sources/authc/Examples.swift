@@ -1,0 +1,108 @@
+/// The examples in the help of each command. A test has the parser accept every one.
+enum Examples {
+    /// What follows the help of a command; empty if it has none.
+    static func text(of command: [String]) -> String {
+        guard let lines = all[command.joined(separator: " ")] else { return "" }
+        return "\nEXAMPLES:\n" + lines.map { "  " + $0 }.joined(separator: "\n")
+    }
+
+    /// By the words of the command.
+    private static let all: [String: [String]] = [
+        "": ["authc login app-template", "curl -K <(authc helper curl https://api.example.org) $url"],
+        "login": ["authc login app-template", "authc login https://mcp.example.org/mcp --device"],
+        "register": [
+            "authc register app-template",
+            "authc register aws-lambda --field email=ada@example.org --password-stdin < FILE",
+        ],
+        "logout": ["authc logout -s work", "authc logout --all --yes"],
+        "password": ["authc password change -s work", "authc password reset anonymous-wall"],
+        "password set": ["authc password set", "authc password set -s wall --password-stdin < FILE"],
+        "password change": [
+            "authc password change -s work",
+            "authc password change --secret-fd oldPassword=3 3< OLD --password-stdin < NEW",
+        ],
+        "password request-reset": [
+            "authc password request-reset anonymous-wall",
+            "authc password request-reset anonymous-wall --field email=ada@example.org",
+        ],
+        "password reset": [
+            "authc password reset anonymous-wall",
+            "authc password reset anonymous-wall --field code=012345 --password-stdin < NEW",
+        ],
+        "status": ["authc status -s work", "authc status --format '{{account}} {{left}}'"],
+        "list": ["authc list", "authc list --json session,state", "authc list --format '{{name}} {{state}}'"],
+        "use": ["authc use work", "authc use app-template --json"],
+        "token": ["authc token -s work --min-valid 5m", "authc token --for https://api.example.org"],
+        "exec": ["authc exec -s work -- ./deploy", "authc exec --env GH_TOKEN=access_token -- gh repo list"],
+        "env": ["eval \"$(authc env -s work)\"", "authc env --shell fish --env TOKEN=access_token | source"],
+        "helper": [
+            "authc helper install git --for https://git.example.org", "authc helper curl https://api.example.org",
+        ],
+        "helper git": [
+            "authc helper install git --for https://git.example.org",
+            "printf 'protocol=https\\nhost=git.example.org\\n' | authc helper git get",
+        ],
+        "helper docker": [
+            "authc helper install docker --for https://registry.example.org",
+            "echo https://registry.example.org | authc helper docker get",
+        ],
+        "helper kubernetes": [
+            "authc helper kubernetes -s cluster", "authc helper kubernetes -s cluster --timeout 10s",
+        ],
+        "helper curl": [
+            "curl -K <(authc helper curl https://api.example.org) https://api.example.org/me",
+            "authc helper curl https://api.example.org -s work",
+        ],
+        "helper netrc": [
+            "curl --netrc-file <(authc helper netrc https://api.example.org) https://api.example.org/me",
+            "authc helper netrc https://api.example.org --user ada",
+        ],
+        "helper sasl": ["authc helper sasl -s mail", "authc helper sasl -s mail --mechanism oauthbearer"],
+        "helper install": [
+            "authc helper install git --for https://git.example.org",
+            "authc helper install docker --for https://registry.example.org --remove",
+        ],
+        "whoami": ["authc whoami -s work", "authc whoami --set name=Ada"],
+        "refresh": ["authc refresh", "authc refresh -s work --json"],
+        "validate": ["authc validate", "authc validate -s work --timeout 10s"],
+        "watch": ["authc watch", "authc watch --json"],
+        "wait": ["authc wait --until online --timeout 5m", "authc wait -s work && ./sync"],
+        "prompt": ["authc prompt", "authc prompt --json"],
+        "provider": ["authc provider list", "authc provider add github --client-id ID"],
+        "provider list": ["authc provider list", "authc provider list --json"],
+        "provider show": ["authc provider show app-template", "authc provider show app-template --endpoints"],
+        "provider check": [
+            "authc provider check shop.toml", "authc provider check shop.toml --against https://shop.example.org",
+        ],
+        "provider add": ["authc provider add --list", "authc provider add github --client-id ID"],
+        "provider new": [
+            "authc provider new shop --url https://shop.example.org -o shop.toml",
+            "authc provider new shop --openapi openapi.json",
+        ],
+        "provider forget": ["authc provider forget shop", "authc provider forget shop --json"],
+        "provider client-metadata": [
+            "authc provider client-metadata https://example.org/authd.json",
+            "authc provider client-metadata https://example.org/authd.json > authd.json",
+        ],
+        "network": ["authc network", "authc network --watch"],
+        "doctor": ["authc doctor", "authc doctor --json"],
+        "reload": ["authc reload", "authc reload --json"],
+        "version": ["authc version", "authc version --json"],
+        "request": ["authc request GET '/users?limit=5' -s work", "authc request POST /users -d @user.json"],
+        "call": ["authc call users limit=20 --all", "authc call update-profile name=Ada --queue"],
+        "outbox": ["authc outbox list", "authc outbox flush"],
+        "outbox list": ["authc outbox list", "authc outbox list -s work --json"],
+        "outbox show": ["authc outbox show 12", "authc outbox show 12 --json"],
+        "outbox flush": ["authc outbox flush", "authc outbox flush 12"],
+        "outbox drop": ["authc outbox drop 12", "authc outbox drop --all -s work"],
+        "unlock": ["authc unlock", "authc unlock --passphrase-stdin < FILE"],
+        "store": ["authc store migrate --to sealed-file", "authc store rekey"],
+        "store rekey": ["authc store rekey", "authc store rekey --key-file FILE"],
+        "store migrate": ["authc store migrate --to sealed-file", "authc store migrate --to secret-service"],
+        "export": ["authc export sessions.authd", "authc export - -s work -r age1example > work.age"],
+        "import": ["authc import sessions.authd", "authc import work.age -i key.txt"],
+        "trust": ["authc trust -s work", "authc trust -s work --yes"],
+        "completion": ["source <(authc completion bash)", "authc completion fish | source"],
+        "redirect": ["authc redirect 'com.example.app:/callback?code=1'", "authc redirect < FILE"],
+    ]
+}

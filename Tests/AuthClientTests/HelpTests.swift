@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("authc --help", .timeLimit(.minutes(5)))
+struct HelpTests {
+    private static let asking: Set = [
+        "login", "register", "logout", "password set", "password change", "password request-reset", "password reset",
+        "trust", "unlock", "store rekey", "store migrate", "export", "import", "call", "provider add", "provider new",
+    ]
+
+    @Test("every command has two examples that its parser accepts, and only the options that have an effect there")
+    func commands() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var waiting = [[String](), ["redirect"]]
+        var count = 0
+        while let command = waiting.popLast() {
+            let name = command.joined(separator: " ")
+            let help = try await Program.run(command + ["--help"], folder: folder)
+            #expect(help.status == 0 && help.output.contains("USAGE: authc"), "\(name): \(help.output)")
+            let parts = help.output.components(separatedBy: "\nEXAMPLES:\n")
+            #expect(parts.count == 2, "\(name) has no examples")
+            let examples = parts.last?.split(separator: "\n").map(String.init) ?? []
+            #expect(examples.count >= 2 && Set(examples).count == examples.count, "\(name): \(examples)")
+            var hasOwn = false
+            for example in examples {
+                let advice = AdviceTests.commands(in: example).flatMap { AdviceTests.advice($0, "help") }
+                #expect(!advice.isEmpty, "\(name): \(example)")
+                hasOwn = hasOwn || advice.contains { $0.words.starts(with: command) }
+                for one in advice {
+                    let refusal = try await AdviceTests.refusal(one.words, in: folder)
+                    #expect(refusal == nil, "\(name): \(example)")
+                }
+            }
+            #expect(hasOwn, "\(name) has no example of its own")
+            let children = Self.children(of: help.output)
+            if children.isEmpty {
+                #expect(help.output.contains("--no-input") == Self.asking.contains(name), "\(name)")
+            }
+            waiting += children.map { command + [$0] }
+            count += 1
+        }
+        #expect(count > 45, "\(count)")
+    }
+
+    @Test("the same help after the word help, and with -h")
+    func sameHelp() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let help = try await Program.run(["outbox", "show", "--help"], folder: folder).output
+        #expect(help.contains("\n  authc outbox show "))
+        #expect(try await Program.run(["help", "outbox", "show"], folder: folder).output == help)
+        #expect(try await Program.run(["outbox", "show", "-h"], folder: folder).output == help)
+        #expect(try await Program.run(["--version"], folder: folder).output.contains("EXAMPLES") == false)
+    }
+
+    private static func children(of help: String) -> [String] {
+        guard let list = help.components(separatedBy: "\nSUBCOMMANDS:\n").dropFirst().first else { return [] }
+        return list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }.compactMap { line in
+            line.firstMatch(of: /^  ([a-z-]+)/).map { String($0.1) }
+        }
+    }
+}
