@@ -58,6 +58,16 @@ enum Examples {
             "authc helper netrc https://api.example.org --user ada",
         ],
         "helper sasl": ["authc helper sasl -s mail", "authc helper sasl -s mail --mechanism oauthbearer"],
+        "helper wget": [
+            "authc helper wget https://files.example.org/one.tar -s work",
+            "authc helper wget https://files.example.org/one.tar -- -O one.tar",
+        ],
+        "helper pip": ["authc helper install pip", "authc helper pip get https://pypi.example.org/simple"],
+        "helper cargo": [
+            "authc helper install cargo --for https://registry.example.org",
+            "echo '{\"v\":1,\"kind\":\"get\"}' | authc helper cargo",
+        ],
+        "helper terraform": ["authc helper install terraform", "authc helper terraform get registry.example.org"],
         "helper install": [
             "authc helper install git --for https://git.example.org",
             "authc helper install docker --for https://registry.example.org --remove",
@@ -86,6 +96,7 @@ enum Examples {
         ],
         "network": ["authc network", "authc network --watch"],
         "doctor": ["authc doctor", "authc doctor --json"],
+        "stats": ["authc stats", "authc stats --metrics prometheus --output authd.prom"],
         "reload": ["authc reload", "authc reload --json"],
         "version": ["authc version", "authc version --json"],
         "request": ["authc request GET '/users?limit=5' -s work", "authc request POST /users -d @user.json"],

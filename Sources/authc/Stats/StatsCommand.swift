@@ -3,12 +3,7 @@ import AuthWire
 
 struct Stats: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what the agent has counted since its start.",
-        discussion: """
-            Examples:
-              authc stats
-              authc stats --metrics prometheus --output /var/lib/prometheus/node-exporter/authd.prom
-            """)
+        abstract: "Show what the agent has counted since its start.")
 
     @OptionGroup var common: GeneralOptions
 
