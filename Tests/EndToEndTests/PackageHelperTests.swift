@@ -38,7 +38,7 @@ struct PackageHelperTests {
 
     // MARK: pip
 
-    @Test("pip and uv download with the session's token, and never ask for a password")
+    @Test("pip and uv download with the session's token, and not after its end")
     func pip() async throws {
         try await play { scene, server in
             let host = server.url.dropFirst("http://".count)
