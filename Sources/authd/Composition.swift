@@ -205,12 +205,15 @@ struct Composition: Sendable {
         let (settings, socket) = (claims.configuration.settings, claims.socket)
         let (clock, logger, notifier) = (BootClock(), log.logger(), ServiceNotifier.systemd)
         let (publisher, cache) = (EventPublisher(), ResponseCache(limit: settings.apiCacheBytes))
+        let hooks = StateBroadcast<[Hook]>(settings.hooks)
+        let hookFeed = HookFeed(hooks: hooks)
         let context = AgentContext(
             storeKind: adapters.store.kind, transport: transport, cryptography: adapters.signIn.cryptography,
             clock: clock, network: adapters.network, sleep: adapters.sleep, catalog: claims.configuration.catalog,
             publish: { event in
                 cache.handle(event)
                 publisher.publish(event)
+                hookFeed.handle(event)
             })
         let board = context.board
         let registry = SessionRegistry(
@@ -234,7 +237,7 @@ struct Composition: Sendable {
         let showsNotices = StateBroadcast<Bool>(settings.notifications)
         let reloader = Reloader(
             current: claims.configuration, read: reader.read, board: board, registry: registry, policy: policy,
-            chosen: defaultSession, showsNotices: showsNotices, log: log,
+            chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
         let counters = AgentCounters()
         let profileCheck = ProfileCheckProcess()
@@ -280,6 +283,7 @@ struct Composition: Sendable {
             NoticeService(
                 context: context, sessions: sessions, loader: loader, desktop: adapters.desktop, isOn: showsNotices,
                 publish: publisher.publish, logger: logger),
+            HookService(context: context, feed: hookFeed, logger: logger),
             ReloadSignal(reloader: reloader),
             listener,
         ]

@@ -89,7 +89,7 @@ struct DurableFileTests {
         let reloader = Reloader(
             current: AgentConfiguration(settings: Settings(), catalog: ProfileCatalog()), read: { readings.next() },
             board: context.board, registry: registry, policy: policy, chosen: chosen,
-            showsNotices: StateBroadcast<Bool>(true), log: log,
+            showsNotices: StateBroadcast<Bool>(true), hooks: StateBroadcast<[Hook]>([]), log: log,
             fixedLevel: true, notifier: ServiceNotifier(send: { _ in }))
         for round in 1...20 {
             try await withThrowingTaskGroup(of: Void.self) { group in

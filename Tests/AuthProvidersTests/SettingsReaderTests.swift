@@ -43,6 +43,10 @@ struct SettingsReaderTests {
             [[folder]]
             path = "/srv"
             session = "server"
+
+            [[hook]]
+            on = "session.renewed"
+            command = ["/usr/bin/one", "two"]
             """, source: "authd.toml"
         ).get()
         #expect(settings.store == .memory)
@@ -62,6 +66,7 @@ struct SettingsReaderTests {
         #expect(settings.defaultEnvironments["envelope"]?.value == "mine")
         #expect(settings.folders.map(\.path) == ["~/work", "/srv"])
         #expect(settings.folders.map(\.session.text) == ["work", "server"])
+        #expect(settings.hooks == [Hook(on: .renewed, command: ["/usr/bin/one", "two"])])
     }
 
     @Test(
@@ -89,6 +94,11 @@ struct SettingsReaderTests {
             (#"folder = [{ path = "work", session = "w" }]"#, "folder[0].path", "an absolute path"),
             (#"folder = [{ path = "/work" }]"#, "folder[0].session", "a session's name"),
             (#"folder = [{ session = "w" }]"#, "folder[0].path", "an absolute path"),
+            (#"hook = [{ on = "renewed", command = ["/x"] }]"#, "hook[0].on", "session.renewed"),
+            (#"hook = [{ command = ["/x"] }]"#, "hook[0].on", "one of session.added"),
+            (#"hook = [{ on = "session.added", command = ["x"] }]"#, "hook[0].command", "the absolute path"),
+            (#"hook = [{ on = "session.added", command = [] }]"#, "hook[0].command", "the absolute path"),
+            (#"hook = [{ on = "session.added", command = ["/x"], user = "a" }]"#, "hook[0].user", "on"),
         ])
     func mistakes(_ text: String, _ key: String, _ expected: String) throws {
         let problem = try #require(problems("\n" + text).first)

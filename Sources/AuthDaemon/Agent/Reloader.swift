@@ -1,6 +1,6 @@
 package import AuthAgent
 package import AuthConcurrency
-import AuthModel
+package import AuthModel
 package import AuthWire
 import Logging
 
@@ -17,6 +17,7 @@ package actor Reloader {
     private let policy: CurrentPeerPolicy
     private let chosen: DefaultSessionSettings
     private let showsNotices: StateBroadcast<Bool>
+    private let hooks: StateBroadcast<[Hook]>
     private let log: AgentLog
     private let logger: Logger
     private let notifier: ServiceNotifier
@@ -31,8 +32,8 @@ package actor Reloader {
     package init(
         current: AgentConfiguration, read: @escaping Read, board: StateBoard, registry: SessionRegistry,
         policy: CurrentPeerPolicy,
-        chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, log: AgentLog, fixedLevel: Bool,
-        notifier: ServiceNotifier
+        chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, hooks: StateBroadcast<[Hook]>,
+        log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
     ) {
         self.current = current
         self.read = read
@@ -41,6 +42,7 @@ package actor Reloader {
         self.policy = policy
         self.chosen = chosen
         self.showsNotices = showsNotices
+        self.hooks = hooks
         self.log = log
         self.fixedLevel = fixedLevel
         self.notifier = notifier
@@ -101,6 +103,7 @@ package actor Reloader {
         policy.now = PeerPolicy(
             ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
         showsNotices.set(new.settings.notifications)
+        hooks.set(new.settings.hooks)
         if !fixedLevel, let level = new.settings.level { log.level = level }
         await chosen.apply(new.settings)
         await registry.reload(new.catalog)
@@ -124,6 +127,7 @@ enum ConfigurationChange {
             changes.append("client_metadata_url is \(new.settings.clientDocument ?? "not set")")
         }
         if old.settings.folders != new.settings.folders { changes.append("the folder rules are different") }
+        if old.settings.hooks != new.settings.hooks { changes.append("the hooks are different") }
         if old.settings.notifications != new.settings.notifications {
             changes.append("notifications are \(new.settings.notifications ? "shown" : "no longer shown")")
         }

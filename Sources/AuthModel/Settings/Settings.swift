@@ -20,6 +20,8 @@ package struct Settings: Sendable, Equatable {
     package var defaultSession: SessionName?
     /// The rule with the longest matching path is used.
     package var folders: [FolderRule] = []
+    /// They run in this order.
+    package var hooks: [Hook] = []
     /// For cached API responses in memory; 0 disables the cache.
     package var apiCacheBytes = Self.defaultAPICacheBytes
     /// Whether notices are shown on the desktop.

@@ -23,7 +23,7 @@ package enum SettingsReader {
     private static func settings(_ root: TOMLSection) -> Settings {
         root.allow(
             "store", "sealed_key", "socket", "log_level", "allowed_user_ids", "default_session", "notifications",
-            "http", "api", "client_metadata_url", "providers", "folder")
+            "http", "api", "client_metadata_url", "providers", "folder", "hook")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
@@ -40,6 +40,7 @@ package enum SettingsReader {
         }
         if let providers = root.section("providers") { readProviders(providers, into: &settings) }
         settings.folders = root.list("folder").compactMap(folderRule)
+        settings.hooks = root.list("hook").compactMap(hook)
         return settings
     }
 
@@ -113,6 +114,18 @@ package enum SettingsReader {
         }
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         return FolderRule(path: path, session: session)
+    }
+
+    private static func hook(_ section: TOMLSection) -> Hook? {
+        section.allow("on", "command")
+        let event = section.word("on", of: Hook.Event.allCases.map(\.rawValue), isRequired: true)
+        let expected = "a list: the absolute path of a program, and its arguments"
+        let command = section.strings("command") ?? []
+        guard let program = command.first, program.hasPrefix("/") else {
+            section.problems.add(section.path("command"), expected: expected, found: command.first ?? "nothing")
+            return nil
+        }
+        return event.flatMap(Hook.Event.init).map { Hook(on: $0, command: command) }
     }
 
     private static func sessionName(_ section: TOMLSection, _ key: String) -> SessionName? {
