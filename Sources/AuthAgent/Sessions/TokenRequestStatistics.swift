@@ -20,7 +20,7 @@ package final class TokenRequestStatistics: Sendable {
         counts.withLock { counts in
             var count = counts[provider] ?? TokenRequestCounts(provider: provider)
             if case .failure(let failure) = result {
-                let cause = failure.error.cause ?? failure.error.kind.rawValue
+                let cause = failure.error.cause ?? failure.error.kind?.rawValue ?? Self.otherCause
                 let isKnown = count.failed[cause] != nil || count.failed.count < Self.maxCauses
                 count.failed[isKnown ? cause : Self.otherCause, default: 0] += 1
             } else {

@@ -131,7 +131,7 @@ struct SessionMachineWriterTests {
     func sameRefreshToken() throws {
         var bench = MachineBench()
         bench.advance(.seconds(200))
-        let target = TokenTarget(scopes: ["read"])
+        let target = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
         bench.send(.targetedTokenRequested(CallerID(1), target, minValid: nil))
         let grant = Grant(
             accessToken: Secret("read-1"), refreshToken: Secret("refresh-2"), issuedAt: bench.now.wall,
