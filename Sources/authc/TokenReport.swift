@@ -1,4 +1,5 @@
 import AuthWire
+import Glibc
 
 /// `authc token`: prints the token and a line feed.
 enum TokenReport {
@@ -17,6 +18,20 @@ enum TokenReport {
         }
         try check(token)
         try Output.result(token.accessToken)
+        return .done
+    }
+
+    /// `authc token --reject`: a program got a 401 with the token on stdin.
+    static func reject(_ options: Options, _ request: TokenRequest) throws(Failure) -> ExitStatus {
+        try options.prepareForSecrets()
+        let refused = try FieldArguments.secret(from: STDIN_FILENO, named: "--reject")
+        let agent = try options.connect()
+        // The session of an origin is the one whose token would be printed.
+        let session =
+            request.origin == nil
+            ? request.session : try agent.call(request.method, within: request.time).value.session
+        let (_, json) = try agent.call(TokenReject(session: session, accessToken: refused), within: request.time)
+        if options.json { try Output.json(json) }
         return .done
     }
 

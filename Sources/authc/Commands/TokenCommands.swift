@@ -2,14 +2,24 @@ import ArgumentParser
 import AuthWire
 
 struct Token: AgentCommand {
-    static let configuration = CommandConfiguration(abstract: "Print an access token that is valid now.")
+    static let configuration = CommandConfiguration(
+        abstract: "Print an access token that is valid now, or report one that was refused.")
 
     @OptionGroup var common: CommonOptions
 
     @OptionGroup var choice: TokenChoice
 
+    @Flag(help: "Read a token from stdin that got a 401, and print nothing. If it is the current one, it is renewed.")
+    var reject = false
+
+    func validate() throws {
+        guard reject, choice.minValid != nil || !choice.scope.isEmpty || choice.audience != nil else { return }
+        throw ValidationError("--reject finds the token by itself: remove --min-valid, --scope and --audience.")
+    }
+
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try TokenReport.run(options, choice.request(options))
+        let request = try choice.request(options)
+        return reject ? try TokenReport.reject(options, request) : try TokenReport.run(options, request)
     }
 }
 
