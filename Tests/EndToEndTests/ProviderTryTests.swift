@@ -26,6 +26,38 @@ struct ProviderTryTests {
         }
     }
 
+    @Test("names the sign-in page that Django's admin site redirects to, and what its own sign-in page does")
+    func redirects() async throws {
+        try await Scene.play(keyring: false) { scene in
+            try await Peer.running(.djangoREST, ["Correct-horse1"], in: scene.desktop) { server in
+                let profile = """
+                    name = "django"
+                    authorization = { cookie = "sessionid" }
+                    [environments]
+                    production = "\(server.url)"
+                    [sign_in.form]
+                    fields = [{ name = "username" }, { name = "password", kind = "password" }]
+                    request = { method = "POST", path = "/api-token-auth/", body = { username = "{username}", password = "{password}" } }
+                    [reply]
+                    access_token = { cookie = "sessionid" }
+                    success = { status = 302 }
+                    [renewal]
+                    kind = "none"
+                    [validation]
+                    method = "GET"
+                    path = "/admin/"
+                    bearer = true
+                    """
+                let file = try scene.desktop.folder.write(profile, to: "django.toml")
+                let tried = try await scene.authc(["provider", "check", file, "--against", server.url])
+                #expect(tried.status == 76, "\(tried.err)")
+                #expect(tried.out.contains("ok  sign_in.form.request"), "\(tried.out)")
+                let page = "/admin/login/?next=/admin/, its sign-in page"
+                #expect(tried.out.contains("--  validation") && tried.out.contains(page), "\(tried.out)")
+            }
+        }
+    }
+
     @Test("names what does not fit: another server, no server, a profile with problems, a bad address")
     func misfits() async throws {
         try await Scene.play(keyring: false) { scene in

@@ -13,6 +13,8 @@ package struct ProfileTrial: Sendable, WireObject {
     /// Where a response of 2xx says whether it is an error, and the value for a success.
     var envelope: String?
     var success: JSON?
+    /// The rule for a success, as JSON (``ResponseRule/json``), if a redirect can be one.
+    var rule: JSON?
     /// The metadata of an authorization server is expected, with this issuer.
     var issuer: String?
 
@@ -27,6 +29,7 @@ package struct ProfileTrial: Sendable, WireObject {
         try visitor.required("messages", &messages, .strings)
         try visitor.optional("envelope", &envelope, .string)
         try visitor.optional("success", &success, .any)
+        try visitor.optional("rule", &rule, .any)
         try visitor.optional("issuer", &issuer, .string)
     }
 
@@ -58,17 +61,21 @@ extension ProviderProfile {
     }
 
     private var ownTrials: [ProfileTrial] {
-        var named: [(String, RequestTemplate?)] = []
+        var named: [(String, RequestTemplate?, ResponseRule?)] = []
         if oauth == nil {
-            named += signIn.map { ("sign_in.\($0.name).request", $0.request) }
-            named += [("renewal.request", renewal.request), ("validation", validation)]
+            named += signIn.map { ("sign_in.\($0.name).request", $0.request, success(of: .own, $0)) }
+            named += [("renewal.request", renewal.request, renewal.reply?.success), ("validation", validation, nil)]
         }
-        named.append(("user_request.request", userRequest?.request))
+        named.append(("user_request.request", userRequest?.request, nil))
         named += endpoints.filter {
             $0.request.method == "GET" && $0.arguments.allSatisfy { $0.optional || $0.fallback != nil }
         }
-        .map { ("endpoints.\($0.name)", $0.request) }
-        return named.compactMap { name, template in template.flatMap { trial(name, $0) } }
+        .map { ("endpoints.\($0.name)", $0.request, nil) }
+        return named.compactMap { name, template, rule in
+            guard let template, var trial = trial(name, template) else { return nil }
+            trial.rule = rule?.json
+            return trial
+        }
     }
 
     /// `nil` if the request cannot be built without values.
@@ -98,7 +105,7 @@ extension ProfileTrial {
     /// What a response shows.
     package func finding(in reply: HTTPResponse) -> TriedRequest {
         let body = ResponseBody(reply)
-        let (isExpected, text) = meaning(of: reply.status, body)
+        let (isExpected, text) = redirectMeaning(reply, body) ?? meaning(of: reply.status, body)
         return tried(status: reply.status, isExpected ? text + message(in: body, reply) : text, isExpected: isExpected)
     }
 
@@ -114,7 +121,6 @@ extension ProfileTrial {
         case 404, 410: return (false, "the server has no such path")
         case 405, 501: return (false, "the server does not allow \(method) there")
         case 429: return (true, "too many requests were sent")
-        case 300..<400: return (false, "the server redirects this request")
         case 500...: return (false, "the server failed")
         default: break
         }

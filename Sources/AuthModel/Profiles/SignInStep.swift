@@ -36,33 +36,6 @@ package struct SignInStep: Sendable, Equatable {
     }
 }
 
-/// Which responses are meant. All that it has must hold.
-package struct ResponseRule: Sendable, Equatable {
-    /// Empty: any.
-    package var statuses: Set<Int>
-    /// Error codes (``ErrorMap/code``). Empty: any.
-    package var codes: Set<String>
-    /// Where a value is expected.
-    package var place: ValuePlace?
-    /// The value at the place is one of these.
-    package var value: Expectation
-
-    package enum Expectation: Sendable, Equatable {
-        case exists
-        case missing
-        case equals([JSON])
-    }
-
-    package init(
-        statuses: Set<Int> = [], codes: Set<String> = [], place: ValuePlace? = nil, value: Expectation = .exists
-    ) {
-        self.statuses = statuses
-        self.codes = codes
-        self.place = place
-        self.value = value
-    }
-}
-
 /// A list in a response, from which the user chooses.
 package struct ChoiceList: Sendable, Equatable {
     package var list: JSONPointer

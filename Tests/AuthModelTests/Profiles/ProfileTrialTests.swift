@@ -1,7 +1,8 @@
 import AgentTestSupport
-import AuthModel
 import AuthWire
 import Testing
+
+@testable import AuthModel
 
 @Suite("What a server's answer shows about a profile")
 struct ProfileTrialTests {
@@ -41,6 +42,62 @@ struct ProfileTrialTests {
         let found = try finding(status)
         #expect(found.isExpected == isExpected && found.message.contains(words), "\(found.message)")
         #expect(found.httpStatus == status && found.method == "GET" && found.url == "https://server.example/v2/me")
+    }
+
+    private func redirect(
+        _ name: String = "validation", to target: String?, status: Int = 302,
+        _ change: (inout ProviderProfile) throws -> Void = { _ in }
+    ) throws -> TriedRequest {
+        let trial = try #require(try trials(change).first { $0.name == name })
+        let fields = target.map { ["Location": $0] } ?? [:]
+        return trial.finding(in: Sample.reply(status, "<html>", type: "text/html", fields))
+    }
+
+    @Test(
+        "a redirect is reported with what it means: to another spelling, to a sign-in page, or elsewhere",
+        arguments: [
+            ("/v2/me/", "https://server.example/v2/me/: use that address"),
+            ("https://www.server.example/v2/me?a=b", "https://www.server.example/v2/me?a=b: use that address"),
+            ("../accounts/login/?next=/me", "https://server.example/accounts/login/?next=/me, its sign-in page"),
+            ("https://sso.example/Sign-In.aspx", "https://sso.example/Sign-In.aspx, its sign-in page"),
+            ("/oauth2/start", "its sign-in page"), ("/catalogin/7", "request to https://server.example/catalogin/7"),
+            ("/v2/me", "request to https://server.example/v2/me"), (nil, "to no address"),
+        ] as [(String?, String)])
+    func redirects(target: String?, words: String) throws {
+        let found = try redirect(to: target)
+        #expect(!found.isExpected && found.message.contains(words), "\(found.message)")
+        #expect(found.message.contains("sign-in page") == words.contains("sign-in page"), "\(found.message)")
+    }
+
+    @Test("a redirect that the profile reads as a success is one without credentials; any other is a refusal")
+    func acceptedRedirects() throws {
+        func form(_ target: String, _ rule: ResponseRule?, status: Int = 302) throws -> TriedRequest {
+            try redirect("sign_in.password.request", to: target, status: status) { $0.reply.success = rule }
+        }
+        let home = ResponseRule(statuses: [302], place: .header("Location"), value: .equals(["/home"]))
+        let accepted = try form("/home", home)
+        #expect(!accepted.isExpected && accepted.message.contains("https://server.example/home is a success"))
+        let refused = try form("/login?error=1", home)
+        #expect(refused.isExpected)
+        let words = "refused without credentials, with a redirect to https://server.example/login?error=1"
+        #expect(refused.message == words, "\(refused.message)")
+        #expect(try form("/home", home, status: 303).isExpected)
+        #expect(try form("/home", home, status: 200).message == "refused without credentials, with HTTP 200")
+        let cookie = ResponseRule(statuses: [302], place: .cookie("sid"))
+        #expect(try form("/home", cookie).isExpected)
+        let without = try form("/home", nil)
+        #expect(!without.isExpected && without.message.contains("`reply.success`"), "\(without.message)")
+    }
+
+    @Test("a rule is the same after it was passed on as JSON")
+    func rules() throws {
+        for rule in [
+            ResponseRule(statuses: [302, 303]), ResponseRule(codes: ["a"], place: .header("X"), value: .missing),
+            ResponseRule(place: .cookie("sid")),
+            ResponseRule(place: .pointer(try JSONPointer("/a/b")), value: .equals([true, 1, "x"])),
+        ] {
+            #expect(ResponseRule(json: try JSON(parsing: rule.json.serialized())) == rule)
+        }
     }
 
     @Test("a page and an unreadable body are not what a profile expects")

@@ -32,7 +32,8 @@ extension ProviderProfile {
         return request
     }
 
-    private func success(of part: SignInPart, _ method: SignInMethod) -> ResponseRule? {
+    /// Which response to this request is a success; `nil`: any 2xx.
+    func success(of part: SignInPart, _ method: SignInMethod) -> ResponseRule? {
         let map = reply.overridden(by: method.reply)
         return switch part {
         case .own: map.success

@@ -84,19 +84,7 @@ extension ProviderProfile {
     }
 
     private func holds(_ rule: ResponseRule, _ reply: HTTPResponse, _ body: ResponseBody) -> Bool {
-        if !rule.statuses.isEmpty, !rule.statuses.contains(reply.status) { return false }
-        if !rule.codes.isEmpty {
-            let code = ErrorText(body, map: errors).completed(by: TokenChallenge(reply)).code
-            guard let code, rule.codes.contains(code) else { return false }
-        }
-        guard let place = rule.place else { return true }
-        let found = place.find(in: reply, body) ?? JSON.null
-        return switch rule.value {
-        case .exists: !found.isNull
-        case .missing: found.isNull
-        case .equals(let values):
-            values.contains { $0 == found || ($0.doubleValue != nil && $0.doubleValue == found.doubleValue) }
-        }
+        rule.holds(reply, body) { ErrorText(body, map: errors).completed(by: TokenChallenge(reply)).code }
     }
 
     private func requested(
