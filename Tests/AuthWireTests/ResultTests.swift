@@ -52,7 +52,9 @@ struct ResultTests {
         }
         for page in [PageInfo(items: ""), PageInfo(items: "/users", next: ["page": 2])] {
             try check(
-                APIResponse(status: 204, bodyBase64: "AA==", page: page, next: "https://a.example/?p=2"), \.json,
+                APIResponse(
+                    status: 204, bodyBase64: "AA==", page: page, next: "https://a.example/?p=2",
+                    url: "https://a.example/"), \.json,
                 APIResponse.init)
         }
         for message in [nil, "Sent."] { try check(MessageResult(message: message), \.json, MessageResult.init) }

@@ -72,7 +72,7 @@ struct PagingTests {
     // MARK: Servers that misbehave
 
     private static func play(
-        _ reply: @escaping @Sendable (ScriptedBackend.Received) -> ScriptedBackend.Reply,
+        _ reply: @escaping @Sendable (ScriptedBackend.Received) -> ScriptedBackend.Reply, _ more: String = "",
         _ test: @escaping @Sendable (Scene, ScriptedBackend) async throws -> Void
     ) async throws {
         try await ScriptedBackend.serving({ call in
@@ -84,8 +84,9 @@ struct PagingTests {
                     method = "GET"
                     path = "/list"
                     pages = { items = "/items", next = "/next" }
+
                     """
-                try await scene.addProfile(profile(backend.url, endpoint), named: "notes")
+                try await scene.addProfile(profile(backend.url, endpoint + more), named: "notes")
                 try await signIn(scene)
                 try await test(scene, backend)
             }
@@ -120,6 +121,64 @@ struct PagingTests {
             #expect(all.status == 76 && all.err.contains("leads back to an earlier page"), "\(all.err)")
             #expect(backend.requests(to: "/list").map(\.target) == ["/list", "/list?page=2", "/list?page=3"])
             #expect(backend.requests(to: "/list").allSatisfy { $0.header("authorization") == "Token token-secret-1" })
+        }
+    }
+
+    @Test("pages that lead back to the first one: it is neither requested nor printed again")
+    func backToFirst() async throws {
+        try await Self.play({ call in
+            call.target.hasSuffix("=2")
+                ? .init(200, #"{"items":[2],"next":"/list"}"#) : .init(200, #"{"items":[1],"next":"?page=2"}"#)
+        }) { scene, backend in
+            let all = try await scene.agent.authc("call", "list", "--all")
+            #expect(all.status == 76 && all.out == "1\n2\n", "\(all.out)\(all.err)")
+            #expect(all.err.contains("page 2 of list leads back to an earlier page"), "\(all.err)")
+            #expect(backend.requests(to: "/list").map(\.target) == ["/list", "/list?page=2"])
+        }
+    }
+
+    @Test("with --slurp, stdout is one array, or nothing if a page fails")
+    func slurp() async throws {
+        let endpoint = """
+            [endpoints.broken]
+            method = "GET"
+            path = "/broken"
+            pages = { items = "/items", next = "/next" }
+            """
+        try await Self.play(
+            { call in
+                if !call.target.hasSuffix("=2") { return .init(200, #"{"items":[1,2],"next":"?page=2"}"#) }
+                return call.path == "/list" ? .init(200, #"{"items":[3]}"#) : .init(403, "{}")
+            }, endpoint
+        ) { scene, _ in
+            let whole = try await scene.agent.authc("call", "list", "--all", "--slurp")
+            #expect(whole.status == 0 && whole.out == "[1,2,3]\n", "\(whole.out)\(whole.err)")
+            let broken = try await scene.agent.authc("call", "broken", "--all", "--slurp")
+            #expect(broken.status == 65 && broken.out.isEmpty && !broken.err.isEmpty, "\(broken.out)\(broken.err)")
+            // Without it, the items so far are there.
+            let lines = try await scene.agent.authc("call", "broken", "--all")
+            #expect(lines.status == 65 && lines.out == "1\n2\n", "\(lines.out)\(lines.err)")
+        }
+    }
+
+    @Test("a cursor that leads back to the one of the first page ends the pages")
+    func cursor() async throws {
+        let endpoint = """
+            [endpoints.cursor]
+            method = "GET"
+            path = "/cursor"
+            query = { at = "{at}" }
+            args = { at = "text?" }
+            pages = { items = "/items", next = "/at", cursor = "at" }
+            """
+        try await Self.play(
+            { call in
+                .init(200, #"{"items":["\#(call.target)"],"at":"\#(call.target.hasSuffix("=a") ? "b" : "a")"}"#)
+            }, endpoint
+        ) { scene, backend in
+            let all = try await scene.agent.authc("call", "cursor", "--all", "at=a")
+            #expect(all.status == 76 && all.err.contains("leads back"), "\(all.out)\(all.err)")
+            #expect(backend.requests(to: "/cursor").map(\.target) == ["/cursor?at=a", "/cursor?at=b"])
         }
     }
 

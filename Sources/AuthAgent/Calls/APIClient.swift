@@ -66,7 +66,9 @@ package final class APIClient: Sendable {
         // Before a token is requested: an error in the request is returned first.
         try order.prepare(for: record)
         var response = try await answer(order, session, record)
-        response.next = order.nextPage(after: response, to: try order.build(record).request.url)
+        let url = try order.build(record).request.url
+        response.next = order.nextPage(after: response, to: url)
+        if response.next != nil { response.url = order.withoutToken(url) }
         return response
     }
 

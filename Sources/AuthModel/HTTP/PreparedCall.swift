@@ -106,8 +106,10 @@ package struct PreparedCall: Sendable {
                 }.first { !$0.isEmpty }
             }
         // Some servers repeat the token.
-        return found.map { profile.tokenPlace.removed(from: URLReference.resolve($0, against: url)) }
+        return found.map { withoutToken(URLReference.resolve($0, against: url)) }
     }
+
+    package func withoutToken(_ url: String) -> String { profile.tokenPlace.removed(from: url) }
 
     /// Whether the caller requested an HTML page.
     package var acceptsHTML: Bool {

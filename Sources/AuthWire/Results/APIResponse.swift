@@ -21,6 +21,8 @@ public struct APIResponse: WireObject, HoldsSecrets {
     /// The address of the next page, if the response names one. It goes back as ``APICall/next`` or ``APIRequest/path``; the
     /// agent sends nothing to another origin.
     public var next: String?
+    /// The address of this page, if there is ``next``: pages that lead back here would never end.
+    public var url: String?
     /// The outbox entry, if the request is queued and has no response yet. ``status`` is 202 then.
     public var queued: String?
 
@@ -28,7 +30,7 @@ public struct APIResponse: WireObject, HoldsSecrets {
     public init(
         status: Int, headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
         stream: String? = nil, size: Int? = nil, fromCache: Bool = false, ageMs: Int? = nil, page: PageInfo? = nil,
-        next: String? = nil, queued: String? = nil
+        next: String? = nil, url: String? = nil, queued: String? = nil
     ) {
         self.status = status
         self.headers = headers
@@ -40,6 +42,7 @@ public struct APIResponse: WireObject, HoldsSecrets {
         self.ageMs = ageMs
         self.page = page
         self.next = next
+        self.url = url
         self.queued = queued
     }
 
@@ -55,6 +58,7 @@ public struct APIResponse: WireObject, HoldsSecrets {
         try visitor.optional("age_ms", &ageMs, .integer)
         try visitor.optional("page", &page, .object)
         try visitor.optional("next", &next, .string)
+        try visitor.optional("url", &url, .string)
         try visitor.optional("queued", &queued, .string)
     }
 

@@ -15,14 +15,21 @@ struct PageOutput {
     private let name: String
     private let flags: CallFlags
     private let output: ResponseOutput
-    /// The next pages so far, to detect a loop.
+    /// The arguments of the first page.
+    private let arguments: JSONObject
+    /// The pages so far, to detect a loop.
     private var seen: Set<String> = []
-    private var hasPrinted = false
+    private var count = 0
+    /// With `--slurp`: nothing is printed before all pages are there.
+    private var items: [JSON] = []
 
-    /// - Parameter name: the endpoint or path, for error messages.
-    init(of name: String, _ flags: CallFlags, _ options: Options) {
+    /// - Parameters:
+    ///   - name: the endpoint or path, for error messages.
+    ///   - arguments: of the first page.
+    init(of name: String, _ flags: CallFlags, _ options: Options, arguments: JSONObject = [:]) {
         self.name = name
         self.flags = flags
+        self.arguments = arguments
         output = ResponseOutput(options: options, include: flags.include)
     }
 
@@ -32,29 +39,37 @@ struct PageOutput {
             try output.show(response, json)
             return nil
         }
+        count += 1
         if let page = response.page {
-            for item in try items(of: response, at: page.items) { try print(item) }
+            for item in try items(of: response, at: page.items) { try accept(item) }
         } else if flags.slurp {
             guard output.options.json || response.bodyBase64 == nil else {
                 throw badReply("is not JSON; remove --slurp")
             }
-            try print(output.options.json ? json : response.body ?? .null)
+            try accept(output.options.json ? json : response.body ?? .null)
         } else {
             try output.show(response, json)
         }
         let next: Next
         let mark: String
         if let arguments = response.page?.next {
-            (next, mark) = (.arguments(arguments), JSON.object(arguments).text())
+            // The first page has the same marks as if another one had named it.
+            if count == 1 { seen.insert(Self.mark(arguments.keys.map { ($0, self.arguments[$0]) })) }
+            (next, mark) = (.arguments(arguments), Self.mark(arguments.keys.map { ($0, arguments[$0]) }))
         } else if let address = response.next {
+            if let url = response.url { seen.insert(url) }
             (next, mark) = (.address(address), address)
         } else {
-            if flags.slurp { try Output.raw(hasPrinted ? "]\n" : "[]\n") }
+            if flags.slurp { try Output.json(.array(items)) }
             return nil
         }
         guard seen.insert(mark).inserted else { throw badReply("leads back to an earlier page: \(mark)") }
-        guard seen.count < Self.most else { throw badReply("is page \(Self.most), and the pages may never end") }
+        guard count < Self.most else { throw badReply("is page \(Self.most), and the pages may never end") }
         return next
+    }
+
+    private static func mark(_ arguments: [(String, JSON?)]) -> String {
+        arguments.map { "\($0)=\($1?.text() ?? "")" }.joined(separator: " ")
     }
 
     private func items(of response: APIResponse, at place: String) throws(Failure) -> [JSON] {
@@ -64,17 +79,13 @@ struct PageOutput {
         return items
     }
 
-    private mutating func print(_ value: JSON) throws(Failure) {
-        if flags.slurp {
-            try Output.raw(hasPrinted ? "," : "[")
-            hasPrinted = true
-        }
-        try Output.json(value)
+    private mutating func accept(_ value: JSON) throws(Failure) {
+        if flags.slurp { items.append(value) } else { try Output.json(value) }
     }
 
     private func badReply(_ what: String) -> Failure {
         Failure(
             status: .badReply, kind: ErrorKind.badReply.rawValue,
-            message: Visible.line("page \(seen.count + 1) of \(name) \(what)"))
+            message: Visible.line("page \(count) of \(name) \(what)"))
     }
 }

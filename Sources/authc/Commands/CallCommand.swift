@@ -39,7 +39,7 @@ struct Call: AgentCommand {
             (params.stream, params.answer) = (Transfer.stream, flags.output == nil ? .whole : .stream)
             return try flags.transfer(params, file, options)
         }
-        var pages = PageOutput(of: name, flags, options)
+        var pages = PageOutput(of: name, flags, options, arguments: params.args)
         while true {
             let (response, json) = try agent.call(params, within: options.responseTimeout)
             switch try pages.show(response, json) {
