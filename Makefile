@@ -155,7 +155,7 @@ install:
 	$(INSTALL) -m 755 -s $(addprefix $(RELEASE)/,$(COMMANDS)) $(LIBEXEC)/
 	for program in $(PROGRAMS); do $(INSTALL) -m 755 -s $(RELEASE)/$$program $(BIN)/ || exit 1; done
 	for unit in $(UNITS); do \
-	    sed 's|^\(Exec[A-Za-z]*=\)[^ ]*/authd|\1$(PREFIX)/bin/authd|' $$unit > $(UNIT_FOLDER)/$$(basename $$unit) \
+	    sed 's|^\(Exec[A-Za-z]*=\)[^ ]*/\(auth[cd]\)|\1$(PREFIX)/bin/\2|' $$unit > $(UNIT_FOLDER)/$$(basename $$unit) \
 	    && chmod 644 $(UNIT_FOLDER)/$$(basename $$unit) || exit 1; done
 	$(INSTALL) -m 644 $(MAN1) $(MAN)/man1/
 	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/

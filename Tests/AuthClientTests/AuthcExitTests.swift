@@ -1,5 +1,6 @@
 import AuthWire
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -100,6 +101,22 @@ struct AuthcExitTests {
         let result = try await Program.run(["wait", "-s", "nope", "--until", "signed_out"], folder: agent.folder)
         #expect(result.status == 0 && result.output.hasPrefix("  session nope\n"), "\(result.output)")
         #expect(result.output.contains("`authc login PROVIDER -s nope`"))
+    }
+
+    @Test("a wait without a limit goes on when the agent is started again")
+    func waitOn() async throws {
+        let waits = Atomic<Int>(0)
+        let agent = try TestAgent { peer, request in
+            if waits.add(1, ordering: .relaxed).newValue == 1 { return peer.end() }
+            peer.reply(request, Samples.status())
+        }
+        defer { agent.stop() }
+        let result = try await Program.run(["wait"], folder: agent.folder)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(waits.load(ordering: .relaxed) == 2)
+        let limited = try TestAgent { peer, _ in peer.end() }
+        defer { limited.stop() }
+        #expect(try await Program.run(["wait", "--timeout", "20s"], folder: limited.folder).status == 69)
     }
 
     @Test("a closed stdout ends it quietly, whether SIGPIPE is ignored or not", arguments: ["trap '' PIPE; ", ""])

@@ -164,8 +164,11 @@ struct UnitTests {
                 to: ".config/systemd/user/report.timer")
             try await machine.person("systemctl", "--user", "daemon-reload")
             try await machine.person("systemctl", "--user", "start", "--no-block", "report.service")
-            #expect(try await machine.unit("authc-wait@app-template.service", "ActiveState") == "activating")
-            #expect(try await machine.unit("report.service", "ExecMainPID") == "0")
+            // authc's request starts authd.
+            let started = "until systemctl --user is-active -q authd.service; do :; done"
+            let jobs = try await machine.person("bash", "-c", "\(started); systemctl --user list-jobs")
+            #expect(jobs.contains(/report\.service +start +waiting/), "\(jobs)")
+            #expect(jobs.contains(/authc-wait@app-template\.service +start +running/), "\(jobs)")
 
             try await machine.signIn()
             // Waits for the start that is in progress.

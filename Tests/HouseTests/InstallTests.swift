@@ -5,7 +5,7 @@ import Testing
 @Suite("make install")
 struct InstallTests {
     /// Uses stand-ins for the programs, which are not tested here.
-    private func make(_ target: String, into folder: URL) async throws {
+    private func make(_ target: String, into folder: URL, prefix: String = "/usr") async throws {
         let programs = folder.appending(path: "built")
         try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
         for name in ["authd", "authc", "authc-full"]
@@ -15,7 +15,7 @@ struct InstallTests {
         let result = try await run(
             .name("make"),
             arguments: [
-                "--directory", ProjectFiles.root.path, target, "PREFIX=/usr", "DESTDIR=\(folder.path)/root",
+                "--directory", ProjectFiles.root.path, target, "PREFIX=\(prefix)", "DESTDIR=\(folder.path)/root",
                 "RELEASE=\(programs.path)",
             ], output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
         try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
@@ -48,6 +48,22 @@ struct InstallTests {
                 for name in file.text.matches(of: /Docs\/[a-z\/-]+\.md/).map({ String($0.0) }) {
                     expect(name, from: documentation, namedBy: file.path)
                 }
+            }
+        }
+    }
+
+    @Test("installs units that start the installed programs")
+    func units() async throws {
+        try await withFolder { folder in
+            try await make("install", into: folder, prefix: "/opt/authd")
+            let units = folder.path + "/root/opt/authd/lib/systemd/user/"
+            let names = try FileManager.default.contentsOfDirectory(atPath: units).filter { $0.hasSuffix(".service") }
+            #expect(names.count >= 2)
+            for name in names {
+                let lines = try String(contentsOfFile: units + name, encoding: .utf8).split(separator: "\n")
+                let programs = lines.filter { $0.hasPrefix("Exec") && $0.contains("/auth") }
+                #expect(!programs.isEmpty, "\(name)")
+                #expect(programs.allSatisfy { $0.contains("=/opt/authd/bin/auth") }, "\(programs)")
             }
         }
     }

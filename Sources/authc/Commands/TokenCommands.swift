@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuthWire
+import Glibc
 
 struct Token: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -32,10 +33,14 @@ struct Wait: AgentCommand {
     @Option(help: "One of active, online, signed_out.", transform: goal)
     var until: WaitGoal = .active
 
-    /// Without `--timeout`, waits without limit: if the agent ends its own wait, this one starts again.
+    /// How often in a row the agent may be gone. It is started again after an upgrade, or after a crash.
+    private static let maxRestarts = 5
+
+    /// Without `--timeout`, waits without limit: if the agent ends its own wait, or is started again, this one starts again.
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         let session = try options.chosenSession()
-        let agent = try options.connect()
+        var agent = try options.connect()
+        var restarts = 0
         let params = SessionWait(session: session, until: until, timeout: options.timeout)
         let time = options.timeout.map { $0 + Agent.grace } ?? Limits.longestDuration
         while true {
@@ -50,7 +55,17 @@ struct Wait: AgentCommand {
                     if options.json { try Output.json(.null) } else { Output.note("The session is signed out.") }
                     return .done
                 }
-                guard options.timeout == nil, error.agentError?.kind == .timeout else { throw error }
+                guard options.timeout == nil else { throw error }
+                if error.agentError?.kind == .timeout {
+                    restarts = 0
+                    continue
+                }
+                let isRestart = error.kind == "closed" || error.agentError?.cause == "stopping"
+                guard isRestart, restarts < Self.maxRestarts else { throw error }
+                restarts += 1
+                // A second for each: whoever starts it again needs some time.
+                _ = unsafe poll(nil, 0, Int32(restarts * 1000))
+                agent = try options.connect()
             }
         }
     }
