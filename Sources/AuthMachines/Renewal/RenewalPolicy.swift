@@ -20,9 +20,9 @@ package enum RenewalPolicy {
     /// A provider may count the life of a token from a later moment than its client. So it may consider the token
     /// valid, and refuse the renewal, until this long after the end.
     package static let endTolerance = Duration.seconds(2)
-    /// How long the response with a token may have taken, if it was not measured in this run.
+    /// How long the response with a token may have taken, if it was not measured in this run: the limit of a request.
     package static let longestResponse = Duration.seconds(30)
-    /// The least time between two such tries after the end.
+    /// The least time between two tries after the token's end.
     private static let recheckSpacing = Duration.seconds(5)
     /// Dates move by less than this all the time, as a time server trims the clock.
     package static let noticeableShift = Duration.seconds(2)

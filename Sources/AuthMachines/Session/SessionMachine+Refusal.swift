@@ -78,7 +78,10 @@ extension SessionMachine {
     /// Serves the token to its end after a final refusal that may be early. A token without a known end is renewed
     /// after a 401.
     private mutating func refusedForNow(_ error: AgentError, _ turn: inout SessionTurn) {
-        failed(.notRenewed(record, from: error, cause: AgentError.renewalRefusal), retryAfter: nil, &turn)
+        let refusal: AgentError =
+            isLive(turn.now)
+            ? .notRenewed(record, from: error, cause: AgentError.renewalRefusal) : .notRenewedYet(record, from: error)
+        failed(refusal, retryAfter: nil, &turn)
         let recheck = RenewalPolicy.recheck(life, after: turn.now.boot)
         plan = recheck.map { RenewalPlan(at: $0, now: turn.now) }
         // The refusal is not stored, so the next run waits no longer than after other failures.
@@ -98,6 +101,16 @@ extension AgentError {
             "\(record.provider) did not renew session \(record.session). This is not final: authd "
                 + (cause == nil ? "asks again." : "uses the access token as long as it is valid, and then asks again."),
             cause: cause ?? error.cause, httpStatus: error.httpStatus, providerMessage: error.providerMessage,
+            retryable: true)
+    }
+
+    /// The access token has ended here, and perhaps not at the provider, which may refuse its renewal until then.
+    fileprivate static func notRenewedYet(_ record: SessionRecord, from error: AgentError) -> AgentError {
+        AgentError(
+            .providerUnreachable,
+            "The access token of session \(record.session) has ended, and \(record.provider) has not renewed it yet. "
+                + "authd asks again.",
+            cause: AgentError.renewalRefusal, httpStatus: error.httpStatus, providerMessage: error.providerMessage,
             retryable: true)
     }
 
