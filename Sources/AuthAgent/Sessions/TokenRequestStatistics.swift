@@ -5,8 +5,9 @@ import Synchronization
 
 /// Counts the requests for tokens, usable from any thread.
 package final class TokenRequestStatistics: Sendable {
-    /// Causes may come from providers: further ones are counted together.
+    /// Providers can invent causes: beyond this many, and unless they are words, they are counted as `other`.
     private static let maxCauses = 32
+    private static let longestCause = 64
     private static let otherCause = "other"
 
     private let counts = Mutex<[String: TokenRequestCounts]>([:])
@@ -21,8 +22,8 @@ package final class TokenRequestStatistics: Sendable {
             var count = counts[provider] ?? TokenRequestCounts(provider: provider)
             if case .failure(let failure) = result {
                 let cause = failure.error.cause ?? failure.error.kind?.rawValue ?? Self.otherCause
-                let isKnown = count.failed[cause] != nil || count.failed.count < Self.maxCauses
-                count.failed[isKnown ? cause : Self.otherCause, default: 0] += 1
+                let isNamed = Self.isWord(cause) && (count.failed[cause] != nil || count.failed.count < Self.maxCauses)
+                count.failed[isNamed ? cause : Self.otherCause, default: 0] += 1
             } else {
                 count.succeeded += 1
             }
@@ -32,5 +33,11 @@ package final class TokenRequestStatistics: Sendable {
             count.took += took
             counts[provider] = count
         }
+    }
+
+    private static func isWord(_ cause: String) -> Bool {
+        let (letters, digits) = (UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"))
+        return (1...longestCause).contains(cause.utf8.count)
+            && cause.utf8.allSatisfy { letters.contains($0 | 0x20) || digits.contains($0) || "_.-".utf8.contains($0) }
     }
 }

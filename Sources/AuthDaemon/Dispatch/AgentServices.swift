@@ -1,4 +1,4 @@
-import AuthAgent
+package import AuthAgent
 package import AuthModel
 package import AuthWire
 import Glibc

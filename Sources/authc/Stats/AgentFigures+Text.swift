@@ -8,10 +8,10 @@ extension AgentFigures {
     func lines(on screen: Screen) -> [String] {
         var lines = row("running", Span.text(stats.uptime), screen)
         lines += row("requests", "\(stats.requests), \(Self.count(stats.connections, "connection")) open", screen)
-        lines += row("sessions", "\(stats.sessions), tokens renewed \(Self.times(stats.renewals))", screen)
+        lines += row("sessions", "\(stats.sessions), \(Self.count(stats.renewals, "renewal"))", screen)
         let store = StatusCard.storeName(store.kind) + ": " + StatusCard.spaced(store.state.rawValue)
         lines += row("store", store, screen)
-        if !writes.isEmpty { lines += row("outbox", Self.count(writes.count, "write"), screen) }
+        if let writes, !writes.isEmpty { lines += row("outbox", Self.count(writes.count, "write"), screen) }
         for counts in stats.tokenRequests {
             lines += row(Visible.line(counts.provider), describe(counts), screen)
         }
@@ -21,12 +21,12 @@ extension AgentFigures {
     private func describe(_ counts: TokenRequestCounts) -> String {
         var text = "\(Self.count(counts.total, "request")) for tokens"
         if counts.total > 0 {
-            text += ", \(Span.text(.milliseconds(counts.took.wholeMilliseconds / Int64(counts.total)))) each"
+            text += ", \(Span.text(.milliseconds(counts.took.wholeMilliseconds / Int64(counts.total)))) on average"
         }
         let failures = counts.failed.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         guard !failures.isEmpty else { return text }
-        let causes = failures.map { "\(StatusCard.spaced($0.key)) \(Self.times($0.value))" }
-        return text + "; failed: " + causes.joined(separator: ", ")
+        let causes = failures.map { "\($0.value) failed (\(Visible.line(StatusCard.spaced($0.key))))" }
+        return text + ", " + causes.joined(separator: ", ")
     }
 
     private func row(_ label: String, _ text: String, _ screen: Screen) -> [String] {
@@ -38,12 +38,4 @@ extension AgentFigures {
     }
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
-
-    private static func times(_ number: Int) -> String {
-        switch number {
-        case 1: "once"
-        case 2: "twice"
-        default: "\(number) times"
-        }
-    }
 }

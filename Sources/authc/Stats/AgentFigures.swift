@@ -1,18 +1,21 @@
 import AuthWire
 
-/// What `authc stats` shows: the agent's counters, its sessions, its store and the writes that wait.
+/// What `authc stats` shows: the agent's counters, its sessions, its store and the writes that wait. `nil` is what the agent
+/// does not know while its store cannot be read.
 struct AgentFigures {
     let stats: AgentStats
-    let sessions: [SessionStatus]
     let store: StoreInfo
-    let writes: [OutboxItem]
+    let sessions: [SessionStatus]?
+    let writes: [OutboxItem]?
 
     func metrics(_ format: MetricsText.Format) -> String {
         var text = MetricsText(format)
         addAgent(to: &text)
         addTokenRequests(to: &text)
-        addSessions(to: &text)
-        addStore(to: &text)
+        if let sessions { add(sessions, to: &text) }
+        text.family("authd_store_ready", .gauge, "1 if sessions can be stored, else 0.")
+        text.sample("authd_store_ready", store.state == .ready ? "1" : "0", [("kind", store.kind.rawValue)])
+        if let writes { add(writes, to: &text) }
         return text.text
     }
 
@@ -21,20 +24,25 @@ struct AgentFigures {
         text.single("authd_renewals", .counter, "Tokens that were renewed.", "\(stats.renewals)")
         text.single("authd_connections", .gauge, "Open connections of clients.", "\(stats.connections)")
         text.single("authd_uptime_seconds", .gauge, "Time since the start.", Self.seconds(stats.uptime))
-        for (name, value) in stats.counters {
-            guard let value = value.integerValue else { continue }
-            text.single("authd_\(name)", .gauge, "See agent.stats in authd's protocol.", "\(value)")
+        for (name, kind, help) in Self.counters {
+            guard let value = stats.counters[name]?.integerValue else { continue }
+            text.single("authd_\(name)", kind, help, "\(value)")
         }
     }
 
+    private static let counters: [(name: String, kind: MetricsText.Kind, help: String)] = [
+        ("waiting_requests", .gauge, "Requests of clients that wait for something."),
+        ("refused_connections", .counter, "Connections that were refused, or closed because of their behaviour."),
+        ("unsent_bytes", .gauge, "Bytes of responses that clients have not received yet."),
+        ("unread_bytes", .gauge, "Bytes of lines that are incomplete or not parsed yet."),
+    ]
+
     private func addTokenRequests(to text: inout MetricsText) {
-        let name = "authd_token_requests"
-        text.family(name, .counter, "Requests for tokens to a provider, by outcome.")
+        let failures = "authd_token_request_failures"
+        text.family(failures, .counter, "Requests for tokens to a provider that failed, by cause.")
         for counts in stats.tokenRequests {
-            let provider = (name: "provider", value: counts.provider)
-            text.sample(name + "_total", "\(counts.succeeded)", [provider, ("outcome", "success")])
             for (cause, count) in counts.failed.sorted(by: { $0.key < $1.key }) {
-                text.sample(name + "_total", "\(count)", [provider, ("outcome", cause)])
+                text.sample(failures + "_total", "\(count)", [("provider", counts.provider), ("cause", cause)])
             }
         }
         let seconds = "authd_token_request_seconds"
@@ -51,7 +59,7 @@ struct AgentFigures {
         }
     }
 
-    private func addSessions(to text: inout MetricsText) {
+    private func add(_ sessions: [SessionStatus], to text: inout MetricsText) {
         text.family("authd_session_active", .gauge, "1 if the session has a valid token, else 0.")
         for session in sessions {
             text.sample("authd_session_active", session.state == .active ? "1" : "0", labels(session))
@@ -61,25 +69,20 @@ struct AgentFigures {
             let isRequired = session.state == .signInRequired
             text.sample("authd_session_sign_in_required", isRequired ? "1" : "0", labels(session))
         }
-        addDates("authd_token_issued_timestamp_seconds", "When the token was issued.", \.issuedAt, to: &text)
-        addDates("authd_token_end_timestamp_seconds", "When the token ends.", \.expiresAt, to: &text)
-        addDates(
-            "authd_session_end_timestamp_seconds", "When the refresh token ends, if the provider says so.", \.endsAt,
-            to: &text)
-    }
-
-    private func addDates(
-        _ name: String, _ help: String, _ date: (SessionStatus) -> Double?, to text: inout MetricsText
-    ) {
-        text.family(name, .gauge, help)
-        for session in sessions {
-            if let date = date(session) { text.sample(name, "\(date)", labels(session)) }
+        let dates: [(name: String, help: String, date: (SessionStatus) -> Double?)] = [
+            ("authd_token_issued_timestamp_seconds", "When the token was issued.", \.issuedAt),
+            ("authd_token_end_timestamp_seconds", "When the token ends.", \.expiresAt),
+            ("authd_session_end_timestamp_seconds", "When the refresh token ends, if that is known.", \.endsAt),
+        ]
+        for (name, help, date) in dates {
+            text.family(name, .gauge, help)
+            for session in sessions {
+                if let date = date(session) { text.sample(name, "\(date)", labels(session)) }
+            }
         }
     }
 
-    private func addStore(to text: inout MetricsText) {
-        text.family("authd_store_ready", .gauge, "1 if sessions can be stored, else 0.")
-        text.sample("authd_store_ready", store.state == .ready ? "1" : "0", [("kind", store.kind.rawValue)])
+    private func add(_ writes: [OutboxItem], to text: inout MetricsText) {
         text.family("authd_outbox_writes", .gauge, "Writes that wait for their provider, by state.")
         for state in OutboxItem.State.allCases {
             text.sample("authd_outbox_writes", "\(writes.count { $0.state == state })", [("state", state.rawValue)])

@@ -40,16 +40,13 @@ struct MetricsText {
         sample(kind == .counter ? name + "_total" : name, value)
     }
 
-    /// OpenMetrics 1.0, "escaped-string". Characters that a terminal acts on are escaped before.
+    /// OpenMetrics 1.0, "escaped-string". Characters that a terminal acts on, and line feeds, are escaped before.
     private static func escaped(_ text: String) -> String {
-        String(
-            VisibleText.line(text).flatMap { character in
-                switch character {
-                case "\\": "\\\\"
-                case "\"": "\\\""
-                case "\n": "\\n"
-                default: "\(character)"
-                }
-            })
+        var escaped = ""
+        for scalar in VisibleText.line(text).unicodeScalars {
+            if scalar == "\\" || scalar == "\"" { escaped.unicodeScalars.append("\\") }
+            escaped.unicodeScalars.append(scalar)
+        }
+        return escaped
     }
 }

@@ -12,7 +12,7 @@ struct Stats: AgentCommand {
             "Print metrics in this text format: openmetrics or prometheus.", valueName: "format"), transform: format)
     var metrics: MetricsText.Format?
 
-    @Option(help: ArgumentHelp("Write the metrics to this file, replacing it at once.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the metrics to this file, which is replaced at once.", valueName: "file"))
     var output: String?
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -23,10 +23,11 @@ struct Stats: AgentCommand {
         let agent = try options.connect()
         let (stats, json) = try agent.call(AgentStatsGet())
         if options.json { return try Output.jsonResult(json) }
+        let store = try agent.call(AgentInfoGet()).value.store
         let figures = AgentFigures(
-            stats: stats, sessions: try agent.call(SessionListGet()).value.sessions,
-            store: try agent.call(AgentInfoGet()).value.store,
-            writes: try agent.call(OutboxListGet(OutboxParams())).value.entries)
+            stats: stats, store: store,
+            sessions: try known { () throws(Failure) in try agent.call(SessionListGet()).value.sessions },
+            writes: try known { () throws(Failure) in try agent.call(OutboxListGet(OutboxParams())).value.entries })
         if let metrics, let output {
             try ProfileFile.write(figures.metrics(metrics) + "\n", to: output, replacing: true, ifExists: "")
         } else if let metrics {
@@ -35,6 +36,18 @@ struct Stats: AgentCommand {
             try Output.result(figures.lines(on: .current).joined(separator: "\n"))
         }
         return .done
+    }
+}
+
+/// `nil` while the agent's store cannot be read.
+private func known<Value>(_ value: () throws(Failure) -> Value) throws(Failure) -> Value? {
+    do throws(Failure) {
+        return try value()
+    } catch {
+        switch error.agentError?.kind {
+        case .keyringLocked?, .keyringUnavailable?: return nil
+        default: throw error
+        }
     }
 }
 
