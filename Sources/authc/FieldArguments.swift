@@ -50,14 +50,18 @@ struct FieldArguments {
             }
         }
         if let passwordFromInput {
-            let secrets = method.fields.filter(\.secret)
-            let new = secrets.first { $0.kind == "new-password" }
-            guard let field = new ?? secrets.first(where: { $0.name == "password" }) ?? secrets.first else {
+            guard let field = Self.password(of: method.fields) ?? Self.password(of: method.later ?? []) else {
                 throw .usage("--password-stdin: the method \(method.name) has no secret field")
             }
             result[field.name] = passwordFromInput
         }
         return result
+    }
+
+    /// The field that `--password-stdin` is for.
+    private static func password(of fields: [StepField]) -> StepField? {
+        let secrets = fields.filter(\.secret)
+        return secrets.first { $0.kind == "new-password" } ?? secrets.first { $0.name == "password" } ?? secrets.first
     }
 
     /// All fields, if none of them needs the method.

@@ -65,9 +65,18 @@ package final class Session: Sendable {
     }
 
     /// A new sign-in to this session.
-    /// - Parameter revokesFormer: whether the tokens of the former account are revoked.
-    package func replace(with record: SessionRecord, sentAt: Moment, revokesFormer: Bool = false) async {
+    /// - Parameters:
+    ///   - revokesFormer: whether the tokens of the former account are revoked.
+    ///   - reset: if its password was reset, so that a remembered sign-in uses the new one.
+    package func replace(
+        with record: SessionRecord, sentAt: Moment, revokesFormer: Bool = false, reset: PasswordReplacement? = nil
+    ) async {
         await runner.together { [providers] runner in
+            var record = record
+            // After a sign-out, nothing of the former session is used again.
+            if let reset, let former = runner.read({ $0.signedOut ? nil : $0.record }) {
+                record = reset.completed(record, replacing: former)
+            }
             runner.send(.renewable(providers.means(of: record)))
             runner.send(.replaced(record, sentAt: sentAt, revokesFormer: revokesFormer))
         }

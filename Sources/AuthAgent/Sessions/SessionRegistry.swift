@@ -1,4 +1,4 @@
-internal import AuthMachines
+package import AuthMachines
 package import AuthModel
 package import AuthWire
 internal import Synchronization
@@ -114,12 +114,12 @@ package final class SessionRegistry: Sendable {
     func firstLoadEnded() { firstLoad.open() }
 
     /// Adds a session after a sign-in. Returns when it is in the store, or the store has refused it.
-    /// - Parameter revokesFormer: see ``Session/replace(with:sentAt:revokesFormer:)``.
+    /// - Parameters: see ``Session/replace(with:sentAt:revokesFormer:reset:)``.
     package func signedIn(
-        _ record: SessionRecord, sentAt: Moment, revokesFormer: Bool = false
+        _ record: SessionRecord, sentAt: Moment, revokesFormer: Bool = false, reset: PasswordReplacement? = nil
     ) async throws(AgentError) -> SessionStatus {
         await keepDefault(besides: record.session)
-        let session = await install(record, sentAt: sentAt, revokesFormer: revokesFormer)
+        let session = await install(record, sentAt: sentAt, revokesFormer: revokesFormer, reset: reset)
         // The profile may have changed during the sign-in.
         await session.checkOrigins()
         await updateShared()
@@ -135,10 +135,12 @@ package final class SessionRegistry: Sendable {
         return try status(record.session)
     }
 
-    private func install(_ record: SessionRecord, sentAt: Moment, revokesFormer: Bool) async -> Session {
+    private func install(
+        _ record: SessionRecord, sentAt: Moment, revokesFormer: Bool, reset: PasswordReplacement?
+    ) async -> Session {
         // A session that is being signed out may be removed before it handles the new sign-in. Then a new one is added.
         while let session = session(named: record.session) {
-            await session.replace(with: record, sentAt: sentAt, revokesFormer: revokesFormer)
+            await session.replace(with: record, sentAt: sentAt, revokesFormer: revokesFormer, reset: reset)
             if self.session(named: record.session) === session { return session }
         }
         let (means, now) = (context.providers.means(of: record), context.clock.now())

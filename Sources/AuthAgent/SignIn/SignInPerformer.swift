@@ -101,7 +101,8 @@ final class SignInPerformer: ActionPerformer {
             }
         case .install(let record, let sentAt, let revokesFormer):
             begin(runner, SignInEvent.installed) { [registry] () async throws(AgentError) in
-                try await registry.signedIn(record, sentAt: sentAt, revokesFormer: revokesFormer)
+                try await registry.signedIn(
+                    record, sentAt: sentAt, revokesFormer: revokesFormer, reset: machine.passwordReplacement)
             }
         case .revoke(let record):
             runner.start { [self] in

@@ -38,12 +38,14 @@ package struct AccountChange: Sendable {
 }
 
 extension UserSummary {
-    /// Compares the ids if both have one, else the addresses; `false` if neither can be compared.
-    fileprivate func isOther(than user: UserSummary) -> Bool {
-        if let id, let other = user.id { return id != other }
-        if let email, let other = user.email { return email.lowercased() != other.lowercased() }
-        return false
+    /// Compares the ids if both have one, else the addresses; `nil` if neither can be compared.
+    func isSame(as user: UserSummary) -> Bool? {
+        if let id, let other = user.id { return id == other }
+        if let email, let other = user.email { return email.lowercased() == other.lowercased() }
+        return nil
     }
+
+    fileprivate func isOther(than user: UserSummary) -> Bool { isSame(as: user) == false }
 
     fileprivate var description: String { email ?? name ?? id ?? "an unknown user" }
 }

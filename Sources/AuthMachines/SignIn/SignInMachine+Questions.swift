@@ -20,7 +20,10 @@ extension SignInMachine {
             guard plainAuthority.oauth?.registers == true, registration == nil else { return findServer(&turn) }
             turn.act(.register(refused: nil))
         case .finish:
-            if let step = form.steps.step { return send(.step(step.index), &turn) }
+            if let step = form.steps.step {
+                form.steps.answersSent()
+                return send(.step(step.index), &turn)
+            }
             if form.method.key != nil { return send(.check, &turn) }
             if purpose.signsIn { return send(form.method.first == nil ? .own : .first, &turn) }
             stage = .acting

@@ -40,9 +40,8 @@ extension SignInForm {
     /// stays.
     fileprivate func needsPassword(_ grant: Grant, _ former: SessionStatus?) -> Bool {
         if let known = grant.needsPassword ?? method.needsPassword { return known }
-        if method.fields.contains(where: { [FieldKind.password, FieldKind.newPassword].contains($0.kind) }) {
-            return false
-        }
+        let hasPassword = method.fields.contains { FieldKind.passwords.contains($0.kind ?? "") }
+        if hasPassword || steps.hadPassword { return false }
         guard let former, former.user?.id == grant.user?.id else { return false }
         return former.needsPassword
     }

@@ -234,7 +234,8 @@ package struct SignInMachine: Machine {
             self.former = former
             try examined(user, origins, &turn)
         case .installed(let result):
-            let words = [held?.grant.message, note].compactMap(\.self)
+            let status = try result.get()
+            let words = [held?.grant.message, note, noteOfForgotten(status)].compactMap(\.self)
             let message = words.isEmpty ? nil : words.joined(separator: "\n")
             end(.done, message: message, status: try result.get(), &turn)
         case .passwordDone(let result):

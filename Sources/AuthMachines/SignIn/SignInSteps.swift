@@ -21,6 +21,10 @@ package struct SignInSteps: Sendable {
     private var corrections = 0
     /// Whether the user was asked anything in the present step.
     var hasAsked = false
+    /// Whether the user has entered a password in one of the steps.
+    private(set) var hadPassword = false
+    /// The new password of a former step.
+    private var formerPassword: Secret?
     /// How many of the requests before the sign-in's own were answered.
     private(set) var before = 0
     /// What follows them.
@@ -55,6 +59,7 @@ package struct SignInSteps: Sendable {
         guard uses[requested.index, default: 0] <= Self.mostUses else {
             throw .stepLimit("\(title) has asked for the same step more than \(Self.mostUses) times.")
         }
+        formerPassword = newPassword
         // Each answer is used once.
         for field in step?.fields ?? [] { answers[field.name] = nil }
         if step?.index != requested.index { corrections = 0 }
@@ -66,6 +71,18 @@ package struct SignInSteps: Sendable {
     static func fields(of method: SignInMethod) -> [StepField] { method.next.flatMap(\.fields) }
 
     mutating func accept(_ given: [String: Secret]) { answers.merge(given) { $1 } }
+
+    /// The present step's request is sent with the answers.
+    mutating func answersSent() {
+        let passwords = step?.fields.filter { FieldKind.passwords.contains($0.kind ?? "") } ?? []
+        if passwords.contains(where: { answers[$0.name] != nil }) { hadPassword = true }
+    }
+
+    /// The new password that a step has asked for last.
+    var newPassword: Secret? {
+        let field = step?.fields.first { $0.kind == FieldKind.newPassword }
+        return field.flatMap { answers[$0.name] } ?? formerPassword
+    }
 
     /// What the user is asked; `nil`: nothing is missing.
     mutating func question(of method: SignInMethod) -> SignInQuestion? {

@@ -115,6 +115,8 @@ package enum FieldKind {
     package static let key = "key"
 
     package static let all = [text, email, password, newPassword, code, idToken, key]
+    /// An account with one of these has a password.
+    package static let passwords: Set = [password, newPassword]
     /// Read without echo unless a profile says otherwise.
     package static let secret: Set = [password, newPassword, idToken, key]
 }

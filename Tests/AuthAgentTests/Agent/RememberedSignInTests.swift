@@ -116,6 +116,53 @@ struct RememberedSignInTests {
         #expect(profile.repeatedMethod?.name == "password")
     }
 
+    @Test("uses the new password after a reset; of another account, and after a sign-out, nothing is kept")
+    func reset() async throws {
+        let bodies = Mutex<[String]>([])
+        let numbers = Counter()
+        let transport = ScriptedTransport { request throws(TransportError) in
+            let body = request.body?.reveal() ?? ""
+            bodies.withLock { $0.append(body) }
+            let user = body.contains("bob@") ? "8" : "7"
+            let token = #"{"token":"t-\#(numbers.next())","expires_in":1000,"user":{"id":"\#(user)"}}"#
+            return ExampleProvider.json(200, token)
+        }
+        let example = try ExampleProvider(transport: transport) { profile in
+            profile.renewal = Renewal(kind: .signIn)
+            profile.signIn[0].fields[1].kind = FieldKind.password
+            var reset = profile.signIn[0]
+            reset.fields[1].kind = FieldKind.newPassword
+            profile.password[.reset] = reset
+        }
+        try await example.running { sessions, signIns in
+            let name = try SessionName("example")
+            func reset(_ email: String, replaces: Bool = false) async throws -> Step {
+                try await signIns.start(
+                    .reset,
+                    PasswordParams(
+                        session: name, provider: "example", fields: ["email": email, "password": "New-1"],
+                        replaceAccount: replaces))
+            }
+            _ = try await signIns.start(Self.start(remember: true))
+            let step = try await reset("ada@a.example")
+            #expect(step.kind == .done && step.message == nil)
+            #expect(try sessions.status(nil).remembered)
+            _ = try await sessions.refresh(SessionParams())
+            let last = try #require(bodies.withLock { $0.last })
+            #expect(last.contains("New-1") && last.contains(#""email":"a@b.example""#), "\(last)")
+
+            let other = try await reset("bob@a.example", replaces: true)
+            #expect(other.message?.contains("--remember") == true)
+            #expect(try sessions.status(nil).remembered == false)
+
+            _ = try await sessions.logout(SessionLogout(session: name))
+            _ = try await signIns.start(Self.start(remember: true))
+            _ = try await sessions.logout(SessionLogout(session: name))
+            _ = try await reset("ada@a.example")
+            #expect(try sessions.status(nil).remembered == false)
+        }
+    }
+
     // MARK: Requests before its own
 
     /// A sign-in that fetches a value, which its own request sends.

@@ -20,6 +20,15 @@ struct SignInBench {
             id: "l1", params: params, profile: profile, catalog: catalog, now: ManualClock.moment(.zero))
     }
 
+    /// A request about the password.
+    init(_ action: PasswordAction, at profile: ProviderProfile, _ fields: [String: String]) throws {
+        let method = try #require(profile.password[action])
+        machine = SignInMachine(
+            id: "l1", session: try SessionName("sample"), purpose: .password(action),
+            form: try SignInForm(profile: profile, environment: nil, method: method, answers: fields),
+            mayReplaceAccount: false, now: ManualClock.moment(.zero))
+    }
+
     /// At a provider that requires an address and a password.
     static func password(_ fields: [String: String] = ["email": "a@b.example", "password": "p"]) throws -> SignInBench {
         try SignInBench(Sample.profile(), LoginStart(provider: "sample", fields: fields))

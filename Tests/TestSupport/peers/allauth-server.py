@@ -1,8 +1,11 @@
-"""django-allauth's headless API, for an app: a password, then the code of an authenticator app if the user has one.
+"""django-allauth's headless API, for an app: a password, then the code of an authenticator app if the user has one. A code by
+e-mail resets the password, and signs in.
 
 Ada has no second factor; Bob has one. It listens on a port of the system's choice, prints "port N", and serves until its input
-ends. For each line of input it prints "code N", the current code of Bob's app.
+ends. For a line "mail" it prints "mail CODE", the code of the last e-mail; for any other one "code N", the current code of Bob's
+app.
 """
+import re
 import sys
 import threading
 import time
@@ -23,10 +26,14 @@ settings.configure(
     MIDDLEWARE=[
         "django.contrib.sessions.middleware.SessionMiddleware", "django.contrib.auth.middleware.AuthenticationMiddleware",
         "allauth.account.middleware.AccountMiddleware"],
+    TEMPLATES=[{
+        "BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True,
+        "OPTIONS": {"context_processors": ["django.template.context_processors.request"]}}],
     AUTHENTICATION_BACKENDS=["allauth.account.auth_backends.AuthenticationBackend"],
     CACHES={"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}},
     EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend", DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
     ACCOUNT_EMAIL_VERIFICATION="none", ACCOUNT_LOGIN_METHODS={"email"}, ACCOUNT_RATE_LIMITS=False,
+    ACCOUNT_PASSWORD_RESET_BY_CODE_ENABLED=True, ACCOUNT_LOGIN_ON_PASSWORD_RESET=True,
     ACCOUNT_SIGNUP_FIELDS=["email*", "password1*"], HEADLESS_ONLY=True, HEADLESS_CLIENTS=["app"],
     PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"], MFA_SUPPORTED_TYPES=["totp"])
 django.setup()
@@ -34,6 +41,7 @@ django.setup()
 from allauth.account.models import EmailAddress  # noqa: E402
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time  # noqa: E402
 from django.contrib.auth import get_user_model  # noqa: E402
+from django.core import mail  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.core.wsgi import get_wsgi_application  # noqa: E402
 from django.urls import include, path  # noqa: E402
@@ -65,7 +73,11 @@ class Quiet(WSGIRequestHandler):
 server = make_server("127.0.0.1", 0, get_wsgi_application(), Server, Quiet)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 print(f"port {server.server_port}", flush=True)
-for _ in sys.stdin:
+for line in sys.stdin:
+    if line.strip() == "mail":
+        # The code is alone on its line.
+        print("mail " + re.search(r"^([A-Z0-9-]{6,})$", mail.outbox[-1].body, re.MULTILINE)[1], flush=True)
+        continue
     # A code is good until its last second, and a used one is not accepted again.
     while time.time() % 30 > 26:
         time.sleep(0.1)
