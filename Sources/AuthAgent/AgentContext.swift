@@ -31,8 +31,9 @@ package struct AgentContext: Sendable {
     }
 
     /// Whether a request to this provider must wait: there is no network for it, and its profile asks for that.
-    func isOffline(for profile: ProviderProfile, in environment: String) -> Bool {
-        profile.api.waitsForConnectivity && board.network.state == .offline
+    /// - Parameter rules: of another profile that the request is made for.
+    func isOffline(for profile: ProviderProfile, in environment: String, as rules: APIRules? = nil) -> Bool {
+        (rules ?? profile.api).waitsForConnectivity && board.network.state == .offline
             && providers.needsNetwork(profile, in: environment)
     }
 

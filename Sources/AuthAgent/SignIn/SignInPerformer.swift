@@ -32,6 +32,7 @@ final class SignInPerformer: ActionPerformer {
     func perform(_ action: SignInAction, on runner: isolated Runner<SignInMachine>) {
         let machine = runner.read { machine in copy machine }
         let (form, session) = (machine.form, machine.session)
+        if action.needsNetwork, isOffline(action, of: form) { return runner.start { .networkMissing(action) } }
         switch action {
         case .showPlaceholder(let status): context.board.put(placeholder: status)
         case .removePlaceholder: context.board.removePlaceholder(of: session, in: .signingIn)
@@ -80,7 +81,6 @@ final class SignInPerformer: ActionPerformer {
             }
         case .request(let part):
             runner.start { [self] () async -> SignInEvent? in
-                if context.isOffline(for: form.profile, in: form.environment) { return .networkMissing(part) }
                 let sentAt = now
                 let response: Result<SignInResponse, ProviderFailure> = await Result(
                     of: try await providers.send(
@@ -124,6 +124,17 @@ final class SignInPerformer: ActionPerformer {
                 try await changePassword(form, of: session)
             }
         }
+    }
+
+    /// The session's profile says whether to wait, also for a provider where the user proves who they are.
+    private func isOffline(_ action: SignInAction, of form: SignInForm) -> Bool {
+        switch action {
+        case .request, .requestReset, .changePassword: break
+        default:
+            guard let proof = form.proof?.profile else { break }
+            return context.isOffline(for: proof, in: proof.defaultEnvironment, as: form.profile.api)
+        }
+        return context.isOffline(for: form.profile, in: form.environment)
     }
 
     private func begin<Value: Sendable>(

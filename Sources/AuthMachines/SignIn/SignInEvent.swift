@@ -27,8 +27,8 @@ package enum SignInEvent: Sendable {
     // Results of the machine's own actions.
     /// The session's provider has answered one request of the sign-in.
     case responded(SignInPart, Result<SignInResponse, ProviderFailure>, sentAt: Moment, former: SessionStatus?)
-    /// The request was not sent: there is no network, and the profile says to wait for one.
-    case networkMissing(SignInPart)
+    /// This was not done: there is no network, and the profile says to wait for one.
+    indirect case networkMissing(SignInAction)
     case networkReturned
     case registered(Result<RegisteredClient, AgentError>)
     /// - Parameter proofKey: a new one, if the action asked for it.

@@ -76,22 +76,7 @@ extension SignInMachine {
             return failed(error, &turn)
         }
         stage = .requesting(part)
-        offlineEnd = nil
         turn.act(.request(part))
-    }
-
-    /// The limit applies to the request as a whole, however often the network goes away.
-    mutating func networkMissing(_ part: SignInPart, _ turn: inout SignInTurn) throws(AgentError) {
-        guard case .requesting = stage else {
-            // A step that is polled is simply tried again later.
-            let missing = ProviderFailure.temporary(.offline, retryAfter: nil)
-            return try responded(.failure(missing), to: part, sentAt: turn.now, &turn)
-        }
-        let end = offlineEnd ?? turn.now.boot + Self.longestOffline
-        offlineEnd = end
-        stage = .offline(part, until: end)
-        turn.act(.awaitNetwork(until: end))
-        replyAway(&turn)
     }
 
     /// The session's provider has answered, or could not be asked.
@@ -168,9 +153,10 @@ extension SignInMachine {
             return Step(
                 login: id, kind: .wait, message: form.steps.step?.message,
                 expiresAt: now.date(of: timer.endsAt).unixSeconds)
-        case .offline(_, let end):
+        case .offline(_, _, let end):
+            let what = purpose.signsIn ? "The sign-in" : "The request"
             return Step(
-                login: id, kind: .wait, message: "There is no network. The sign-in continues when there is one.",
+                login: id, kind: .wait, message: "There is no network. \(what) continues when there is one.",
                 expiresAt: now.date(of: end).unixSeconds)
         default: return nil
         }

@@ -18,13 +18,13 @@ package struct SignInMachine: Machine {
         var signsIn: Bool { self == .signIn || self == .password(.reset) }
     }
 
-    enum Stage {
+    indirect enum Stage: Sendable {
         /// Waits for an answer.
         case asking(SignInQuestion)
         /// The session's provider is asked.
         case requesting(SignInPart)
-        /// The request is sent when there is a network.
-        case offline(SignInPart, until: BootInstant)
+        /// The action is carried out when there is a network; then the former stage continues.
+        case offline(SignInAction, from: Stage, until: BootInstant)
         /// A step's request is repeated until the user has done something elsewhere.
         case polling(Int, StepPollTimer, isAsking: Bool)
         /// The same about a password, without a sign-in.
@@ -86,11 +86,13 @@ package struct SignInMachine: Machine {
     var proofKey: Secret?
 
     /// The caller that began it, until it knows the sign-in.
-    private var starter: CallerID?
+    var starter: CallerID?
     /// The caller whose request is worked on. It gets the next step of any kind.
-    private var asker: CallerID?
+    var asker: CallerID?
     /// Those that wait for a question or the end.
     var waiting: [CallerID] = []
+    /// The callers know only that there was no network: they do not know yet where the user is.
+    var isAwayUnknown = false
 
     /// - Parameters:
     ///   - catalog: the other providers, where a user may prove who they are.
@@ -184,7 +186,7 @@ package struct SignInMachine: Machine {
     var deadline: BootInstant? {
         switch stage {
         case .asking: lastTouched + Self.abandonedAfter
-        case .inBrowser(_, let end), .offline(_, let end): end
+        case .inBrowser(_, let end), .offline(_, _, let end): end
         case .atDevice(_, let poll, isAsking: false): poll.wakeAt
         case .polling(_, let timer, isAsking: false): timer.wakeAt
         default: nil
@@ -211,6 +213,7 @@ package struct SignInMachine: Machine {
 
     /// The result of an action.
     private mutating func receive(_ event: SignInEvent, _ turn: inout SignInTurn) throws(AgentError) {
+        if !event.isAboutNetwork { offlineEnd = nil }
         switch event {
         case .registered(let result):
             registration = try result.get()
@@ -225,11 +228,8 @@ package struct SignInMachine: Machine {
         case .responded(let part, let result, let sentAt, let former):
             self.former = former
             try responded(result, to: part, sentAt: sentAt, &turn)
-        case .networkMissing(let part): try networkMissing(part, &turn)
-        case .networkReturned:
-            guard case .offline(let part, _) = stage else { break }
-            stage = .requesting(part)
-            turn.act(.request(part))
+        case .networkMissing(let action): try networkMissing(action, &turn)
+        case .networkReturned: networkReturned(&turn)
         case .examined(let user, let origins, let former):
             self.former = former
             try examined(user, origins, &turn)
@@ -237,7 +237,7 @@ package struct SignInMachine: Machine {
             let status = try result.get()
             let words = [held?.grant.message, note, noteOfForgotten(status)].compactMap(\.self)
             let message = words.isEmpty ? nil : words.joined(separator: "\n")
-            end(.done, message: message, status: try result.get(), &turn)
+            end(.done, message: message, status: status, &turn)
         case .passwordDone(let result):
             let (message, status) = try result.get()
             end(.done, message: message, status: status, &turn)
@@ -317,7 +317,9 @@ package struct SignInMachine: Machine {
         switch stage {
         case .ended: turn.reply(.failure(.unknownLogin), to: caller)
         case .asking(let question): turn.reply(.success(step(for: question, at: turn.now)), to: caller)
-        default: waiting.append(caller)
+        default:
+            waiting.append(caller)
+            if isAwayUnknown { replyAway(&turn) }
         }
     }
 
@@ -334,13 +336,6 @@ package struct SignInMachine: Machine {
         starter = nil
         // No caller knows it, so none could answer it or cancel it.
         if !hasEnded, !isInstalling { end(.failed, error: .cancelledLogin, &turn) }
-    }
-
-    /// The user is elsewhere: those that know it already wait for what comes after that.
-    mutating func replyAway(_ turn: inout SignInTurn) {
-        guard let asker, let step = stepAway(at: turn.now) else { return }
-        turn.reply(.success(step), to: asker)
-        (starter, self.asker) = (nil, nil)
     }
 
     mutating func reply(_ step: Step, _ turn: inout SignInTurn) {

@@ -7,12 +7,16 @@ import Testing
 
 @Suite("Sign-in and validation without a network", .timeLimit(.minutes(1)))
 struct OfflineSignInTests {
-    private static func example(waits: Bool = true, at url: String = "https://api.example") throws -> ExampleProvider {
-        try ExampleProvider(transport: ExampleProvider.numbering(), network: SilentNetwork()) { profile in
+    private static func example(
+        waits: Bool = true, at url: String = "https://api.example", transport: ScriptedTransport? = nil,
+        _ change: (inout ProviderProfile) throws -> Void = { _ in }
+    ) throws -> ExampleProvider {
+        try ExampleProvider(transport: transport ?? ExampleProvider.numbering(), network: SilentNetwork()) { profile in
             profile.environments = [ProviderEnvironment(name: "local", baseURL: url)]
             profile.api.waitsForConnectivity = waits
             profile.validation = RequestTemplate(
                 method: "GET", path: try Template(parsing: "/validate"), bearer: true)
+            try change(&profile)
         }
     }
 
@@ -74,6 +78,55 @@ struct OfflineSignInTests {
             sessions.context.board.put(network: .offline, providers: [:])
             let step = try await signIns.start(SessionRegistryTests.start)
             #expect(step.kind == .done)
+        }
+    }
+
+    @Test("requests about a password wait too", arguments: [PasswordAction.requestReset, .change])
+    func password(action: PasswordAction) async throws {
+        let example = try Self.example { profile in
+            var method = profile.signIn[0]
+            method.request = RequestTemplate(
+                method: "POST", path: try Template(parsing: "/password"), bearer: action == .change)
+            profile.password[action] = method
+        }
+        try await example.running { sessions, signIns in
+            let board = sessions.context.board
+            _ = try await signIns.start(SessionRegistryTests.start)
+            board.put(network: .offline, providers: [:])
+            let asked = Self.logins(example).count
+            let params = PasswordParams(provider: "example", fields: SessionRegistryTests.fields)
+            let step = try await signIns.start(action, params)
+            #expect(step.kind == .wait && Self.logins(example).count == asked)
+            board.put(network: .online, providers: [:])
+            #expect(try await signIns.wait(LoginParams(login: step.login)).kind == .done)
+            #expect(Self.logins(example).last == "POST https://api.example/password")
+        }
+    }
+
+    @Test("an authorization server is asked when the network is back, and the user gets the code for the other device")
+    func device() async throws {
+        let transport = ScriptedTransport { request throws(TransportError) in
+            ExampleProvider.json(
+                200,
+                request.method == "GET"
+                    ? #"{"issuer":"https://id.example","token_endpoint":"https://id.example/t","#
+                        + #""device_authorization_endpoint":"https://id.example/d"}"#
+                    : #"{"device_code":"d","user_code":"U","verification_uri":"https://id.example","expires_in":600}"#)
+        }
+        let example = try Self.example(transport: transport) { profile in
+            let oauth = OAuthProfile(issuer: "https://id.example", clientID: "authd")
+            (profile.oauth, profile.signIn) = (oauth, oauth.methods)
+        }
+        try await example.running { sessions, signIns in
+            let board = sessions.context.board
+            board.put(network: .offline, providers: [:])
+            let step = try await signIns.start(LoginStart(provider: "example", method: "device"))
+            #expect(step.kind == .wait && Self.logins(example).isEmpty)
+            board.put(network: .online, providers: [:])
+            let next = try await signIns.wait(LoginParams(login: step.login))
+            #expect(next.kind == .device && next.userCode == "U")
+            #expect(Self.logins(example) == ["POST https://id.example/d"])
+            _ = try await signIns.cancel(LoginParams(login: step.login))
         }
     }
 

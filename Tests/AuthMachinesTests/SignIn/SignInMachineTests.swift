@@ -311,7 +311,7 @@ struct SignInMachineTests {
     func networkReturns() throws {
         var bench = try SignInBench.password()
         let first = bench.begin()
-        bench.send(.networkMissing(.own))
+        bench.send(.networkMissing(.request(.own)))
         #expect(bench.actionNames == ["awaitNetwork"])
         #expect(try bench.step(for: first).kind == .wait)
         let waiting = bench.ask { .stepRequested($0) }
@@ -327,11 +327,11 @@ struct SignInMachineTests {
     func networkFlaps() throws {
         var bench = try SignInBench.password()
         bench.begin()
-        bench.send(.networkMissing(.own))
+        bench.send(.networkMissing(.request(.own)))
         let end = try #require(bench.wakeAt)
         bench.advance(.seconds(20))
         bench.send(.networkReturned)
-        bench.send(.networkMissing(.own))
+        bench.send(.networkMissing(.request(.own)))
         #expect(bench.wakeAt == end)
         let waiting = bench.ask { .stepRequested($0) }
         try bench.sleepUntilWake()
@@ -345,7 +345,7 @@ struct SignInMachineTests {
     func cancelledOffline() throws {
         var bench = try SignInBench.password()
         bench.begin()
-        bench.send(.networkMissing(.own))
+        bench.send(.networkMissing(.request(.own)))
         let caller = bench.ask { .cancelRequested($0) }
         #expect(try bench.step(for: caller).error == .cancelledLogin)
         bench.send(.networkReturned)
