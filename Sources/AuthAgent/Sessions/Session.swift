@@ -152,7 +152,7 @@ package final class Session: Sendable {
         do throws(ProviderFailure) {
             return (try await request(record), record)
         } catch {
-            guard error.error.httpStatus == 401 || error.rejectsToken else {
+            guard error.rejectsToken else {
                 await note(error, with: record)
                 throw error.error
             }

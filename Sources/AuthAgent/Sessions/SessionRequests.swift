@@ -159,11 +159,14 @@ package struct SessionRequests: Sendable {
         do throws(ProviderFailure) {
             grant = try await providers.validate(record, sentAt: context.clock.now())
         } catch {
-            let isFinal = if case .final = error { true } else { false }
-            guard isFinal || error.error.httpStatus == 401 || error.rejectsToken else {
+            var isFinal = if case .final = error { true } else { false }
+            // A page from a proxy may have the status 401 too.
+            guard isFinal || error.rejectsToken else {
                 await session.note(error, with: record)
                 throw error.error
             }
+            // Nothing else can be tried: this was the provider's answer about the session.
+            if providers.means(of: record) == .none { isFinal = true }
             try await session.reject(record.tokens.accessToken, isFinal: isFinal)
             // A token that was issued just now is not renewed for that, and the provider does not accept it.
             if await session.record.tokens.accessToken == record.tokens.accessToken { throw error.error }
