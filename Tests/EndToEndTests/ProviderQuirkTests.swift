@@ -171,14 +171,37 @@ struct ProviderQuirkTests {
         }
     }
 
-    @Test("Microsoft: the metadata of all tenants is not used, and the message names its issuer")
-    func microsoftCommon() async throws {
+    /// The profile of the page for another authority than the tenant.
+    private func use(_ authority: String, _ scene: Scene) async throws {
+        let path = scene.profilePath("microsoft")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try text.replacing(ProviderStandIn.tenant, with: authority).write(
+            toFile: path, atomically: true, encoding: .utf8)
+        #expect(try await scene.type("authc reload").status == 0)
+    }
+
+    @Test(
+        "Microsoft: at the authority of all tenants, each user's ID token is compared with the issuer of its own tenant",
+        arguments: ["common", "organizations"])
+    func microsoftTenants(authority: String) async throws {
         try await play(.microsoft) { scene, server, page in
-            let path = scene.profilePath("microsoft")
-            let text = try String(contentsOfFile: path, encoding: .utf8)
-            try text.replacing(ProviderStandIn.tenant, with: "common").write(
-                toFile: path, atomically: true, encoding: .utf8)
-            #expect(try await scene.type("authc reload").status == 0)
+            try await use(authority, scene)
+            server.inject(.wrongTenant)
+            let refused = await #expect(throws: Failure.self) { try await scene.login(with: page) }
+            #expect("\(String(describing: refused))".contains("another issuer"))
+            try await signIn(scene, server, page)
+            let status = try await scene.agent.status(page.provider)
+            #expect(status.state == .active && status.user?.id == "248289761001")
+            #expect(try await scene.agent.authc("refresh").status == 0)
+        }
+    }
+
+    @Test(
+        "Microsoft: a placeholder is accepted from the authority's own host and for several tenants only",
+        arguments: ["elsewhere/common", "contoso.example"])
+    func microsoftPlaceholder(authority: String) async throws {
+        try await play(.microsoft) { scene, server, _ in
+            try await use(authority, scene)
             let login = try await scene.authc(["login", "microsoft", "--method", "browser"])
             #expect(login.status == 76 && login.err.contains("{tenantid}"), "\(login.err)")
             #expect(server.counts.codes == 0)

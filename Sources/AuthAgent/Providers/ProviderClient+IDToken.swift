@@ -17,14 +17,15 @@ extension ProviderClient {
             throw .distrusted(profile, "there is no ID token in it")
         }
         // Its dates follow the clock of the server that issued it.
-        let endpoint = try? await server(of: profile, at: now).endpoints.token
-        let time = await signer.time(at: endpoint ?? issuer)
+        let server = try? await server(of: profile, at: now)
+        let time = await signer.time(at: server?.endpoints.token ?? issuer)
         let token: IDToken
         do throws(IDTokenError) {
             token = try IDToken(text)
             try token.check(
                 IDToken.Expectation(
-                    issuer: issuer, clientID: oauth.clientID, nonce: nonce, accessToken: grant.accessToken),
+                    issuer: issuer, tenants: server?.tenants, clientID: oauth.clientID, nonce: nonce,
+                    accessToken: grant.accessToken),
                 now: time, cryptography: cryptography)
         } catch {
             throw .distrusted(profile, "its ID token cannot be believed: \(error.reason)")
@@ -41,21 +42,27 @@ extension ProviderClient {
     private func checkSignature(
         _ token: IDToken, _ profile: ProviderProfile, _ cryptography: any Cryptography, _ now: Moment
     ) async throws(ProviderFailure) {
-        guard let place = try await server(of: profile, at: now).endpoints.keys else {
+        let server = try await server(of: profile, at: now)
+        guard let place = server.endpoints.keys else {
             throw .distrusted(profile, "it publishes no keys")
         }
         if let known = await servers.entry(of: place, .keys, at: now.boot), known.isFresh,
-            await Self.isSigned(token, known.document, cryptography)
+            await Self.isSigned(token, known.document, server.tenants, cryptography)
         {
             return
         }
-        guard await Self.isSigned(token, try await keys(at: place, of: profile, now: now), cryptography) else {
+        let keys = try await keys(at: place, of: profile, now: now)
+        guard await Self.isSigned(token, keys, server.tenants, cryptography) else {
             throw .distrusted(profile, "its ID token is signed by none of its keys")
         }
     }
 
-    private static func isSigned(_ token: IDToken, _ keys: JSON, _ cryptography: any Cryptography) async -> Bool {
-        for key in token.keys(in: keys) where await cryptography.isSigned(token.text, by: key) { return true }
+    private static func isSigned(
+        _ token: IDToken, _ keys: JSON, _ tenants: TenantIssuer?, _ cryptography: any Cryptography
+    ) async -> Bool {
+        for key in token.keys(in: keys, of: tenants) where await cryptography.isSigned(token.text, by: key) {
+            return true
+        }
         return false
     }
 }

@@ -16,7 +16,7 @@ extension ProviderClient {
             guard let known else { throw error }
             return try Self.read(known.document, profile, oauth)
         }
-        if found.json["issuer"]?.stringValue == issuer {
+        if OAuthServer.isMetadata(found.json, of: issuer) {
             await servers.keep(found.json, of: issuer, .metadata, for: found.age, at: now.boot)
         }
         return try Self.read(found.json, profile, oauth)
@@ -54,7 +54,7 @@ extension ProviderClient {
             if index > 1, merged != nil || stranger != nil { break }
             do throws(ProviderFailure) {
                 let found = try await publication(at: place, of: profile)
-                if found.json["issuer"]?.stringValue != issuer {
+                if !OAuthServer.isMetadata(found.json, of: issuer) {
                     stranger = stranger ?? found
                 } else {
                     merged = merged?.completed(by: found) ?? found

@@ -27,6 +27,7 @@ package struct AuthorizationAttempt: Sendable {
     private let state: String
     private let title: String
     private let issuer: String?
+    private let tenants: TenantIssuer?
     private let identifiesIssuer: Bool
 
     /// - Parameter proofKey: the key that the tokens will be bound to; the code is then bound to it too (RFC 9449 §10).
@@ -47,6 +48,7 @@ package struct AuthorizationAttempt: Sendable {
         self.redirectURI = redirectURI
         title = profile.title
         issuer = server.issuer
+        tenants = server.tenants
         identifiesIssuer = server.identifiesIssuer
         var fields = [
             FormField("response_type", "code"), FormField("client_id", oauth.clientID),
@@ -96,7 +98,9 @@ package struct AuthorizationAttempt: Sendable {
         }
         // A mix-up attack: the response comes from another server (RFC 9207 §2.4).
         let named = fields["iss"]
-        if let issuer, named != nil || identifiesIssuer, named.map({ !$0.utf8.elementsEqual(issuer.utf8) }) ?? true {
+        if let issuer, named != nil || identifiesIssuer,
+            named.map({ !(tenants?.includes($0) ?? $0.utf8.elementsEqual(issuer.utf8)) }) ?? true
+        {
             return .refused(
                 AgentError(
                     .badReply,

@@ -38,11 +38,12 @@ package struct IDToken: Sendable {
         keyID = header["kid"]?.stringValue
     }
 
-    /// The keys of a set (RFC 7517 §5) that may have signed the token, by type, use and name.
-    package func keys(in set: JSON) -> [JSON] {
+    /// The keys of a set (RFC 7517 §5) that may have signed the token, by type, use and name, and for its tenant.
+    package func keys(in set: JSON, of tenants: TenantIssuer? = nil) -> [JSON] {
         (set["keys"]?.arrayValue ?? []).prefix(Self.maxKeys).filter { key in
             key["kty"]?.stringValue == keyType && Self.isLongEnough(key) && (key["use"]?.stringValue ?? "sig") == "sig"
                 && (key["alg"]?.stringValue ?? algorithm) == algorithm
+                && (tenants?.allows(key, for: claims) ?? true)
                 && (keyID == nil || key["kid"]?.stringValue == nil || key["kid"]?.stringValue == keyID)
         }.map(EllipticCurveKey.whole)
     }
@@ -64,13 +65,19 @@ package struct IDToken: Sendable {
 
     package struct Expectation: Sendable {
         package var issuer: String
+        /// Replaces ``issuer``.
+        package var tenants: TenantIssuer?
         package var clientID: String
         /// `nil` if none was sent.
         package var nonce: String?
         package var accessToken: Secret?
 
-        package init(issuer: String, clientID: String, nonce: String? = nil, accessToken: Secret? = nil) {
+        package init(
+            issuer: String, tenants: TenantIssuer? = nil, clientID: String, nonce: String? = nil,
+            accessToken: Secret? = nil
+        ) {
             self.issuer = issuer
+            self.tenants = tenants
             self.clientID = clientID
             self.nonce = nonce
             self.accessToken = accessToken
@@ -81,8 +88,9 @@ package struct IDToken: Sendable {
     package func check(
         _ expected: Expectation, now: WallTime, cryptography: any Cryptography
     ) throws(IDTokenError) {
-        guard claims["iss"]?.stringValue.map({ $0.utf8.elementsEqual(expected.issuer.utf8) }) == true else {
-            throw IDTokenError("it has another issuer")
+        let issuer = expected.tenants.map { $0.issuer(of: claims) } ?? expected.issuer
+        guard let issuer, claims["iss"]?.stringValue?.utf8.elementsEqual(issuer.utf8) == true else {
+            throw IDTokenError(issuer == nil ? "it names no tenant" : "it has another issuer")
         }
         try checkAudience(expected.clientID)
         try checkTimes(now)

@@ -3,6 +3,8 @@ package import AuthWire
 /// An authorization server: what the profile says, completed by the server's metadata.
 package struct OAuthServer: Sendable, Equatable {
     package var issuer: String?
+    /// The issuer of its ID tokens, if it is for several tenants; `nil`: ``issuer``.
+    package var tenants: TenantIssuer?
     package var endpoints: OAuthEndpoints
     /// Authorization responses contain the issuer (RFC 9207 §3).
     package var identifiesIssuer = false
@@ -30,7 +32,8 @@ package struct OAuthServer: Sendable, Equatable {
     package init(metadata: JSON, of profile: OAuthProfile, mayBeInsecure: Bool) throws(MetadataError) {
         guard let issuer = metadata["issuer"]?.stringValue else { throw MetadataError(reason: "it has no issuer") }
         // Mix-up attacks begin with metadata of another issuer (RFC 8414 §3.3): the comparison is exact.
-        guard issuer.utf8.elementsEqual((profile.issuer ?? "").utf8) else {
+        let tenants = TenantIssuer(issuer, of: profile.issuer ?? "")
+        guard tenants != nil || issuer.utf8.elementsEqual((profile.issuer ?? "").utf8) else {
             let spelled = ProviderText.clean(issuer) ?? "empty"
             guard Self.withoutSlash(issuer) == Self.withoutSlash(profile.issuer ?? "") else {
                 throw MetadataError(reason: "its issuer is \(spelled)")
@@ -43,13 +46,14 @@ package struct OAuthServer: Sendable, Equatable {
         var found = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
             guard let text = metadata[name]?.stringValue else { continue }
-            guard Self.mayName(text, of: issuer, mayBeInsecure: mayBeInsecure) else {
+            guard Self.mayName(text, of: profile.issuer ?? issuer, mayBeInsecure: mayBeInsecure) else {
                 throw MetadataError(
                     reason: "its \(name) must be an https address on another machine, like the issuer")
             }
             found[keyPath: path] = text
         }
-        self.init(issuer: issuer, endpoints: profile.endpoints.completed(by: found))
+        self.init(issuer: profile.issuer, endpoints: profile.endpoints.completed(by: found))
+        self.tenants = tenants
         identifiesIssuer = metadata["authorization_response_iss_parameter_supported"]?.boolValue ?? false
         challengeMethods = Self.texts(metadata["code_challenge_methods_supported"])
         proofAlgorithms = Self.texts(metadata["dpop_signing_alg_values_supported"])
@@ -57,6 +61,12 @@ package struct OAuthServer: Sendable, Equatable {
         grantTypes = Self.texts(metadata["grant_types_supported"])
         authenticationMethods = Self.texts(metadata["token_endpoint_auth_methods_supported"])
         acceptsClientDocuments = metadata["client_id_metadata_document_supported"]?.boolValue ?? false
+    }
+
+    /// Whether metadata is that of an issuer.
+    package static func isMetadata(_ json: JSON, of issuer: String) -> Bool {
+        guard let named = json["issuer"]?.stringValue else { return false }
+        return named.utf8.elementsEqual(issuer.utf8) || TenantIssuer(named, of: issuer) != nil
     }
 
     private static func texts(_ list: JSON?) -> [String]? { list?.arrayValue?.compactMap(\.stringValue) }

@@ -142,7 +142,7 @@ extension ProfileTrial {
 
     private func metadata(_ json: JSON, _ issuer: String) -> (isExpected: Bool, String) {
         guard let named = json["issuer"]?.stringValue else { return (false, "the metadata has no issuer") }
-        guard named.utf8.elementsEqual(issuer.utf8) else {
+        guard OAuthServer.isMetadata(json, of: issuer) else {
             return (false, "the metadata is of the issuer \(ProviderText.clean(named) ?? "")")
         }
         let found = OAuthEndpoints.names.map(\.name).filter { json[$0]?.stringValue != nil }

@@ -11,6 +11,7 @@ actor IDTokenSigner {
         var iat: Int
         var exp: Int
         var nonce: String?
+        var tid: String?
         var at_hash: String
         var name: String
         var email: String
@@ -52,6 +53,7 @@ actor IDTokenSigner {
             iss: state.issuer, sub: user.subject,
             aud: state.applies(.wrongAudience) ? "somebody-else" : state.client?.id ?? "", iat: Int(state.now),
             exp: Int(state.now) + 300, nonce: state.applies(.wrongNonce) ? "other" : nonce,
+            tid: state.applies(.wrongTenant) ? "9188040d-6c67-4c5b-b112-36a304b66dad" : state.configuration.tenant,
             at_hash: Self.unpadded(hash.base64EncodedString()), name: user.name, email: user.email)
         let keys = JWTKeyCollection()
         let name = JWKIdentifier(string: "k\(number)")

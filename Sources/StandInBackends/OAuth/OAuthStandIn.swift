@@ -24,6 +24,8 @@ package final class OAuthStandIn: Sendable {
         package var tokenLifetime = Duration.seconds(3600)
         package var deviceInterval = Duration.seconds(1)
         package var deviceLifetime = Duration.seconds(600)
+        /// What ID tokens name as the tenant of their user.
+        package var tenant: String?
         package var user = User(subject: "248289761001", name: "Jane Doe", email: "janedoe@example.com")
 
         package init() {}
@@ -169,6 +171,8 @@ extension OAuthStandIn {
         case wrongNonce
         /// The ID token is for another client.
         case wrongAudience
+        /// The ID token names another tenant than its issuer does.
+        case wrongTenant
         /// The ID token belongs to another access token.
         case wrongTokenHash
         case unsigned

@@ -38,9 +38,16 @@ struct ProviderServing: Shape {
             addOpenID(to: routes, at: "")
         case .microsoft:
             addOpenID(to: routes, at: "/\(ProviderStandIn.tenant)/v2.0")
-            // The metadata of all tenants names none.
-            routes.get("/common/v2.0/.well-known/openid-configuration") { _ throws(Refusal) in
-                metadata(issuer: "https://login.microsoftonline.com/{tenantid}/v2.0")
+            // The metadata of several tenants names none. The last two are not Microsoft's: another host, and a tenant.
+            let template = state.issuer.replacing(ProviderStandIn.tenant, with: "{tenantid}")
+            for (authority, issuer) in [
+                ("common", template), ("organizations", template),
+                ("elsewhere/common", "https://login.microsoftonline.com/{tenantid}/v2.0"),
+                ("contoso.example", template),
+            ] {
+                routes.get("/\(authority)/v2.0/.well-known/openid-configuration") { _ throws(Refusal) in
+                    metadata(issuer: issuer)
+                }
             }
         case .slack:
             routes.post("/api/auth.test", user)

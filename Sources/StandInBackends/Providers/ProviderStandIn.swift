@@ -24,6 +24,7 @@ package final class ProviderStandIn: Sendable {
     private init(_ provider: Provider, _ configuration: Configuration) throws {
         var settings = OAuthStandIn.Configuration()
         settings.clientID = configuration.clientID
+        if provider == .microsoft { settings.tenant = Self.tenant }
         let state = OAuthState(settings)
         // Only servers with RFC 9207 name themselves in the redirect.
         state.inject(.omitsIssuer, times: .max)
@@ -63,6 +64,8 @@ package final class ProviderStandIn: Sendable {
     package func waitForCounts(_ matches: @escaping @Sendable (OAuthStandIn.Counts) -> Bool) async throws {
         try await state.counts.wait(until: matches)
     }
+
+    package func inject(_ fault: OAuthStandIn.Fault) { state.inject(fault, times: 1) }
 
     /// Ends every access token, and no session.
     package func expireTokens() { state.expireTokens() }

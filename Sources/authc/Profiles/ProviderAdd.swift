@@ -28,7 +28,7 @@ struct ProviderAdd: AgentCommand {
     @Option(help: ArgumentHelp("Your host or domain at the provider.", valueName: "host"))
     var host: String?
 
-    @Option(help: ArgumentHelp("Your tenant's ID (Microsoft).", valueName: "uuid"))
+    @Option(help: ArgumentHelp("Your tenant's ID (Microsoft), common or organizations.", valueName: "uuid"))
     var tenant: String?
 
     @Option(help: ArgumentHelp("Your realm (Keycloak).", valueName: "realm"))
@@ -227,13 +227,14 @@ extension Starter.Value {
             guard letters, text.first?.isLetter == true || text.first?.isNumber == true else {
                 throw .usage("\(option): '\(text)' is not a host, such as id.example.org")
             }
+        case .tenant where ["common", "organizations"].contains(text): break
         case .tenant:
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.map(\.count) == [8, 4, 4, 4, 12], parts.joined().allSatisfy({ $0.isASCII && $0.isHexDigit })
             else {
                 throw .usage(
                     "\(option): '\(text)' is not a tenant's ID, a UUID",
-                    hint: "'common' and 'organizations' are not issuers; the ID is on the overview of your directory")
+                    hint: "the ID is on the overview of your directory; 'common' and 'organizations' are all tenants")
             }
         case .realm:
             guard isVisible, !text.contains(where: "/?#%\\".contains) else {
