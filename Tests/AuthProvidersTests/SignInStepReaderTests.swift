@@ -38,6 +38,36 @@ struct SignInStepReaderTests {
         return failure.problems.map { "\($0.line) \($0.key): \($0.expected)" }
     }
 
+    @Test("a sign-in that needs a value of the response to first cannot renew a session", arguments: [true, false])
+    func needsFirst(usesValue: Bool) throws {
+        let flow = usesValue ? #"flow = "{flow}""# : "flow = 1"
+        let text = """
+            name = "library"
+            [environments]
+            local = "http://localhost:1"
+            [reply]
+            access_token = "/token"
+            [renewal]
+            kind = "sign-in"
+            [sign_in.password]
+            fields = [{ name = "email" }]
+            first = { request = { method = "POST", path = "/users", capture = { flow = "/flow" } } }
+            request = { method = "POST", path = "/login", body = { email = "{email}", \(flow) } }
+            """
+        switch ProfileReader.read(text, source: "library.toml") {
+        case .success(let profile):
+            #expect(!usesValue && profile.repeatedMethod?.name == "password")
+        case .failure(let failure):
+            #expect(usesValue && failure.problems.map(\.key) == ["renewal.method"], "\(failure.problems)")
+            #expect(failure.problems.first?.expected.contains("`first`") == true)
+        }
+        // For the other kinds it is not an error: nothing is remembered.
+        let refresh = #"request = { method = "POST", path = "/r", bearer = true }"#
+        let other = text.replacing(#"kind = "sign-in""#, with: "kind = \"refresh\"\n" + refresh)
+        let profile = try ProfileReader.read(other, source: "library.toml").get()
+        #expect((profile.repeatedMethod == nil) == usesValue)
+    }
+
     @Test("requests before, captured values and steps are read in their order")
     func complete() throws {
         let profile = try read(

@@ -101,6 +101,8 @@ extension AgentError {
     /// §5.2, RFC 8707 §2). Any other error says nothing about it: a proxy on the way may have sent it.
     fileprivate var refusesTarget: Bool {
         let codes = ["refused_by_provider", "invalid_target", "invalid_scope", "access_denied", "unauthorized_client"]
+        // Servers send it with 400 (RFC 6749 §5.2), and proxies in front of them with 403.
+        if kind == .forbidden, cause == "access_denied" { return false }
         return [.validation, .refused, .forbidden].contains(kind) && codes.contains(cause ?? "")
     }
 

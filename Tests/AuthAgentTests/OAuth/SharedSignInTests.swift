@@ -93,7 +93,10 @@ struct SharedSignInTests {
 
     @Test(
         "an error that is not the server's refusal of the token does not end the session, and renews nothing",
-        arguments: [(404, "not_found"), (403, "blocked"), (401, "invalid_client"), (400, "invalid_request")])
+        arguments: [
+            (404, "not_found"), (403, "blocked"), (403, "access_denied"), (401, "invalid_client"),
+            (400, "invalid_request"),
+        ])
     func temporary(status: Int, code: String) async throws {
         try await play(try Self.pair(age: 2000), Self.error(status, code)) { sessions, server in
             await #expect(throws: AgentError.self) { try await sessions.refresh(Self.ofB) }
