@@ -64,7 +64,7 @@ struct Wait: AgentCommand {
                 guard isRestart, restarts < Self.maxRestarts else { throw error }
                 restarts += 1
                 // A second for each: whoever starts it again needs some time.
-                _ = unsafe poll(nil, 0, Int32(restarts * 1000))
+                _ = poll(nil, 0, Int32(restarts * 1000))
                 agent = try options.connect()
             }
         }
