@@ -27,11 +27,14 @@ package struct AtomicFile: Sendable {
     private var name: String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
 
     /// After an error the former file is intact.
-    package func replace(with bytes: [UInt8], durably: Bool = true) throws(SystemFailure) {
+    /// - Parameter mode: `nil` for a private file.
+    package func replace(
+        with bytes: [UInt8], mode: UInt32? = nil, durably: Bool = true
+    ) throws(SystemFailure) {
         let draft = ".\(name).new"
         let draftPath = "\(folder)/\(draft)"
         do throws(SystemFailure) {
-            try write(bytes, to: draftPath, as: draft, durably: durably)
+            try write(bytes, to: draftPath, as: draft, mode: mode, durably: durably)
             guard unsafe rename(draftPath, path) == 0 else { throw SystemFailure("replace \(path)") }
         } catch {
             unsafe unlink(draftPath)
@@ -72,7 +75,7 @@ package struct AtomicFile: Sendable {
     }
 
     private func write(
-        _ bytes: [UInt8], to draftPath: String, as draft: String, durably: Bool
+        _ bytes: [UInt8], to draftPath: String, as draft: String, mode: UInt32?, durably: Bool
     ) throws(SystemFailure) {
         let descriptor = unsafe open(draftPath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemFailure("create \(draftPath)") }
@@ -83,6 +86,9 @@ package struct AtomicFile: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw SystemFailure("write \(draftPath)") }
             rest = rest.dropFirst(count)
+        }
+        if let mode {
+            guard fchmod(descriptor, mode) == 0 else { throw SystemFailure("change the mode of \(draftPath)") }
         }
         note(.wrote(draft, bytes))
         guard durably else { return }

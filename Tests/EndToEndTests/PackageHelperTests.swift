@@ -38,6 +38,9 @@ struct PackageHelperTests {
 
     // MARK: pip
 
+    /// The system may have a keyring.
+    private static let onlyOwn = "PATH=$HOME/bin:$HOME/.local/bin"
+
     @Test("pip and uv download with the session's token, and not after its end")
     func pip() async throws {
         try await play { scene, server in
@@ -51,7 +54,7 @@ struct PackageHelperTests {
             }
             let early = try await scene.run(download("http://oauth2@\(host)"))
             #expect(early.status != 0)
-            let install = try await scene.run("authc helper install pip; cat .local/bin/keyring")
+            let install = try await scene.run("\(Self.onlyOwn) authc helper install pip; cat .local/bin/keyring")
             #expect(install.out == "#!/bin/sh\nexec authc helper pip \"$@\"\n", "\(install.err)")
             #expect(install.err.contains("keyring: exec authc helper pip \"$@\""), "\(install.err)")
             for address in ["http://oauth2@\(host)", server.url] {
@@ -78,7 +81,7 @@ struct PackageHelperTests {
         }
     }
 
-    @Test("keyring's options are answered as it answers them; other hosts and actions get status 1 or 65")
+    @Test("the helper answers keyring's options as keyring does; other hosts and actions get status 1 or 65")
     func keyringOptions() async throws {
         try await play { scene, server in
             let url = server.url + "/simple/"
@@ -102,10 +105,11 @@ struct PackageHelperTests {
             let other = try await scene.run(
                 """
                 echo true > bin/keyring; chmod +x bin/keyring
-                authc helper install pip; echo $?; ls .local/bin; mv bin/keyring .local/bin
-                authc helper install pip; echo $?; authc helper install pip --remove; echo $?; cat .local/bin/keyring
-                rm .local/bin/keyring; authc helper install pip --for \(server.url); echo $?
-                authc helper install pip --dry-run -s forge; ls .local/bin
+                install() { \(Self.onlyOwn) authc helper install pip "$@"; }
+                install; echo $?; ls .local/bin; mv bin/keyring .local/bin
+                install; echo $?; install --remove; echo $?; cat .local/bin/keyring
+                rm .local/bin/keyring; install --for \(server.url); echo $?
+                install --dry-run -s forge; ls .local/bin
                 """)
             #expect(other.out == "64\n64\n64\ntrue\n64\n", "\(other.out) \(other.err)")
             #expect(other.err.contains("exec authc helper pip -s forge \"$@\""), "\(other.err)")
@@ -204,8 +208,9 @@ struct PackageHelperTests {
             _ = try scene.desktop.folder.write(package, to: "home/two/Cargo.toml")
             _ = try scene.desktop.folder.write("", to: "home/two/src/lib.rs")
             // cargo may be a program of rustup, which has its programs in the user's home.
-            let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
-            let fetch = "cd two; RUSTUP_HOME=${RUSTUP_HOME:-\(home)/.rustup} cargo fetch -v"
+            let environment = ProcessInfo.processInfo.environment
+            let toolchains = environment["RUSTUP_HOME"] ?? (environment["HOME"] ?? "") + "/.rustup"
+            let fetch = "cd two; RUSTUP_HOME=\(toolchains) cargo fetch -v"
             let early = try await scene.run(fetch)
             #expect(early.status != 0)
             let install = try await scene.run("authc helper install cargo --for \(server.url)")
@@ -243,7 +248,7 @@ struct PackageHelperTests {
 
     // MARK: wget
 
-    @Test("wget sends the token to the session's server, not to a redirect's, and nobody sees it in the arguments")
+    @Test("wget sends the token to the session's server, not to a redirect's, and its arguments do not contain it")
     func wget() async throws {
         try await play { scene, server in
             let got = try await scene.run("authc helper wget \(server.url)/x -- -nv -O got && cat got")
@@ -252,15 +257,18 @@ struct PackageHelperTests {
             #expect(redirect.status == 8 && redirect.out.isEmpty, "\(redirect.err)")
             // Without the line, wget sends the token there too.
             let followed = try await scene.run(
-                "authc helper wget \(server.url)/elsewhere -- -nv -O - --max-redirect 1")
+                """
+                echo "header = Authorization: Bearer $(authc token -s forge)" > wgetrc
+                WGETRC=wgetrc wget -nv -O - \(server.url)/elsewhere
+                """)
             #expect(followed.status == 0, "\(followed.err)")
             let log = try await Self.log(scene, server)
             #expect(log.split(separator: "GET /arrived Bearer").count == 2 && log.contains("GET /x Bearer"), "\(log)")
             // A program in wget's place sees its arguments and variables.
             let seen = try await scene.run(
                 """
-                printf '#!/bin/sh\\ntr "\\\\0" " " < /proc/$$/cmdline; tr "\\\\0" " " < /proc/$$/environ; cat $WGETRC' \
-                > bin/wget
+                { printf '#!/bin/sh\\n[ $1 = --version ] && echo GNU Wget 1 && exit; '
+                printf 'tr "\\\\0" " " < /proc/$$/cmdline; tr "\\\\0" " " < /proc/$$/environ; cat $WGETRC'; } > bin/wget
                 chmod +x bin/wget; authc helper wget \(server.url)/x -- -q
                 """)
             let parts = seen.out.components(separatedBy: "header = Authorization: Bearer token-1\nmax_redirect = 0\n")
@@ -274,9 +282,46 @@ struct PackageHelperTests {
         }
     }
 
+    @Test("wget gets no other address and no option that adds one")
+    func wgetAddresses() async throws {
+        try await play { scene, server in
+            let secure = try #require(server.output.text.firstMatch(of: /TLS port ([0-9]+)/)?.1)
+            // What wget would do with them.
+            let plain = "wget -q -P got --no-check-certificate --header 'Authorization: Bearer x'"
+            _ = try await scene.run(
+                "\(plain) \(server.url)/x https://127.0.0.1:\(secure)/second; \(plain) -r \(server.url)/links")
+            let sent = try await Self.log(scene, server)
+            #expect(sent.contains("GET /second Bearer") && sent.contains("GET /linked Bearer"), "\(sent)")
+            for words in [
+                "\(server.url)/other", "127.0.0.1:\(secure)/other", "-r", "--recursive", "--recur", "-m", "--mirror",
+                "-p", "--page-requisites", "-i list", "--input-file=list", "--inp=list", "-e input=list", "--execute=x",
+                "--config=x", "-H", "--span-hosts", "-qr", "-nvr", "--max-redirect=5", "-O", "-O x -r", "--no-config",
+            ] {
+                let refused = try await scene.run("authc helper wget \(server.url)/never -- \(words)")
+                #expect(refused.status == 64 && refused.out.isEmpty, "\(words): \(refused.status) \(refused.err)")
+                #expect(refused.err.contains("pass one URL, and no option that adds others"), "\(refused.err)")
+            }
+            for words in ["-qO-", "-q -O -", "-nv --tries=1 --timeout=20 --output-document=- --header='X: y'"] {
+                let got = try await scene.run("authc helper wget \(server.url)/x -- \(words)")
+                #expect(got.status == 0 && got.out.contains("v1.32.0"), "\(words): \(got.err)")
+            }
+            let log = try await Self.log(scene, server)
+            #expect(!log.contains("/never") && !log.contains("/other"), "\(log)")
+            for (first, word) in [("GNU Wget2 2.1.0 - multithreaded", "Wget2"), ("BusyBox v1.36", "another program")] {
+                let other = try await scene.run(
+                    """
+                    printf '#!/bin/sh\\necho "\(first)"; cat "$WGETRC"' > bin/wget; chmod +x bin/wget
+                    authc helper wget \(server.url)/x
+                    """)
+                #expect(other.status == 64 && other.out.isEmpty, "\(other.out)")
+                #expect(other.err.contains("the helper needs GNU Wget 1; this wget is \(word)"), "\(other.err)")
+            }
+        }
+    }
+
     // MARK: Terraform
 
-    @Test("Terraform's requests get a token for the session's host and {} for others; its configuration is reset")
+    @Test("Terraform gets a token for the session's host, and {} for others; `--remove` restores its configuration")
     func terraformProtocol() async throws {
         try await play { scene, server in
             let secure = try #require(server.output.text.firstMatch(of: /TLS port ([0-9]+)/)?.1)
@@ -285,9 +330,11 @@ struct PackageHelperTests {
             let program = ".terraform.d/plugins/terraform-credentials-authd"
             let got = try await scene.run("\(program) get 127.0.0.1:\(secure)")
             #expect(got.status == 0 && got.out == "{\"token\":\"token-1\"}\n", "\(got.err)")
-            for host in ["app.terraform.io", "127.0.0.1:\(secure)/x", "x@127.0.0.1:\(secure)"] {
+            let elsewhere = try await scene.run("\(program) get app.terraform.io")
+            #expect(elsewhere.status == 0 && elsewhere.out == "{}\n" && !elsewhere.err.isEmpty, "\(elsewhere.out)")
+            for host in ["127.0.0.1:\(secure)/x", "x@127.0.0.1:\(secure)"] {
                 let other = try await scene.run("\(program) get \(host)")
-                #expect(other.status == 0 && other.out == "{}\n" && !other.err.isEmpty, "\(host): \(other.out)")
+                #expect(other.status == 64 && other.out.isEmpty && other.err.contains("not a host"), "\(host)")
             }
             for action in ["store", "forget"] {
                 let refused = try await scene.run(

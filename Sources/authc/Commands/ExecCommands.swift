@@ -119,7 +119,7 @@ struct Env: AgentCommand {
             var object = JSONObject()
             for (name, value) in values { object[name] = .string(value) }
             var result: JSONObject = ["variables": .object(object)]
-            result["expires_at"] = credential.token.expiresAt.map { .integer(Int64($0)) }
+            result["expires_at"] = credential.token.expirySecond.map { .integer($0) }
             return try Output.jsonResult(.object(result))
         }
         var lines = values.map { shell.assignment($0.name, $0.value) }

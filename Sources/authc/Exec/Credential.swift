@@ -45,7 +45,7 @@ struct Credential {
             case .accessToken: token.accessToken
             case .authorization: "\(token.tokenType) \(token.accessToken)"
             case .tokenType: token.tokenType
-            case .expiresAt: token.expiresAt.map { "\(Int64($0))" }
+            case .expiresAt: token.expirySecond.map { "\($0)" }
             case .session: token.session.text
             case .provider: status?.provider
             case .environment: status?.environment

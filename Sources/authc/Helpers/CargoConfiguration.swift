@@ -1,50 +1,62 @@
-import AuthClient
-import AuthFiles
 import AuthWire
 
-/// A line below the registry's index in cargo's configuration, and a program with the name that the line has.
+/// A line below the registry's index in cargo's configuration, and the program that the line names.
 struct CargoConfiguration {
     let server: Substring
     let session: SessionName?
 
+    private var program: String { "cargo-credential-authd" + (session.map { "-\($0)" } ?? "") }
+    private var line: String { "\(CargoRegistries.providerKey) = \"\(program)\"" }
+
     func apply(remove: Bool, dryRun: Bool) throws(Failure) {
-        let named = environmentValue("CARGO_HOME") ?? ""
-        let path = (named.isEmpty ? try HelperScript.home() + "/.cargo" : named) + "/config.toml"
-        let script = HelperScript(
-            "cargo", session: session, at: "\(try HelperScript.programFolder())/\(CargoRegistries.program)")
-        var text: ConfigurationText
-        do throws(SystemFailure) {
-            text = try ConfigurationText(path: path)
-        } catch {
-            throw .usage(error.description)
-        }
-        let registries = CargoRegistries(text.lines, at: server)
-        guard !registries.found.isEmpty else {
-            throw .usage(
-                "\(path) has no registry at \(server)",
-                hint: "add it first: [registries.NAME] with index = \"sparse+\(server)/index/\"")
-        }
+        let script = HelperScript("cargo", session: session, at: "\(try HelperScript.programFolder())/\(program)")
+        var text = try ConfigurationText(
+            path: try ConfigurationFile.path("config.toml", in: "CARGO_HOME", else: ".cargo"))
+        let registries = CargoRegistries(text.lines, at: server, program: program)
         if let other = registries.otherProvider {
-            throw .usage("\(path) has another provider for \(server)", hint: "remove it first: \(Visible.line(other))")
+            throw .usage(
+                "\(text.path) has another provider for \(server)", hint: "remove it first: \(Visible.line(other))")
         }
-        do throws(SystemFailure) {
-            if !remove { try script.install(dryRun: dryRun) }
-            text.lines = remove ? registries.linesWithout : registries.linesWith
-            if !dryRun { try text.write() }
-            for header in registries.found.map(\.header) {
-                Output.note("\(path): \(CargoRegistries.line) \(remove ? "removed from" : "added to") \(header)")
-            }
-            guard remove else { return script.noteIfNotOnPath(for: "cargo") }
+        let change = ConfigurationChange(line: line, isRemoval: remove)
+        guard !remove else {
+            text.remove(Set(registries.withProvider.compactMap(\.provider)))
+            try write(text, change, in: registries.withProvider, dryRun: dryRun)
             // Another registry may use it.
-            let isUsed = text.lines.contains { $0.contains(CargoRegistries.program) }
-            if !isUsed { try script.remove(dryRun: dryRun) }
-        } catch {
-            throw .usage(error.description)
+            guard CargoRegistries.isNamed(program, in: text.lines) else { return try script.remove(dryRun: dryRun) }
+            return Output.note("\(script.path) is still in use, and was not removed")
         }
+        guard !registries.found.isEmpty else { throw missing(in: text) }
+        try script.install(dryRun: dryRun)
+        for number in registries.withoutProvider.compactMap(\.index).reversed() { text.insert(line, after: number) }
+        try write(text, change, in: registries.withoutProvider, dryRun: dryRun)
+        script.noteIfNotOnPath(for: "cargo")
+    }
+
+    private func write(
+        _ text: ConfigurationText, _ change: ConfigurationChange, in changed: [CargoRegistries.Section], dryRun: Bool
+    ) throws(Failure) {
+        guard !changed.isEmpty else {
+            return Output.note("\(text.path) \(change.isRemoval ? "does not name" : "already names") \(program)")
+        }
+        try text.write(change, dryRun: dryRun)
+        let action = change.isRemoval ? "removed from" : "added to"
+        for section in changed {
+            Output.note("\(text.path): \(line) \(action) \(Visible.line(section.header))")
+        }
+    }
+
+    private func missing(in text: ConfigurationText) -> Failure {
+        guard !CargoRegistries.isAddress(server, in: text.lines) else {
+            return .usage(
+                "the registry is not in a table [registries.NAME] of its own: add the line `\(line)` to it yourself")
+        }
+        return .usage(
+            "\(text.path) has no registry at \(server)",
+            hint: "add it first: [registries.NAME] with index = \"sparse+\(server)/index/\"")
     }
 }
 
-/// The sections `[registries.NAME]` of cargo's configuration that have their index at one server.
+/// The tables `[registries.NAME]` of cargo's configuration that have their index at one server.
 struct CargoRegistries {
     struct Section {
         let header: String
@@ -54,21 +66,23 @@ struct CargoRegistries {
         var provider: Int?
     }
 
-    static let program = "cargo-credential-authd"
-    static let line = "credential-provider = \"\(program)\""
+    static let providerKey = "credential-provider"
 
     private(set) var found: [Section] = []
     private let lines: [String]
+    private let program: String
 
-    init(_ lines: [String], at server: Substring) {
+    /// - Parameter program: the provider that is looked for.
+    init(_ lines: [String], at server: Substring, program: String) {
         self.lines = lines
+        self.program = program
         var section: Section?
         for (number, line) in lines.enumerated() {
-            let text = line.drop { $0 == " " || $0 == "\t" }
+            let text = ConfigurationText.content(of: line)
             if text.hasPrefix("[") {
                 if let section, section.index != nil { found.append(section) }
                 section = text.hasPrefix("[registries.") ? Section(header: String(text)) : nil
-            } else if Self.key(of: text) == "credential-provider" {
+            } else if Self.key(of: text) == Self.providerKey {
                 section?.provider = number
             } else if Self.key(of: text) == "index", Self.isIndex(text, at: server) {
                 section?.index = number
@@ -77,33 +91,53 @@ struct CargoRegistries {
         if let section, section.index != nil { found.append(section) }
     }
 
-    /// A line that another program needs.
+    var withProvider: [Section] { found.filter { $0.provider != nil } }
+    var withoutProvider: [Section] { found.filter { $0.provider == nil } }
+
+    /// The first line that names another provider.
     var otherProvider: String? {
         found.compactMap(\.provider).map { lines[$0] }.first { line in
             // A list may continue on the next lines.
-            !line.contains(Self.program) || line.contains("[") && !line.contains("]")
+            Self.value(of: line[...]).map(String.init) != program || line.contains("[") && !line.contains("]")
         }
     }
 
-    var linesWith: [String] {
-        let indexes = Set(found.filter { $0.provider == nil }.compactMap(\.index))
-        return lines.enumerated().flatMap { indexes.contains($0.offset) ? [$0.element, Self.line] : [$0.element] }
+    /// Whether any registry has this provider.
+    static func isNamed(_ program: String, in lines: [String]) -> Bool {
+        lines.contains { line in
+            !ConfigurationText.content(of: line).hasPrefix("#")
+                && line.split(omittingEmptySubsequences: false, whereSeparator: isQuote).contains(program[...])
+        }
     }
 
-    var linesWithout: [String] {
-        let providers = Set(found.compactMap(\.provider))
-        return lines.enumerated().filter { !providers.contains($0.offset) }.map(\.element)
+    /// Whether a server occurs anywhere.
+    static func isAddress(_ server: Substring, in lines: [String]) -> Bool {
+        lines.contains { line in
+            !ConfigurationText.content(of: line).hasPrefix("#")
+                && line.ranges(of: server).contains { range in
+                    line[range.upperBound...].first.map { $0 == "/" || isQuote($0) } ?? true
+                }
+        }
     }
 
-    private static func key(of line: Substring) -> Substring? {
+    private static func isQuote(_ character: Character) -> Bool { character == "\"" || character == "'" }
+
+    /// A key may be in quotes.
+    private static func key(of line: Substring) -> String? {
         guard let equals = line.firstIndex(of: "=") else { return nil }
-        return line[..<equals].split(whereSeparator: \.isWhitespace).first
+        return line[..<equals].split { $0.isWhitespace || isQuote($0) }.first.map(String.init)
+    }
+
+    /// The first string after the equals sign.
+    private static func value(of line: Substring) -> Substring? {
+        guard let equals = line.firstIndex(of: "=") else { return nil }
+        let parts = line[equals...].split(omittingEmptySubsequences: false, whereSeparator: isQuote)
+        return parts.count >= 3 ? parts[1] : nil
     }
 
     private static func isIndex(_ line: Substring, at server: Substring) -> Bool {
-        let parts = line.split(omittingEmptySubsequences: false) { $0 == "\"" || $0 == "'" }
-        guard parts.count >= 3 else { return false }
-        let url = parts[1].hasPrefix("sparse+") ? parts[1].dropFirst("sparse+".count) : parts[1]
+        guard let value = value(of: line) else { return false }
+        let url = value.hasPrefix("sparse+") ? value.dropFirst("sparse+".count) : value
         return url.hasPrefix(server) && (url.count == server.count || url.dropFirst(server.count).hasPrefix("/"))
     }
 }

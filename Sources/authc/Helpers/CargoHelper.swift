@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuthWire
+import Glibc
 
 /// A credential provider of cargo (The Cargo Book, Credential Provider Protocol). cargo calls a program of its own: see
 /// ``CargoConfiguration``.
@@ -18,7 +19,8 @@ struct CargoHelper: AgentCommand {
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         try Output.json(["v": [1]])
-        while let line = readLine() {
+        var lines = RequestLines()
+        while let line = try lines.next() {
             guard !line.isEmpty else { continue }
             try Output.json(response(to: CargoRequest(line), options))
         }
@@ -34,12 +36,14 @@ struct CargoHelper: AgentCommand {
                 return Self.response(token, isBearer: bearer || arguments.contains("--bearer"))
             } catch {
                 error.report(asJSON: false)
-                return Self.error(error.agentError?.cause == "other_origin" ? "url-not-supported" : "not-found")
+                if error.isOtherOrigin { return Self.error("url-not-supported") }
+                // cargo then suggests its own login.
+                return error.isWithoutSession ? Self.error("not-found") : Self.other(error.message)
             }
         case .other(let kind):
             Output.note("authc: cargo \(Visible.line(kind)): authd does not store tokens of registries")
             return Self.error("operation-not-supported")
-        case .invalid: return ["Err": ["kind": "other", "message": "not a request of version 1", "caused-by": []]]
+        case .invalid: return Self.other("not a request of version 1")
         }
     }
 
@@ -48,14 +52,18 @@ struct CargoHelper: AgentCommand {
             "kind": "get", "token": .string((isBearer ? "Bearer " : "") + token.accessToken),
             "operation_independent": true, "cache": "session",
         ]
-        if let end = token.expiresAt {
+        if let end = token.expirySecond {
             response["cache"] = "expires"
-            response["expiration"] = .integer(Int64(end))
+            response["expiration"] = .integer(end)
         }
         return ["Ok": .object(response)]
     }
 
     private static func error(_ kind: String) -> JSON { ["Err": ["kind": .string(kind)]] }
+
+    private static func other(_ message: String) -> JSON {
+        ["Err": ["kind": "other", "message": .string(message), "caused-by": []]]
+    }
 }
 
 /// One line from cargo.
@@ -65,8 +73,8 @@ enum CargoRequest: Equatable {
     case other(String)
     case invalid
 
-    init(_ line: String) {
-        guard let request = try? JSON(parsing: Array(line.utf8)), request["v"] == 1,
+    init(_ line: [UInt8]) {
+        guard let request = try? JSON(parsing: line), request["v"] == 1,
             let kind = request["kind"]?.stringValue
         else {
             self = .invalid
@@ -80,5 +88,36 @@ enum CargoRequest: Equatable {
         if url.hasPrefix("sparse+") { url.removeFirst("sparse+".count) }
         let isHTTP = url.hasPrefix("https://") || url.hasPrefix("http://")
         self = .get(isHTTP ? url : nil, arguments: request["args"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+    }
+}
+
+/// Lines from stdin, each as soon as it has arrived.
+private struct RequestLines {
+    private var bytes: [UInt8] = []
+    private var isAtEnd = false
+
+    /// - Returns: a line without its LF; `nil` at the end.
+    mutating func next() throws(Failure) -> [UInt8]? {
+        var part = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { bytes.removeFirst(end + 1) }
+                return Array(bytes[..<end])
+            }
+            guard !isAtEnd else {
+                defer { bytes = [] }
+                return bytes.isEmpty ? nil : bytes
+            }
+            guard bytes.count <= Helper.longestRequest else {
+                throw .usage("a line of stdin is longer than \(Helper.longestRequest) bytes")
+            }
+            let count = unsafe read(STDIN_FILENO, &part, part.count)
+            if count < 0 {
+                guard errno == EINTR else { throw .usage("cannot read stdin: \(SystemError.text(errno))") }
+                continue
+            }
+            isAtEnd = count == 0
+            bytes += part[..<count]
+        }
     }
 }

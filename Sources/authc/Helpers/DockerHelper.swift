@@ -3,13 +3,12 @@ import AuthWire
 import Glibc
 
 /// The protocol of docker-credential-helpers, which podman, skopeo and buildah use too. They call a program
-/// `docker-credential-NAME` with an action: see ``InstallHelper``.
+/// `docker-credential-NAME` with an action: see ``DockerConfiguration``.
 struct DockerHelper: AgentCommand {
     static let configuration = CommandConfiguration(
         commandName: "docker", abstract: "Give docker, podman and skopeo a token as the password.",
         discussion: "They call it: `authc helper install docker --for https://registry.example.org` configures that.")
 
-    private static let longestRequest = 64 << 10
     /// docker recognizes these words (credentials/error.go of docker-credential-helpers).
     private static let notFound = "credentials not found in native keychain"
 
@@ -36,7 +35,7 @@ struct DockerHelper: AgentCommand {
     }
 
     private func get(_ options: Options) throws(Failure) -> ExitStatus {
-        let bytes = try FileText.read(STDIN_FILENO, named: "stdin", atMost: Self.longestRequest)
+        let bytes = try FileText.read(STDIN_FILENO, named: "stdin", atMost: Helper.longestRequest)
         let server = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
         do throws(Failure) {
             let token = try HelperToken(options: options, origin: Self.origin(server)).get()

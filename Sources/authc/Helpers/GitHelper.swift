@@ -8,9 +8,6 @@ struct GitHelper: AgentCommand {
         commandName: "git", abstract: "Give git a token as the password.",
         discussion: "git calls it: `authc helper install git --for https://git.example.org` configures that.")
 
-    /// Longer than any request from git.
-    private static let longestRequest = 64 << 10
-
     @OptionGroup var common: CommonOptions
 
     @Option(help: "The user name if git does not send one. Some servers require a particular one.")
@@ -22,7 +19,7 @@ struct GitHelper: AgentCommand {
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         // The request contains a secret.
         if action == "erase" { try options.prepareForSecrets() }
-        let bytes = try FileText.read(STDIN_FILENO, named: "stdin", atMost: Self.longestRequest)
+        let bytes = try FileText.read(STDIN_FILENO, named: "stdin", atMost: Helper.longestRequest)
         let request = GitCredential(String(decoding: bytes, as: UTF8.self))
         switch action {
         case "get": try get(request, options)
@@ -91,7 +88,7 @@ struct GitCredential {
         } else {
             lines = ["username=\(values["username"] ?? user)", "password=\(token.accessToken)"]
         }
-        if let end = token.expiresAt { lines.append("password_expiry_utc=\(Int64(end))") }
+        if let end = token.expirySecond { lines.append("password_expiry_utc=\(end)") }
         return lines.joined(separator: "\n")
     }
 }

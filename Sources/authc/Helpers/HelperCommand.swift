@@ -2,6 +2,9 @@ import ArgumentParser
 
 /// Answers another program's requests for credentials in that program's own protocol.
 struct Helper: ParsableCommand {
+    /// Longer than any request from another program.
+    static let longestRequest = 64 << 10
+
     static let configuration = CommandConfiguration(
         abstract: "Give other programs a session's token, in the protocol that each of them uses.",
         discussion: """

@@ -5,8 +5,8 @@ import Glibc
 
 /// A small program that calls a helper. Another program looks for it by its name.
 struct HelperScript {
-    private static let start = "#!/bin/sh\nexec authc helper "
-    private static let longestFile = 4 << 10
+    private static let interpreter = "#!/bin/sh\n"
+    private static let start = "exec authc helper "
 
     let path: String
     let line: String
@@ -14,7 +14,7 @@ struct HelperScript {
     /// - Parameter words: the helper with its options. The arguments of the other program follow.
     init(_ words: String, session: SessionName?, at path: String) {
         self.path = path
-        line = "exec authc helper \(words)" + (session.map { " -s \($0)" } ?? "") + " \"$@\""
+        line = Self.start + words + (session.map { " -s \($0)" } ?? "") + " \"$@\""
     }
 
     /// A folder on the user's PATH that belongs to the user (file-hierarchy(7)).
@@ -25,36 +25,54 @@ struct HelperScript {
         return home
     }
 
+    static func isLink(_ path: String) -> Bool {
+        // readlink(2) fails for everything else.
+        var start: CChar = 0
+        return unsafe readlink(path, &start, 1) >= 0
+    }
+
     /// Another program's file is not replaced.
-    func install(dryRun: Bool) throws(SystemFailure) {
-        guard try isAbsentOrOwn() else { throw SystemFailure("replace \(path), another program", number: EEXIST) }
+    func install(dryRun: Bool) throws(Failure) {
+        guard try isAbsentOrOwn() else { throw .usage("\(path) is another program, and was not replaced") }
         if !dryRun {
-            Self.makeFolders(for: path)
-            try AtomicFile(path: path).replace(with: Array("#!/bin/sh\n\(line)\n".utf8))
-            _ = unsafe chmod(path, 0o755)
+            try Failure.ofFile { () throws(SystemFailure) in
+                Self.makeFolders(for: path)
+                try AtomicFile(path: path).replace(with: Array("\(Self.interpreter)\(line)\n".utf8), mode: 0o755)
+            }
         }
         Output.note("\(path): \(line)")
     }
 
-    func remove(dryRun: Bool) throws(SystemFailure) {
-        guard unsafe access(path, F_OK) == 0 else { return Output.note("there is no \(path)") }
-        guard try isAbsentOrOwn() else { throw SystemFailure("remove \(path), another program", number: EEXIST) }
-        if !dryRun { try AtomicFile(path: path).remove() }
+    func remove(dryRun: Bool) throws(Failure) {
+        guard Self.isLink(path) || (unsafe access(path, F_OK)) == 0 else { return Output.note("there is no \(path)") }
+        guard try isAbsentOrOwn() else { throw .usage("\(path) is another program, and was not removed") }
+        if !dryRun {
+            try Failure.ofFile { () throws(SystemFailure) in try AtomicFile(path: path).remove() }
+        }
         Output.note("\(path) removed")
     }
 
     /// Prints a note if a shell would not find the program.
     func noteIfNotOnPath(for program: String) {
         let folder = PrivateFolder.parent(of: path)
-        let path = environmentValue("PATH") ?? ""
-        guard !path.split(separator: ":").contains(Substring(folder)) else { return }
+        guard !Self.searchedFolders.contains(folder) else { return }
         Output.note("  \(folder) is not on the PATH: \(program) will not find the program there")
     }
 
     /// Another program of that name that a shell would find.
     func other(named name: String) -> String? {
-        let folders = (environmentValue("PATH") ?? "").split(separator: ":").map { "\($0)/\(name)" }
-        return folders.first { unsafe $0 != path && access($0, X_OK) == 0 }
+        Self.searchedFolders.map { "\($0)/\(name)" }.first { candidate in
+            candidate != path && (unsafe access(candidate, X_OK)) == 0 && (try? Self.isOwn(candidate)) != true
+        }
+    }
+
+    /// The folders of the PATH, without a slash at the end.
+    private static var searchedFolders: [String] {
+        (environmentValue("PATH") ?? "").split(separator: ":").map { folder in
+            var folder = folder
+            while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
+            return String(folder)
+        }
     }
 
     /// Also makes the parents, in the user's home.
@@ -65,8 +83,15 @@ struct HelperScript {
         _ = unsafe mkdir(folder, 0o755)
     }
 
-    private func isAbsentOrOwn() throws(SystemFailure) -> Bool {
-        guard let bytes = try AtomicFile(path: path).read(atMost: Self.longestFile) else { return true }
-        return String(decoding: bytes, as: UTF8.self).hasPrefix(Self.start)
+    /// A link is another program's: its target may have any name.
+    private func isAbsentOrOwn() throws(Failure) -> Bool {
+        guard !Self.isLink(path) else { return false }
+        return try Failure.ofFile { () throws(SystemFailure) in try Self.isOwn(path) ?? true }
+    }
+
+    /// `nil` if it is missing.
+    private static func isOwn(_ path: String) throws(SystemFailure) -> Bool? {
+        let expected = Array((interpreter + start).utf8)
+        return try AtomicFile(path: path).read(atMost: expected.count).map { $0 == expected }
     }
 }

@@ -14,7 +14,7 @@ struct HelperToken {
             return try get(chosen)
         } catch {
             // The variable or the folder's rule is about other servers.
-            guard error.agentError?.cause == "other_origin" else { throw error }
+            guard error.isOtherOrigin else { throw error }
             return try get(nil)
         }
     }
@@ -43,4 +43,17 @@ struct HelperToken {
 
     /// The user name if a program needs one besides the token. Most servers ignore it; some require a particular one.
     static let standardUser = "oauth2"
+}
+
+extension Failure {
+    /// The token is for another server.
+    var isOtherOrigin: Bool { agentError?.cause == "other_origin" }
+
+    /// Nothing is signed in.
+    var isWithoutSession: Bool { agentError?.kind == .notSignedIn || agentError?.kind == .unknownSession }
+}
+
+extension TokenResult {
+    /// Unix seconds, rounded down; `nil` if the provider does not say, or says something that no clock reaches.
+    var expirySecond: Int64? { expiresAt.flatMap { Int64(exactly: $0.rounded(.down)) } }
 }

@@ -62,7 +62,7 @@ struct InstallHelper: AgentCommand {
     private func refuseServer() throws(Failure) {
         guard origin != nil else { return }
         throw .usage(
-            "--for: \(program) asks one helper for all servers",
+            "--for: \(program) uses one helper for all servers",
             hint: "leave it out; authd gives a token only to the session's own server")
     }
 }

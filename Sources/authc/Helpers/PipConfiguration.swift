@@ -1,4 +1,3 @@
-import AuthFiles
 import AuthWire
 
 /// A program `keyring`: pip and uv find it on the PATH.
@@ -10,14 +9,10 @@ struct PipConfiguration {
         if !remove, let other = script.other(named: "keyring") {
             throw .usage(
                 "there is another program with this name: \(other)",
-                hint: "one of them would hide the other: uninstall it first")
+                hint: "only the first one on the PATH would run: uninstall that program first")
         }
-        do throws(SystemFailure) {
-            guard !remove else { return try script.remove(dryRun: dryRun) }
-            try script.install(dryRun: dryRun)
-        } catch {
-            throw .usage(error.description)
-        }
+        guard !remove else { return try script.remove(dryRun: dryRun) }
+        try script.install(dryRun: dryRun)
         script.noteIfNotOnPath(for: "pip")
         Output.note(
             "  uv needs UV_KEYRING_PROVIDER=subprocess, and pip with --no-input PIP_KEYRING_PROVIDER=subprocess")

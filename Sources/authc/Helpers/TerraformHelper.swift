@@ -27,10 +27,11 @@ struct TerraformHelper: AgentCommand {
             guard !host.contains(where: { "/?#\\@".contains($0) }) else {
                 throw .usage("'\(Visible.line(host))' is not a host")
             }
-            // Terraform uses TLS with every host.
+            // Terraform requests the discovery document with TLS.
             let token = try HelperToken(options: options, origin: "https://" + host).get()
             return try Output.jsonResult(["token": .string(token.accessToken)])
         } catch {
+            guard error.isOtherOrigin || error.isWithoutSession || error.status == .noAgent else { throw error }
             // Another status would end the command of a user who needs no credentials for this host.
             error.report(asJSON: false)
             return try Output.jsonResult([:])

@@ -148,6 +148,9 @@ class Server(http.server.BaseHTTPRequestHandler):
             return self.reply(200, {"modules.v1": "/modules/"})
         if path == "/module.zip":
             return self.reply(200, module(), [("Content-Type", "application/zip")])
+        if path == "/links":
+            return self.reply(200, f'<a href="https://127.0.0.1:{state["TLS port"]}/linked">'.encode(),
+                              [("Content-Type", "text/html")])
         if path == "/elsewhere":
             return self.reply(302, {}, [("Location", f"http://localhost:{self.server.server_port}/arrived")])
         token = self.token()
@@ -232,9 +235,10 @@ packages = {
                   "versions": {"1.0.0": {"name": "one", "version": "1.0.0", "dist": {}}}},),
     "/modules/ada/one/null/versions": ({"modules": [{"versions": [{"version": "1.0.0"}]}]},),
 }
-print("port", port, flush=True)
+print(f"port {port}", flush=True)
 with tempfile.TemporaryDirectory() as folder:
     # Kubernetes clients and Terraform send credentials over TLS only.
-    print("TLS port", serve(throwaway_certificate(folder)), flush=True)
-    print("certificate", os.path.join(folder, "certificate"), flush=True)
+    state["TLS port"] = serve(throwaway_certificate(folder))
+    print(f"TLS port {state['TLS port']}", flush=True)
+    print(f"certificate {folder}/certificate", flush=True)
     sys.stdin.read()
