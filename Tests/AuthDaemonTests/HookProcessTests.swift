@@ -46,13 +46,17 @@ struct HookProcessTests {
 
     @Test("without a user manager the command is started as it is; a unit gets it with its dollar signs doubled")
     func launcher() throws {
-        let hook = Hook(on: .renewed, command: ["/bin/x", "$HOME"])
+        let hook = Hook(on: .renewed, command: ["/bin/$x", "$HOME"])
         let folder = try TemporaryFolder()
         for place in [nil, folder.path] {
             #expect(HookLauncher.command(for: hook, runtimeFolder: place) == hook.command)
         }
+        // A manager without the user's bus cannot be called.
+        _ = try folder.write("", to: "systemd/private")
+        #expect(HookLauncher.command(for: hook, runtimeFolder: folder.path) == hook.command)
         let unit = HookLauncher.unit(for: hook)
-        #expect(unit.suffix(3) == ["--", "/bin/x", "$$HOME"])
+        #expect(unit.suffix(3) == ["--", "/bin/$x", "$$HOME"])
         #expect(unit.contains("--property=RuntimeMaxSec=10s") && unit.contains("--user"))
+        #expect(unit.contains("--property=KillSignal=SIGKILL"))
     }
 }

@@ -101,7 +101,7 @@ struct ProviderAddTests {
             (["github", "--client-id", "a\nb"], "is not a client ID"),
             (["github", "--client-id", "a", "--host", "x.example"], "github has no --host"),
             (["github", "--client-id", "a", "--name", "Git Hub"], "is not a valid name"),
-            (["microsoft", "--client-id", "a", "--tenant", "comon"], "'common' and 'organizations' are all tenants"),
+            (["microsoft", "--client-id", "a", "--tenant", "comon"], "'organizations' accept all tenants"),
             (["keycloak", "--client-id", "a", "--host", "h\"x"], "is not a host"),
             (["keycloak", "--client-id", "a", "--host", "h.example", "--realm", "a/b"], "is not the name of a realm"),
             (["auth0", "--client-id", "a", "--host", "h.example", "--audience", "api"], "is not an identifier"),

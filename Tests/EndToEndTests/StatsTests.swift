@@ -37,7 +37,7 @@ struct StatsTests {
             let metrics = try await read(printed.out, as: format)
             let samples = try #require(metrics["samples"])
             let provider = "provider=\(Self.fork)"
-            #expect(samples["authd_token_request_failures_total{cause=provider_unreachable,\(provider)}"] == 1)
+            #expect(samples["authd_token_request_failures_total{cause=connection_refused,\(provider)}"] == 1)
             #expect(samples["authd_token_request_seconds_count{\(provider)}"] == 2)
             #expect(samples["authd_token_request_seconds_bucket{le=+Inf,\(provider)}"] == 2)
             let sum = try #require(samples["authd_token_request_seconds_sum{\(provider)}"]?.doubleValue)
@@ -73,12 +73,12 @@ struct StatsTests {
             let json = try await scene.agent.json("stats")
             let counts = try #require(json["token_requests"]?[0])
             #expect(counts["provider"] == .string(Self.fork) && counts["succeeded"] == 1)
-            #expect(counts["failed"] == ["provider_unreachable": 1])
+            #expect(counts["failed"] == ["connection_refused": 1])
             #expect((counts["within"]?["30000"]?.integerValue ?? 3) <= 2)
 
             let lines = try await scene.authc(["stats"]).out
             #expect(lines.contains("2 requests for tokens"), "\(lines)")
-            #expect(lines.contains("1 failed (provider unreachable)"), "\(lines)")
+            #expect(lines.contains("1 failed (connection refused)"), "\(lines)")
         }
     }
 

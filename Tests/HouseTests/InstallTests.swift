@@ -56,11 +56,13 @@ struct InstallTests {
     func units() async throws {
         try await withFolder { folder in
             try await make("install", into: folder, prefix: "/opt/authd")
-            let units = folder.path + "/root/opt/authd/lib/systemd/user/"
-            let names = try FileManager.default.contentsOfDirectory(atPath: units).filter { $0.hasSuffix(".service") }
+            let units = folder.appending(path: "root/opt/authd/lib/systemd/user")
+            let names = try FileManager.default.contentsOfDirectory(atPath: units.path).filter {
+                $0.hasSuffix(".service")
+            }
             #expect(names.count >= 2)
             for name in names {
-                let lines = try String(contentsOfFile: units + name, encoding: .utf8).split(separator: "\n")
+                let lines = try String(contentsOf: units.appending(path: name), encoding: .utf8).split(separator: "\n")
                 let programs = lines.filter { $0.hasPrefix("Exec") && $0.contains("/auth") }
                 #expect(!programs.isEmpty, "\(name)")
                 #expect(programs.allSatisfy { $0.contains("=/opt/authd/bin/auth") }, "\(programs)")

@@ -165,8 +165,10 @@ package struct SessionRequests: Sendable {
                 await session.note(error, with: record)
                 throw error.error
             }
-            // Nothing else can be tried: this was the provider's answer about the session.
-            if providers.means(of: record) == .none { isFinal = true }
+            // Nothing else can be tried: this was the provider's answer about the session. At an OAuth server, UserInfo may
+            // refuse a token because of its scopes or audience.
+            let isOAuth = providers.profile(of: record)?.oauth != nil
+            if providers.means(of: record) == .none, !isOAuth { isFinal = true }
             try await session.reject(record.tokens.accessToken, isFinal: isFinal)
             // A token that was issued just now is not renewed for that, and the provider does not accept it.
             if await session.record.tokens.accessToken == record.tokens.accessToken { throw error.error }

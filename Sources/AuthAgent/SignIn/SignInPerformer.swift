@@ -245,9 +245,8 @@ final class SignInPerformer: ActionPerformer {
             try await providers.perform(form.method, record, fields: form.fields, sentAt: now)
         }
         if let field = form.method.newPasswordField, let password = form.fields[field.name] {
-            let repeated = form.profile.repeatedMethod
-            let remembered = repeated?.fields.first { $0.kind == FieldKind.password }
-            await session.handle(.passwordSet(password, rememberedAs: remembered?.name), learnedWith: record)
+            let remembered = form.profile.repeatedMethod?.passwordField?.name
+            await session.handle(.passwordSet(password, rememberedAs: remembered), learnedWith: record)
             try await session.write()
         }
         return (message, try registry.status(name))

@@ -120,13 +120,13 @@ final class HookProcess: Sendable {
 package enum HookLauncher {
     static let systemdRun = "/usr/bin/systemd-run"
 
-    /// With a user manager, the command is a unit of its own: as a child of authd it would have authd's confinement, its
-    /// limits and its place in `systemctl status`.
+    /// With a user manager, the command is a separate unit: as a child of authd it would have authd's confinement, its
+    /// limits and its place in `systemctl status`. systemd-run calls the manager on the user's bus.
     ///
     /// - Parameter runtimeFolder: `$XDG_RUNTIME_DIR`.
     package static func command(for hook: Hook, runtimeFolder: String?) -> [String] {
         guard let runtimeFolder, unsafe access(runtimeFolder + "/systemd/private", F_OK) == 0,
-            unsafe access(systemdRun, X_OK) == 0
+            unsafe access(runtimeFolder + "/bus", F_OK) == 0, unsafe access(systemdRun, X_OK) == 0
         else { return hook.command }
         return unit(for: hook)
     }
@@ -135,10 +135,16 @@ package enum HookLauncher {
         // The manager kills what is left when authd no longer waits (systemd.service(5)).
         let limit = "--property=RuntimeMaxSec=\(HookMachine.maxTime.components.seconds)s"
         let options = [
-            "--user", "--collect", "--quiet", "--pipe", "--service-type=exec", limit,
+            "--user", "--collect", "--quiet", "--pipe", "--service-type=exec", limit, "--property=KillSignal=SIGKILL",
             "--description=Hook of authd for \(hook.event.rawValue)", "--",
         ]
-        // The manager expands variables in the arguments (systemd.service(5), "Command lines").
-        return [systemdRun] + options + hook.command.map { $0.replacing("$", with: "$$") }
+        // The manager expands variables in the arguments, not in the path (systemd.service(5), "Command lines").
+        return [systemdRun] + options + hook.command.prefix(1) + hook.command.dropFirst().map(literal)
+    }
+
+    private static func literal(_ argument: String) -> String {
+        var text = String.UnicodeScalarView()
+        for scalar in argument.unicodeScalars { text += scalar == "$" ? [scalar, scalar] : [scalar] }
+        return String(text)
     }
 }

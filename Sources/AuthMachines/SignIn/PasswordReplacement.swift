@@ -26,8 +26,9 @@ package struct PasswordReplacement: Sendable {
     private func isSameAccount(_ record: SessionRecord, _ former: SessionRecord) -> Bool {
         guard record.provider == former.provider, record.environment == former.environment else { return false }
         if let user = record.user, let known = former.user, let isSame = known.isSame(as: user) { return isSame }
-        let shared = answers.filter { $0.key != field && former.remembered?[$0.key] != nil }
-        return !shared.isEmpty && shared.allSatisfy { former.remembered?[$0.key] == $0.value }
+        // All that the sign-in knows besides the password: an organization alone may have several accounts.
+        let known = (former.remembered ?? [:]).filter { $0.key != field }
+        return !known.isEmpty && known.allSatisfy { answers[$0.key] == $0.value }
     }
 }
 
@@ -35,17 +36,21 @@ extension SignInMachine {
     /// `nil`: the sign-in is not a reset, or the profile cannot repeat a sign-in.
     package var passwordReplacement: PasswordReplacement? {
         guard purpose == .password(.reset), let repeated = form.profile.repeatedMethod else { return nil }
+        // Another secret may be the former password.
+        let others: Set = [FieldKind.key, FieldKind.idToken]
+        let hasSecret = repeated.fields.contains { $0.secret && !others.contains($0.kind ?? "") }
+        guard repeated.passwordField != nil || !hasSecret else { return nil }
         let own = form.method.newPasswordField.flatMap { form.fields[$0.name] }
         return PasswordReplacement(
             password: form.steps.newPassword ?? own,
-            field: repeated.fields.first { $0.kind == FieldKind.password }?.name, answers: form.fields)
+            field: repeated.passwordField?.name, answers: form.fields)
     }
 
     /// For the user, if a remembered sign-in has ended with the former password.
     func noteOfForgotten(_ status: SessionStatus) -> String? {
         guard purpose == .password(.reset), former?.remembered == true, !status.remembered else { return nil }
         return
-            "The remembered sign-in does not fit any more and was removed: sign in with `--remember` to have the new "
-            + "one remembered."
+            "The remembered sign-in was removed, because it may no longer work. To remember the new password, sign in "
+            + "with `--remember`."
     }
 }

@@ -12,7 +12,7 @@ extension ProfileTrial {
         let isRedirect = (300..<400).contains(reply.status)
         let target = reply.header("Location").map { URLReference.resolve($0, against: url) }
         let place = target.flatMap(ProviderText.clean) ?? "no address"
-        if let rule = rule.map(ResponseRule.init(json:)), reply.status < 400 {
+        if let rule = rule.map(ResponseRule.init(json:)), isJudged(reply, body, by: rule) {
             if rule.statuses.contains(reply.status) || !isRedirect, rule.holds(reply, body, code: { nil }) {
                 guard isRedirect else { return nil }
                 return (false, "the redirect to \(place) is a success for the profile's `success`, without credentials")
@@ -22,7 +22,7 @@ extension ProfileTrial {
         }
         guard isRedirect else { return nil }
         guard let target else { return (false, "the server redirects this request, to no address") }
-        if target != url, Self.isSamePath(target, url) {
+        if target != url, Self.isSamePlace(target, url) {
             return (false, "the server redirects to \(place): use that address")
         }
         let words = "the server redirects this request to \(place)"
@@ -33,13 +33,24 @@ extension ProfileTrial {
         return (false, words + ", its sign-in page: that a session has ended is not recognized, as for 401")
     }
 
-    /// Whether only the scheme, the host or a slash at the end differs.
-    private static func isSamePath(_ target: String, _ url: String) -> Bool {
+    /// Whether the rule can say what the response means: a page is no response of an API, unless it redirects browsers.
+    private func isJudged(_ reply: HTTPResponse, _ body: ResponseBody, by rule: ResponseRule) -> Bool {
+        if rule.statuses.contains(where: (300..<400).contains) { return reply.status < 400 }
+        guard reply.status < 300 else { return false }
+        return switch body {
+        case .empty, .json, .text: true
+        case .page, .undecodable: false
+        }
+    }
+
+    /// Whether it is the same path at the same host, with or without a slash at the end, and not without TLS.
+    private static func isSamePlace(_ target: String, _ url: String) -> Bool {
         func path(_ url: String) -> Substring {
-            let path = Origin.path(of: String(url.prefix { $0 != "?" }))
+            let path = Origin.path(of: String(url.prefix { $0 != "?" && $0 != "#" }))
             return path.hasSuffix("/") ? path.dropLast() : path[...]
         }
-        return path(target) == path(url)
+        guard let there = Origin(of: target), let here = Origin(of: url), there.host == here.host else { return false }
+        return path(target) == path(url) && (there.isSecure || !here.isSecure)
     }
 
     private static func isSignInPage(_ target: String) -> Bool {

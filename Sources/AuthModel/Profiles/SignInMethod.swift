@@ -39,6 +39,10 @@ package struct SignInMethod: Sendable, Equatable {
     }
 
     package var newPasswordField: StepField? { fields.first { $0.kind == FieldKind.newPassword } }
+    /// The account's password: a profile may also give a field of this name no kind, and call it secret.
+    package var passwordField: StepField? {
+        fields.first { $0.kind == FieldKind.password } ?? fields.first { $0.secret && $0.name == FieldKind.password }
+    }
 }
 
 /// A code, for example by e-mail: one request sends it, and a field accepts it.

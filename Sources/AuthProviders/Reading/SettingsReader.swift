@@ -121,7 +121,8 @@ package enum SettingsReader {
         let event = section.word("on", of: Hook.Event.allCases.map(\.rawValue), isRequired: true)
         let expected = "a list: the absolute path of a program, and its arguments"
         let command = section.strings("command") ?? []
-        guard let program = command.first, program.hasPrefix("/") else {
+        let isText = !command.contains { $0.unicodeScalars.contains("\0") }
+        guard let program = command.first, program.hasPrefix("/"), isText else {
             section.problems.add(section.path("command"), expected: expected, found: command.first ?? "nothing")
             return nil
         }

@@ -15,7 +15,7 @@ struct Token: AgentCommand {
 
     func validate() throws {
         guard reject, choice.minValid != nil || !choice.scope.isEmpty || choice.audience != nil else { return }
-        throw ValidationError("--reject finds the token by itself: remove --min-valid, --scope and --audience.")
+        throw ValidationError("--reject reads the token from stdin: remove --min-valid, --scope and --audience.")
     }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

@@ -234,7 +234,8 @@ extension Starter.Value {
             else {
                 throw .usage(
                     "\(option): '\(text)' is not a tenant's ID, a UUID",
-                    hint: "the ID is on the overview of your directory; 'common' and 'organizations' are all tenants")
+                    hint: "the ID is on the overview of your directory; 'common' and 'organizations' accept all tenants"
+                )
             }
         case .realm:
             guard isVisible, !text.contains(where: "/?#%\\".contains) else {

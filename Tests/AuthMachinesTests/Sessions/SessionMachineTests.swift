@@ -190,7 +190,7 @@ struct SessionMachineTests {
     @Test("without the store's word there is no verdict")
     func noVerdictWithoutStore() throws {
         var bench = MachineBench()
-        bench.advance(.seconds(1003))
+        bench.advance(.seconds(1033))
         bench.tokenRequested(1)
         try bench.provider(fails: .invalidGrant)
         bench.send(.storeReread(bench.requestsInFlight[0], .failure(.locked)))

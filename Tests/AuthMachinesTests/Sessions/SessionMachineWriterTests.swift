@@ -148,9 +148,9 @@ struct SessionMachineWriterTests {
     func writtenAndLater() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
+        bench.send(.renewalRequested(CallerID(2)))
         bench.send(.userReceived(UserSummary(id: "8"), raw: nil))
         bench.send(.writeRequested(CallerID(1)))
-        bench.send(.renewalRequested(CallerID(2)))
         try bench.provider(gives: "token-2")
         #expect(bench.answer(to: 1) == nil)
         let first = try #require(bench.saves.last)

@@ -96,6 +96,10 @@ struct PasswordResetTests {
         known.environment = record.environment
         record.user = nil
         #expect(reset.completed(record, replacing: known).remembered?["password"]?.reveal() == "New-1")
+        // The answer that both have may belong to several accounts.
+        known.remembered?["username"] = Secret("b")
+        #expect(reset.completed(record, replacing: known).remembered == nil)
+        known.remembered?["username"] = nil
         known.remembered?["email"] = Secret("b@b.example")
         #expect(reset.completed(record, replacing: known).remembered == nil)
     }

@@ -57,7 +57,8 @@ struct ProfileTrialTests {
         "a redirect is reported with what it means: to another spelling, to a sign-in page, or elsewhere",
         arguments: [
             ("/v2/me/", "https://server.example/v2/me/: use that address"),
-            ("https://www.server.example/v2/me?a=b", "https://www.server.example/v2/me?a=b: use that address"),
+            ("https://www.server.example/v2/me", "request to https://www.server.example/v2/me"),
+            ("http://server.example/v2/me/", "request to http://server.example/v2/me/"),
             ("../accounts/login/?next=/me", "https://server.example/accounts/login/?next=/me, its sign-in page"),
             ("https://sso.example/Sign-In.aspx", "https://sso.example/Sign-In.aspx, its sign-in page"),
             ("/oauth2/start", "its sign-in page"), ("/catalogin/7", "request to https://server.example/catalogin/7"),
@@ -83,6 +84,8 @@ struct ProfileTrialTests {
         #expect(refused.message == words, "\(refused.message)")
         #expect(try form("/home", home, status: 303).isExpected)
         #expect(try form("/home", home, status: 200).message == "refused without credentials, with HTTP 200")
+        let token = ResponseRule(place: .pointer(try JSONPointer("/token")))
+        #expect(try form("/home", token, status: 200).message.contains("HTML page"))
         let cookie = ResponseRule(statuses: [302], place: .cookie("sid"))
         #expect(try form("/home", cookie).isExpected)
         let without = try form("/home", nil)
