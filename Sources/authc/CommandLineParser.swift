@@ -6,7 +6,7 @@ enum CommandLineParser {
     static func run() -> Int32 {
         let words = GlobalOptions.afterVerb(Array(CommandLine.arguments.dropFirst()))
         if let problem = VerbCheck.problem(words, Authc.self) {
-            problem.report(asJSON: words.contains("--json"))
+            problem.report(asJSON: GlobalOptions.haveJSON(words))
             return problem.status.rawValue
         }
         do {
@@ -16,20 +16,20 @@ enum CommandLineParser {
         } catch let code as ExitCode {
             return code.rawValue
         } catch {
-            return report(error, VerbCheck.path(words, Authc.self))
+            return report(error, words)
         }
     }
 
     /// Prints the help that was requested, or a usage error; ArgumentParser has both texts.
-    /// - Parameter command: its words.
-    private static func report(_ error: any Error, _ command: [String]) -> Int32 {
+    /// - Parameter words: the command line.
+    private static func report(_ error: any Error, _ words: [String]) -> Int32 {
         guard Authc.exitCode(for: error) != .success else {
             let text = Authc.fullMessage(for: error)
             let isHelp = text.contains("USAGE: ")
-            try? Output.result(isHelp ? text + Examples.text(of: command) : text)
+            try? Output.result(isHelp ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text)
             return ExitStatus.done.rawValue
         }
-        if CommandLine.arguments.contains("--json") {
+        if GlobalOptions.haveJSON(words) {
             Failure.usage(Authc.message(for: error)).report(asJSON: true)
         } else {
             let lines = Authc.fullMessage(for: error).split(separator: "\n")

@@ -100,13 +100,12 @@ extension Failure {
         if asJSON {
             try? Output.json(json)
         } else {
-            Output.note(text)
+            Output.note("authc: " + text)
         }
     }
 
-    private var text: String {
-        "authc: " + explanation + (hint.map { "\n  " + Visible.lines($0) } ?? "")
-    }
+    /// The explanation and the hint.
+    var text: String { explanation + (hint.map { "\n  " + Visible.lines($0) } ?? "") }
 
     /// What failed: the message, the HTTP status and the provider's own words.
     var explanation: String {
@@ -136,7 +135,10 @@ extension AgentError {
     /// What the provider answered, as far as the message does not say it: the status, its own words, and its details.
     var response: [String] {
         var first: [String] = []
-        if let status = httpStatus, !message.contains("\(status)") { first.append("HTTP \(status)") }
+        // The same digits can be part of anything, such as the number of an entry.
+        if let status = httpStatus, !["HTTP \(status)", "(\(status))"].contains(where: { message.contains($0) }) {
+            first.append("HTTP \(status)")
+        }
         if let words = providerMessage, !message.contains(words) { first.append("it says: \(words)") }
         let rest = details.filter { !message.contains($0) }.map { "- " + $0 }
         return (first.isEmpty ? [] : [first.joined(separator: ", ")]) + rest

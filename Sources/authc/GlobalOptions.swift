@@ -3,6 +3,11 @@ enum GlobalOptions {
     private static let flags = ["--json", "--no-input"]
     private static let withValue = ["-s", "--session", "--timeout", "--socket"]
 
+    /// Whether errors are to be JSON, also before the command line is parsed.
+    static func haveJSON(_ words: [String]) -> Bool {
+        words.prefix { $0 != "--" }.contains { $0 == "--json" || $0.hasPrefix("--json=") }
+    }
+
     /// The command line with these options at its end, where the command accepts or refuses them.
     static func afterVerb(_ words: [String]) -> [String] {
         var rest = words[...]

@@ -8,9 +8,9 @@ enum NameAdvice {
     /// - Parameter words: the command line, in which the unknown name is.
     /// - Returns: `nil` for any other error, or if no name is similar.
     static func hint(for failure: Failure, _ words: [String], _ options: Options) -> String? {
-        guard let error = failure.agentError, let unknown = words.last(where: { error.message.hasName($0) }) else {
-            return nil
-        }
+        guard let error = failure.agentError,
+            let unknown = words.flatMap(values).last(where: { error.message.hasName($0) })
+        else { return nil }
         var quick = Options(timeout: timeout)
         quick.socket = options.socket
         let known: [String]
@@ -20,6 +20,12 @@ enum NameAdvice {
         default: return nil
         }
         return Suggestion.nearest(to: unknown, among: known).map { "did you mean \($0)?" }
+    }
+
+    /// The word itself, and the value of an option in it: `--session=NAME`, `-s=NAME`.
+    private static func values(in word: String) -> [String] {
+        guard word.hasPrefix("-") else { return [word] }
+        return word.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
     }
 
     /// The options of a command whose value is one of some words.

@@ -3,7 +3,7 @@ import AuthWire
 /// Lists sessions, each on one line.
 ///
 /// On a terminal the table has a header and is never wider than the screen. In a file or pipe it is for programs: whole values,
-/// the protocol's words, and `-` for a value that there is not, so that every line has the same columns.
+/// the protocol's words, and `-` for a missing value, so that every line has the same columns.
 struct SessionTableText {
     let sessions: [SessionStatus]
     let now: Double

@@ -43,9 +43,11 @@ enum VerbCheck {
 
     private static func problem(_ words: [String], _ path: [String], _ known: [String]) -> Failure {
         let near = words.last.flatMap { Suggestion.nearest(to: $0, among: known) }
-        let all = (["authc"] + path.filter { $0 != help } + ["--help"]).joined(separator: " ")
+        // The first word only asks for help.
+        let skipped = path.first == help ? 1 : 0
+        let all = (["authc"] + path.dropFirst(skipped) + ["--help"]).joined(separator: " ")
         return .usage(
-            "there is no command '\(Visible.line(words.filter { $0 != help }.joined(separator: " ")))'",
+            "there is no command '\(Visible.line(words.dropFirst(skipped).joined(separator: " ")))'",
             hint: near.map { "did you mean `\((["authc"] + path + [$0]).joined(separator: " "))`?" }
                 ?? "`\(all)` lists all commands")
     }

@@ -164,4 +164,57 @@ struct AuthcOptionTests {
         let status = try await Program.run(["status"], folder: agent.folder)
         #expect(status.output.contains(String(repeating: "p", count: 90)), "\(status.output)")
     }
+
+    @Test(
+        "a usage error is JSON with --json=FIELDS too, unless it belongs to the program that is run",
+        arguments: [
+            (["stauts", "--json=session"], true), (["--json=session", "stauts"], true),
+            (["status", "--json=session", "--nope"], true), (["status", "--json", "--nope"], true),
+            (["exec", "--nope", "--", "true", "--json"], false), (["stauts", "--", "--json=session"], false),
+        ])
+    func usageAsJSON(arguments: [String], isJSON: Bool) async throws {
+        let agent = try TestAgent(replies: [:])
+        defer { agent.stop() }
+        let result = try await Program.run(arguments, folder: agent.folder)
+        #expect(result.status == 64)
+        #expect(result.output.hasPrefix(#"{"error":{"kind":"usage""#) == isJSON, "\(result.output)")
+        #expect(result.errors.isEmpty == isJSON, "\(result.errors)")
+    }
+
+    @Test(
+        "the HTTP status is shown unless the message has it as such",
+        arguments: [
+            ("There is no entry 4012.", true), ("App refused entry 401.", true), ("It is unreadable (401).", false),
+            ("App sent a page (HTTP 401).", false),
+        ])
+    func httpStatus(message: String, isShown: Bool) async throws {
+        let error = AgentError(.refused, message, httpStatus: 401)
+        let agent = try TestAgent(replies: ["session.validate": .failure(error)])
+        defer { agent.stop() }
+        let result = try await Program.run(["validate"], folder: agent.folder)
+        #expect(result.status == 65)
+        #expect(result.errors.contains("\n  HTTP 401") == isShown, "\(result.errors)")
+    }
+
+    @Test(
+        "a similar session is suggested, however -s is written",
+        arguments: [["-s", "shpo"], ["--session=shpo"], ["-s=shpo"]])
+    func similarSession(option: [String]) async throws {
+        let error = AgentError(.unknownSession, "There is no session named shpo: run `authc list` to see all sessions.")
+        let agent = try TestAgent(replies: [
+            "session.validate": .failure(error), "session.list": .success(["sessions": [Samples.status()]]),
+        ])
+        defer { agent.stop() }
+        let result = try await Program.run(["validate"] + option, folder: agent.folder)
+        #expect(result.errors.contains("did you mean shop?"), "\(result.errors)")
+    }
+
+    @Test("help for help is reported by name")
+    func helpForHelp() async throws {
+        let agent = try TestAgent(replies: [:])
+        defer { agent.stop() }
+        let result = try await Program.run(["help", "help"], folder: agent.folder)
+        #expect(result.status == 64)
+        #expect(result.errors.hasPrefix("authc: there is no command 'help'\n"), "\(result.errors)")
+    }
 }
