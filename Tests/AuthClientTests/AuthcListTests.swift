@@ -1,5 +1,6 @@
 import AuthWire
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -94,5 +95,147 @@ struct AuthcListTests {
             await terminal.ends()
             #expect(agent.requests.count { $0.method == "session.logout" } == count)
         }
+    }
+
+    @Test("logout --all leaves a session alone that was signed in to again during the question")
+    func changedSession() async throws {
+        let lists = Mutex(0)
+        let agent = try TestAgent { peer, request in
+            guard request.method == "session.list" else {
+                return peer.reply(request, Samples.status(["state": "signed_out"]))
+            }
+            let isSecond = lists.withLock { count in
+                count += 1
+                return count > 1
+            }
+            let other: JSON = isSecond ? ["email": "eve@example.org"] : ["email": "ada@example.org"]
+            peer.reply(
+                request,
+                [
+                    "sessions": [
+                        Samples.status(["session": "again", "signed_in_at": isSecond ? 2 : 1]),
+                        Samples.status(["session": "other", "user": other]), Samples.status(),
+                    ]
+                ])
+        }
+        defer { agent.stop() }
+        let terminal = try await Terminal(
+            "authc logout --all; echo \"exit $?\"", folder: agent.folder, environment: ["NO_COLOR": "1"])
+        await terminal.waits(for: "[y/N] ")
+        terminal.type("y\n")
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("exit 65"), "\(terminal.text)")
+        for name in ["again", "other"] {
+            #expect(terminal.text.contains("authc: \(name): its sign-in or user changed"), "\(terminal.text)")
+        }
+        await terminal.ends()
+        #expect(Self.signOuts(agent) == ["shop"])
+    }
+
+    private static func signOuts(_ agent: TestAgent) -> [String] {
+        agent.requests.filter { $0.method == "session.logout" }.compactMap { $0.params?["session"]?.stringValue }
+    }
+
+    /// How an agent answers a sign-out.
+    private enum Ending: Sendable {
+        case signedOut
+        case refused(AgentError)
+        case silent
+        case closed
+
+        static let unknown = refused(AgentError(.unknownSession, "There is no such session."))
+    }
+
+    private static func agent(_ endings: [(status: JSON, ending: Ending)]) throws -> TestAgent {
+        try TestAgent { peer, request in
+            switch request.method {
+            case "session.list": peer.reply(request, ["sessions": .array(endings.map(\.status))])
+            case "session.logout":
+                let name = request.params?["session"]
+                switch endings.first(where: { $0.status["session"] == name })?.ending {
+                case .signedOut:
+                    peer.reply(request, Samples.status(["session": name ?? .null, "state": "signed_out"]))
+                case .refused(let error): peer.fail(request, error)
+                case .closed: peer.end()
+                case .silent, nil: break
+                }
+            default: peer.reply(request, [:])
+            }
+        }
+    }
+
+    private static func status(_ name: String, _ changes: [String: JSON] = [:]) -> JSON {
+        Samples.status(changes.merging(["session": .string(name)]) { $1 })
+    }
+
+    /// The names of the sessions that were signed out of, and those of the errors with their kinds.
+    private static func results(_ output: String) throws -> (sessions: [String], errors: [String]) {
+        let json = try JSON(parsing: Array(output.utf8))
+        let sessions = (json["sessions"]?.arrayValue ?? []).map { $0["session"]?.stringValue ?? "" }
+        let errors = (json["errors"]?.arrayValue ?? []).map { error -> String in
+            let name = error["session"]?.stringValue ?? ""
+            let kind = error["error"]?["kind"]?.stringValue ?? ""
+            return "\(name) \(kind)"
+        }
+        return (sessions, errors)
+    }
+
+    @Test("logout --all reports every session that it did not sign out of, with the status of the first")
+    func failedSignOuts() async throws {
+        let agent = try Self.agent([
+            (Self.status("a-late"), .refused(AgentError(.timeout, "The disk is slow."))),
+            (Self.status("b-owner"), .signedOut),
+            (Self.status("c-shared", ["shared_session": "b-owner"]), .unknown),
+            (Self.status("d-shared", ["shared_session": "a-late"]), .unknown),
+            (Self.status("e-begun", ["state": "signing_in"]), .unknown),
+            (Self.status("f-locked", ["state": "keyring_locked"]), .unknown),
+            (Self.status("g-last"), .signedOut),
+        ])
+        defer { agent.stop() }
+        let text = try await Program.run(["logout", "--all", "--yes"], folder: agent.folder)
+        #expect(text.status == 75, "\(text.errors)")
+        let lines = text.errors.split(separator: "\n").map(String.init)
+        for line in [
+            "authc: a-late: The disk is slow.", "Signed out: b-owner at app-template.",
+            "authc: d-shared: There is no such session.", "authc: e-begun: a sign-in is in progress",
+            "authc: f-locked: There is no such session.", "Signed out: g-last at app-template.",
+        ] {
+            #expect(lines.contains(line), "\(text.errors)")
+        }
+        #expect(!text.errors.contains("c-shared"), "\(text.errors)")
+
+        let result = try await Program.run(["logout", "--all", "--yes", "--json"], folder: agent.folder)
+        #expect(result.status == 75)
+        let (sessions, errors) = try Self.results(result.output)
+        #expect(sessions == ["b-owner", "g-last"])
+        #expect(
+            errors == [
+                "a-late timeout", "d-shared unknown_session", "e-begun unknown_session", "f-locked unknown_session",
+            ])
+    }
+
+    @Test("logout --all goes on after a sign-out without an answer, and prints its result when the agent has ended")
+    func lostAgent() async throws {
+        let agent = try Self.agent([
+            (Self.status("a-silent"), .silent), (Self.status("b-done"), .signedOut),
+            (Self.status("c-closed"), .closed), (Self.status("d-never"), .signedOut),
+        ])
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["logout", "--all", "--yes", "--json", "--timeout", "2s"], folder: agent.folder)
+        #expect(result.status == 75, "\(result.errors)")
+        let (sessions, errors) = try Self.results(result.output)
+        #expect(sessions == ["b-done"], "\(result.output)")
+        #expect(errors == ["a-silent timeout", "c-closed closed"], "\(result.output)")
+        #expect(Self.signOuts(agent) == ["a-silent", "b-done", "c-closed"])
+    }
+
+    @Test("logout --all of one session without a terminal says: 1 session")
+    func oneSession() async throws {
+        let agent = try Self.agent([(Self.status("shop"), .signedOut)])
+        defer { agent.stop() }
+        let result = try await Program.run(["logout", "--all"], folder: agent.folder)
+        #expect(result.status == 64)
+        #expect(result.errors.hasPrefix("authc: --all signs out of 1 session, and"), "\(result.errors)")
     }
 }
