@@ -32,6 +32,9 @@ struct FieldArguments {
     /// Whether the method's fields must be known before these are sent.
     var needsMethod: Bool { !fromArguments.isEmpty || passwordFromInput != nil }
 
+    /// Whether a secret was read, from a descriptor or from stdin.
+    var hasSecrets: Bool { passwordFromInput != nil || values.count > fromArguments.count }
+
     /// All fields for `method`, unless argv has a secret.
     func checked(for method: SignInMethodInfo) throws(Failure) -> [String: String] {
         var result = values

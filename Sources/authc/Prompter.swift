@@ -15,8 +15,9 @@ struct Prompter {
         case resend
     }
 
+    /// - Parameter previous: what the user typed the last time, by field. It is the default now.
     /// - Throws: without a terminal, the reason why the given fields are not enough.
-    func answers(to step: Step) throws(Failure) -> Answers {
+    func answers(to step: Step, previous: [String: String] = [:]) throws(Failure) -> Answers {
         guard options.canPrompt else { throw missingInput(step) }
         for line in (step.message ?? "").split(separator: "\n") { Output.note(Visible.line(String(line))) }
         if let place = step.sentTo, step.error == nil {
@@ -25,7 +26,7 @@ struct Prompter {
         }
         var answers: [String: String] = [:]
         for field in step.fields ?? [] {
-            switch try answer(to: field, of: step) {
+            switch try answer(to: field, of: step, previous: previous[field.name]) {
             case .given(let text): answers[field.name] = text
             case .omitted: break
             case .resend: return .resend
@@ -46,20 +47,23 @@ struct Prompter {
         case resend
     }
 
-    private func answer(to field: StepField, of step: Step) throws(Failure) -> Answer {
+    private func answer(
+        to field: StepField, of step: Step, previous: String?
+    ) throws(Failure) -> Answer {
         if field.kind == StepField.agreement { return .given(try confirm(field.label + "?") ? StepField.yes : "no") }
         let isCode = field.kind == "code" && step.resendAt != nil
-        if let choices = field.choices { return try choice(choices, field) }
+        if let choices = field.choices { return try choice(choices, field, previous: previous) }
         // The message has just named the rules that were not met. What an address looks like is known.
         for rule in field.rules ?? [] where step.message?.contains(rule) != true && field.kind != "email" {
             Output.note("  " + Visible.line(rule))
         }
         let hint =
-            if let value = field.value { " [\(Visible.line(value))]" } else if field.optional {
+            if let value = previous ?? field.value { " [\(Visible.line(value))]" } else if field.optional {
                 " (optional)"
             } else if isCode { " (press Enter for another code)" } else { "" }
         while true {
-            let text = try line(Visible.line(field.label) + hint + ": ", isSecret: field.secret)
+            let typed = try line(Visible.line(field.label) + hint + ": ", isSecret: field.secret)
+            let text = typed.isEmpty ? previous ?? "" : typed
             if !text.isEmpty {
                 guard isWellFormed(text, field), try isValid(text, field, of: step), try isConfirmed(text, field)
                 else { continue }
@@ -71,10 +75,16 @@ struct Prompter {
     }
 
     /// By its number, its label or its value.
-    private func choice(_ choices: [FieldChoice], _ field: StepField) throws(Failure) -> Answer {
+    private func choice(
+        _ choices: [FieldChoice], _ field: StepField, previous: String?
+    ) throws(Failure) -> Answer {
         for (index, choice) in choices.enumerated() { Output.note(Visible.line("  \(index + 1)  \(choice.label)")) }
+        let kept = choices.first { $0.value == previous }
+        let hint =
+            if let kept { " [\(Visible.line(kept.label))]" } else if field.optional { " (optional)" } else { "" }
         while true {
-            let text = try line(Visible.line(field.label) + (field.optional ? " (optional): " : ": "), isSecret: false)
+            let text = try line(Visible.line(field.label) + hint + ": ", isSecret: false)
+            if text.isEmpty, let kept { return .given(kept.value) }
             if text.isEmpty, field.optional { return .omitted }
             if let number = Int(text), choices.indices.contains(number - 1) { return .given(choices[number - 1].value) }
             if let found = choices.first(where: { $0.label == text || $0.value == text }) { return .given(found.value) }

@@ -52,7 +52,7 @@ struct SignIn {
             : given.unchecked
         let prompter = Prompter(options: options, signals: signals, agent: agent, given: Set(fields.keys))
         if options.canPrompt { try printAlternatives() }
-        var tries = SignInTries(fields: fields)
+        var tries = SignInTries(fields: fields, hasGivenSecrets: given.hasSecrets)
         while let refusal = try perform(&tries, session, prompter) { Output.note(refusal.explanation) }
     }
 
@@ -67,7 +67,7 @@ struct SignIn {
         do throws(Failure) {
             while true {
                 tries.received(step)
-                switch try nextRequest(after: step, prompter) {
+                switch try nextRequest(after: step, prompter, previous: tries.previous) {
                 case .ask(let request):
                     if let answer = request as? LoginAnswer { tries.answered(answer.fields, to: step) }
                     step = try send(request, step, prompter)
@@ -122,7 +122,10 @@ struct SignIn {
     }
 
     /// The next request; `nil` after the last step.
-    private func nextRequest(after step: Step, _ prompter: Prompter) throws(Failure) -> Next? {
+    /// - Parameter previous: the answers of the last try.
+    private func nextRequest(
+        after step: Step, _ prompter: Prompter, previous: [String: String]
+    ) throws(Failure) -> Next? {
         switch step.kind {
         case .done:
             try report(step)
@@ -130,7 +133,7 @@ struct SignIn {
         case .failed:
             throw Failure(step.error ?? .internalError("the sign-in failed, and the agent does not report why"))
         case .fields:
-            switch try prompter.answers(to: step) {
+            switch try prompter.answers(to: step, previous: previous) {
             case .fields(let fields):
                 return .ask(LoginAnswer(login: step.login, fields: fields))
             case .resend: return .ask(LoginResend(LoginParams(login: step.login)))

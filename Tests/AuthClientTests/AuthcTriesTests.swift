@@ -13,6 +13,12 @@ enum TriedField {
         "name": "password", "label": "New password", "secret": true, "optional": false, "kind": "new-password",
         "rules": ["at least 8 characters"],
     ]
+    static let pin: JSON = ["name": "pin", "label": "PIN", "secret": true, "optional": false]
+    static let code: JSON = ["name": "code", "label": "Code", "secret": false, "optional": false, "kind": "code"]
+    static let region: JSON = [
+        "name": "region", "label": "Region", "secret": false, "optional": false,
+        "choices": [["value": "eu", "label": "Europe"], ["value": "us", "label": "America"]],
+    ]
     static let name: JSON = [
         "name": "name", "label": "Name", "secret": false, "optional": false, "rules": ["at least 2 characters"],
     ]
@@ -88,17 +94,60 @@ struct AuthcTriesTests {
         defer { agent.stop() }
         let terminal = try await Self.terminal("authc login app", agent, columns: columns, environment: environment)
         await Self.answer(terminal, [("E-mail: ", "ada@example.org"), ("Password: ", "wrong")])
-        await terminal.waits(for: "Password: ")
+        await terminal.waits(for: "E-mail [ada@example.org]: ")
         #expect(terminal.text.contains("App refused the sign-in.\r\n  HTTP 401, it says: Wrong password\r\n"))
-        #expect(!terminal.text.contains("E-mail"), "\(terminal.text)")
+        terminal.type("\n")
+        await terminal.waits(for: "Password: ")
         #expect(!terminal.echoes)
         terminal.type("right\n")
         await terminal.waits(for: "exit ")
         #expect(terminal.text.contains("exit 0"), "\(terminal.text)")
         await terminal.ends()
+        #expect(agent.requests.count { $0.method == "login.start" } == 2)
+        #expect(Self.lastAnswers(agent) == ["email": "ada@example.org", "password": "right"])
+    }
+
+    private static func lastAnswers(_ agent: TestAgent) -> JSON? {
+        agent.requests.last { $0.method == "login.answer" }?.params?["fields"]
+    }
+
+    @Test("an answer that is not secret can be corrected; a code is never a default")
+    func corrected() async throws {
+        let agent = try Self.agent([TriedField.email, TriedField.region, TriedField.code, TriedField.password])
+        defer { agent.stop() }
+        let terminal = try await Self.terminal("authc login app", agent)
+        await Self.answer(
+            terminal,
+            [
+                ("E-mail: ", "adda@example.org"), ("Region: ", "1"), ("Code: ", "111111"), ("Password: ", "wrong"),
+                ("E-mail [adda@example.org]: ", "ada@example.org"), ("Region [Europe]: ", ""), ("Code: ", "222222"),
+                ("Password: ", "wrong"),
+                ("E-mail [ada@example.org]: ", ""), ("Region [Europe]: ", "America"), ("Code: ", "333333"),
+                ("Password: ", "right"),
+            ])
+        await terminal.waits(for: "exit 0")
+        await terminal.ends()
+        #expect(
+            Self.lastAnswers(agent) == [
+                "email": "ada@example.org", "region": "us", "code": "333333", "password": "right",
+            ])
+        // Nothing that was typed is sent before it is answered again.
         let starts = agent.requests.filter { $0.method == "login.start" }
-        #expect(starts.last?.params?["fields"] == ["email": "ada@example.org"])
-        #expect(starts.count == 2)
+        #expect(starts.count == 3)
+        #expect(starts.allSatisfy { ($0.params?["fields"]?.objectValue ?? JSONObject()).isEmpty })
+    }
+
+    @Test("nothing is tried again with a secret from a descriptor")
+    func givenSecret() async throws {
+        let agent = try Self.agent([TriedField.email, TriedField.password, TriedField.pin])
+        defer { agent.stop() }
+        try "1234".write(toFile: agent.folder + "/pin", atomically: true, encoding: .utf8)
+        let terminal = try await Self.terminal("authc login app --secret-fd pin=3 3<'\(agent.folder)/pin'", agent)
+        await Self.answer(terminal, [("E-mail: ", "ada@example.org"), ("Password: ", "wrong")])
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("exit 65"), "\(terminal.text)")
+        await terminal.ends()
+        #expect(agent.requests.count { $0.method == "login.start" } == 1)
     }
 
     @Test("the third wrong password ends it")
@@ -135,6 +184,7 @@ struct AuthcTriesTests {
             ),
             ([TriedField.email, TriedField.password], AgentError(.refused, "Not now.", retryAfter: .seconds(30)), 65),
             ([TriedField.email, TriedField.password], AgentError(.conflict, "It exists."), 65),
+            ([TriedField.email, TriedField.password], AgentError(.forbidden, "It is locked.", httpStatus: 403), 65),
             ([TriedField.email, TriedField.newPassword], AgentError(.validation, "The address is taken."), 65),
         ] as [([JSON], AgentError, Int)])
     func once(fields: [JSON], refusal: AgentError, status: Int) async throws {
