@@ -1,5 +1,6 @@
 import AuthClient
 import AuthWire
+import CLinux
 import Glibc
 
 /// Reads a key file. The agent gets the bytes, not the path: it opens no file for a client.
