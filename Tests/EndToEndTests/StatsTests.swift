@@ -76,7 +76,9 @@ struct StatsTests {
             #expect(counts["failed"] == ["connection_refused": 1])
             #expect((counts["within"]?["30000"]?.integerValue ?? 3) <= 2)
 
-            let lines = try await scene.authc(["stats"]).out
+            // In lines of 80 columns.
+            let words = try await scene.authc(["stats"]).out.split(whereSeparator: \.isWhitespace)
+            let lines = words.joined(separator: " ")
             #expect(lines.contains("2 requests for tokens"), "\(lines)")
             #expect(lines.contains("1 failed (connection refused)"), "\(lines)")
         }
