@@ -39,7 +39,17 @@ final class ScriptedTransport: HTTPTransport {
 
 /// Reports nothing: the test itself tells the board.
 final class SilentNetwork: NetworkWatch {
-    func readings() -> AsyncStream<NetworkReading> { AsyncStream { _ in } }
+    private let watched = AsyncStream<Void>.makeStream()
+
+    func readings() -> AsyncStream<NetworkReading> {
+        watched.continuation.finish()
+        return AsyncStream { _ in }
+    }
+
+    /// Returns when the monitor has published its first state, which would replace what a test puts on the board.
+    func isWatched() async {
+        for await _ in watched.stream {}
+    }
 }
 
 /// The network as a test wants it.
