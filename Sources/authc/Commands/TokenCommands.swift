@@ -63,7 +63,7 @@ struct Wait: AgentCommand {
                 let isRestart = error.kind == "closed" || error.agentError?.cause == "stopping"
                 guard isRestart, restarts < Self.maxRestarts else { throw error }
                 restarts += 1
-                // A second for each: whoever starts it again needs some time.
+                // Starting it again may take a few seconds: each pause is longer than the one before.
                 _ = poll(nil, 0, Int32(restarts * 1000))
                 agent = try options.connect()
             }
