@@ -140,8 +140,20 @@ class Server(http.server.BaseHTTPRequestHandler):
             return self.reply(200, {})
         if path == "/login":
             return self.reply(200, new_tokens())
+        if path == "/control/hold":
+            # The next renewal waits for /control/release.
+            state["hold"] = threading.Event()
+            return self.reply(200, {})
+        if path == "/control/release":
+            state["held"].set()
+            return self.reply(200, {})
         if path == "/refresh":
+            if hold := state.pop("hold", None):
+                state["held"] = hold
+                log.append("a renewal is held")
+                hold.wait()
             if json.loads(body)["refresh_token"] != state["refresh"]:
+                log.append("a renewal is refused")
                 return self.reply(401, {"message": "unknown refresh token"})
             return self.reply(200, new_tokens())
         if path == "/.well-known/terraform.json":
