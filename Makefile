@@ -39,6 +39,7 @@ PROGRAMS := authd authc
 # Called by authc, for all that authc does not do by itself.
 COMMANDS := authc-full
 UNITS := $(wildcard systemd/*.service systemd/*.socket)
+CATALOGS := $(wildcard systemd/*.catalog)
 PROFILES := $(wildcard Sources/AuthProviders/Bundled/*.toml)
 MAN1 := $(wildcard Docs/man/*.1)
 MAN5 := $(wildcard Docs/man/*.5)
@@ -48,6 +49,8 @@ PAGES := $(wildcard Docs/*.md Docs/*/*.md Docs/*.schema.json)
 BIN := $(DESTDIR)$(PREFIX)/bin
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/authd-session
 UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
+# `journalctl --update-catalog` reads /usr/local/lib too.
+CATALOG_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 MAN := $(DESTDIR)$(PREFIX)/share/man
 DOC := $(DESTDIR)$(PREFIX)/share/doc/authd-session
 # Where each shell looks for them by itself.
@@ -157,6 +160,8 @@ install:
 	for unit in $(UNITS); do \
 	    sed 's|^\(Exec[A-Za-z]*=\)[^ ]*/\(auth[cd]\)|\1$(PREFIX)/bin/\2|' $$unit > $(UNIT_FOLDER)/$$(basename $$unit) \
 	    && chmod 644 $(UNIT_FOLDER)/$$(basename $$unit) || exit 1; done
+	$(INSTALL) -d $(CATALOG_FOLDER)
+	$(INSTALL) -m 644 $(CATALOGS) $(CATALOG_FOLDER)/
 	$(INSTALL) -m 644 $(MAN1) $(MAN)/man1/
 	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/
 	$(INSTALL) -m 644 $(PROFILES) $(DOC)/providers/
@@ -169,6 +174,7 @@ install:
 uninstall:
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
+	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS)))
 	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5)))
 	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(addprefix $(DOC)/,$(PAGES)) $(DOC)/README.md
 	for folder in $(LIBEXEC) $(DOC)/providers $(DOC)/Docs/* $(DOC)/Docs $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done

@@ -29,7 +29,9 @@ struct Composition: Sendable {
             try await serve()
             return .done
         } catch {
-            AgentLog(level: .notice).logger().critical("\(error.message)")
+            let isBroken = error.status == .badConfiguration
+            AgentLog(level: .notice).logger().critical(
+                "\(error.message)", metadata: isBroken ? CatalogMessage.brokenSettings.metadata() : [:])
             return error.status
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import StandInBackends
 import TestSupport
 import Testing
@@ -95,7 +96,18 @@ struct UnitTests {
             #expect(try await machine.service("ExecMainStatus") == "78")
             #expect(try await machine.service("NRestarts") == "0")
             #expect(try await machine.journal(until: "authd.toml:1: log_level") != nil)
+            let explained = try await machine.asRoot("journalctl", "-o", "cat", try Self.brokenSettingsID())
+            #expect(explained.out.contains("authd.toml:1: log_level"), "\(explained.out)\(explained.err)")
         }
+    }
+
+    /// How `journalctl` selects the message that the catalog explains.
+    private static func brokenSettingsID() throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let catalog = try String(contentsOf: root.appending(path: "systemd/authd.catalog"), encoding: .utf8)
+        let entry = try #require(catalog.firstMatch(of: /-- ([0-9a-f]{32})\nSubject: authd did not start/))
+        return "MESSAGE_ID=\(entry.1)"
     }
 
     @Test("broken settings end each start, but not the socket: once they are fixed, the next call works")

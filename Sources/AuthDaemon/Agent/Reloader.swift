@@ -58,7 +58,9 @@ package actor Reloader {
             found = try await self.found()
         } catch {
             for problem in error.details { logger.error("\(problem)") }
-            logger.error("Nothing is changed: the settings and profiles stay as they were.")
+            logger.error(
+                "Nothing is changed: the settings and profiles stay as they were.",
+                metadata: CatalogMessage.reloadRefused.metadata())
             throw error
         }
         // A reload that read later was applied first.

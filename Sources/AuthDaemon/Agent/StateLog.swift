@@ -23,9 +23,11 @@ struct StateLog {
 
     private mutating func record(_ statuses: [SessionStatus]) {
         for status in statuses where sessions[status.session] != status.state {
+            let metadata: Logger.Metadata = ["session": "\(status.session)", "cause": "\(status.cause ?? "-")"]
+            let isLost = status.state == .signInRequired
             logger.info(
                 "Session is \(status.state.rawValue).",
-                metadata: ["session": "\(status.session)", "cause": "\(status.cause ?? "-")"])
+                metadata: isLost ? CatalogMessage.signInRequired.metadata(metadata) : metadata)
         }
         for session in sessions.keys where !statuses.contains(where: { $0.session == session }) {
             logger.info("Session is gone.", metadata: ["session": "\(session)"])
@@ -39,7 +41,8 @@ struct StateLog {
             statuses.compactMap { status in status.storeError.map { (status.session, $0) } }, uniquingKeysWith: { $1 })
         for (session, error) in errors.sorted(by: { $0.key < $1.key }) where storeErrors[session] != error {
             logger.warning(
-                "The newest tokens are in memory only: \(error)", metadata: ["session": "\(session)"])
+                "The newest tokens are in memory only: \(error)",
+                metadata: CatalogMessage.tokensInMemoryOnly.metadata(["session": "\(session)"]))
         }
         storeErrors = errors
     }
@@ -57,7 +60,9 @@ struct StateLog {
         case (let state, let message):
             let subject = state == .failed ? "The store failed" : "The store is \(state.rawValue)"
             let reason = message ?? "its sessions are served once it is open."
-            logger.warning("\(reason.hasPrefix(subject) ? reason : "\(subject): \(reason)")")
+            logger.warning(
+                "\(reason.hasPrefix(subject) ? reason : "\(subject): \(reason)")",
+                metadata: CatalogMessage.storeUnavailable.metadata())
         }
     }
 }

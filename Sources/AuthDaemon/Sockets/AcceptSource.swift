@@ -50,7 +50,9 @@ final class AcceptSource: ReadinessHandler {
 
     /// Without descriptors or memory, retrying at once would only use the processor.
     private func pause(_ failure: SystemFailure) {
-        if !isShort { logger.error("Clients have to wait: \(failure).") }
+        if !isShort {
+            logger.error("Clients have to wait: \(failure).", metadata: CatalogMessage.clientsWait.metadata())
+        }
         isShort = true
         executor.change(descriptor, to: [])
         executor.schedule(in: Self.rest) { [weak self] in

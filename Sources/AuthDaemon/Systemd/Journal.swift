@@ -12,7 +12,10 @@ enum Journal {
             "SYSLOG_IDENTIFIER=authd",
         ]
         if let unit { fields.append("USER_UNIT=\(unit)") }
-        for (key, value) in line.fields { fields.append("AUTHD_\(fieldName(key))=\(VisibleText.line("\(value)"))") }
+        for (key, value) in line.fields {
+            let name = key == CatalogMessage.key ? "MESSAGE_ID" : "AUTHD_\(fieldName(key))"
+            fields.append("\(name)=\(VisibleText.line("\(value)"))")
+        }
         send(fields)
     }
 

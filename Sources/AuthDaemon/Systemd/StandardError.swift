@@ -6,7 +6,9 @@ import Logging
 enum StandardError {
     static func write(_ line: LogLine) {
         var text = "\(now) \(line.level): \(line.message)"
-        for (key, value) in line.fields.sorted(by: { $0.key < $1.key }) { text += " \(key)=\(value)" }
+        for (key, value) in line.fields.sorted(by: { $0.key < $1.key }) where key != CatalogMessage.key {
+            text += " \(key)=\(value)"
+        }
         let bytes = oneLine(text)
         // One call, so that lines of several threads do not mix.
         _ = unsafe Glibc.write(STDERR_FILENO, bytes, bytes.count)
