@@ -17,6 +17,8 @@ MIB ?= 200
 SECONDS ?= 60
 # How often make shake runs the suites.
 PASSES ?= 3
+# What make clients runs.
+CLIENT_LANGUAGES ?= Node Go Rust Java
 # How many sessions make growth signs in and out.
 SESSIONS ?= 1000
 # What make test plays of make simulate.
@@ -25,6 +27,7 @@ TEST_SEEDS := 100000
 RELEASE := .build/release
 SIMULATION := .build/simulation
 SBOM := .build/authd.cdx.json
+DOCS := .build/docs
 SHAKE := .build/shake
 # The Swift runtime is linked into the programs, so that they run on machines without Swift. They have no run path: with one,
 # the loader would search the program's folder for libraries first.
@@ -32,7 +35,7 @@ RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
     Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake \
-    Tests/BootedTests/boot Tests/TestSupport/kwallet
+    Tests/BootedTests/boot Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive Docs/clients/shell/token
 SWIFT_SOURCES := Package.swift Sources Tests
 
 PROGRAMS := authd authc
@@ -42,9 +45,10 @@ UNITS := $(wildcard systemd/*.service systemd/*.socket)
 CATALOGS := $(wildcard systemd/*.catalog)
 PROFILES := $(wildcard Sources/AuthProviders/Bundled/*.toml)
 MAN1 := $(wildcard Docs/man/*.1)
+MAN3 := $(wildcard Docs/man/*.3)
 MAN5 := $(wildcard Docs/man/*.5)
 # What the README, other pages and messages name.
-PAGES := $(wildcard Docs/*.md Docs/*/*.md Docs/*.schema.json)
+PAGES := $(wildcard Docs/*.md Docs/*/*.md Docs/clients/*/* Docs/*.schema.json)
 
 BIN := $(DESTDIR)$(PREFIX)/bin
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/authd-session
@@ -53,20 +57,27 @@ UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
 CATALOG_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 MAN := $(DESTDIR)$(PREFIX)/share/man
 DOC := $(DESTDIR)$(PREFIX)/share/doc/authd-session
+LIB := $(DESTDIR)$(PREFIX)/lib
+INCLUDE := $(DESTDIR)$(PREFIX)/include
+SONAME := libauthclient.so.0
+VERSION = $(shell sed -n 's/.*let version = "\(.*\)"/\1/p' Sources/AuthWire/Release.swift)
 # Where each shell looks for them by itself.
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
+.PHONY: help build clients docs library install-library demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, stand-in-backends'
+	@echo 'make library    libauthclient for programs in C; make install-library installs it'
+	@echo 'make docs       the documentation of AuthClient as a site, $(DOCS)/AuthClient.doccarchive'
 	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
 	@echo 'make test       every test; installs the packages that tests need'
 	@echo 'make shake      every test $(PASSES) times while each core is busy with something else (PASSES=n)'
 	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
+	@echo 'make clients    the examples of Docs/clients in $(CLIENT_LANGUAGES), which have to be installed'
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole and in 16 MiB (MIB=n)'
 	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
 	@echo 'make fuzz-toml  the TOML scanner beside the TOML library for $(SECONDS) s (SECONDS=n, FIRST=n)'
@@ -97,6 +108,20 @@ build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product stand-in-backends
 	Tests/check-programs $(addprefix $(RELEASE)/,$(PROGRAMS) $(COMMANDS))
 
+# libauthclient, shared and static, with the Swift runtime in it (Docs/decisions/c-library.md).
+library:
+	$(SWIFT) build -c release --disable-local-rpath --product authclient
+	Sources/AuthClientLibrary/archive $(RELEASE) $(RELEASE)/libauthclient.a
+
+# With docc, which comes with Swift. Built in a folder of its own: the symbols are written by the compiler.
+docs:
+	mkdir -p $(DOCS)/symbols
+	$(SWIFT) build --scratch-path $(DOCS)/build --target AuthClient \
+	    -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/$(DOCS)/symbols
+	docc convert Sources/AuthClient/AuthClient.docc --additional-symbol-graph-dir $(DOCS)/symbols --diagnostic-level error \
+	    --fallback-display-name AuthClient --fallback-bundle-identifier org.authd.AuthClient \
+	    --output-path $(DOCS)/AuthClient.doccarchive
+
 demo: packages build
 	Tests/Demo/demo $(RELEASE)
 
@@ -121,6 +146,11 @@ crash: packages
 	$(SWIFT) build --product authc
 	$(SWIFT) build --product crash
 	.build/debug/crash $(KILLS) $(CRASH_FIRST)
+
+# make test runs them in the languages that are there.
+clients: packages
+	$(SWIFT) build --build-tests
+	CLIENT_LANGUAGES='$(CLIENT_LANGUAGES)' $(SWIFT) test --skip-build --disable-xctest --filter 'ClientExampleTests'
 
 streams: packages
 	$(SWIFT) build --build-tests
@@ -171,13 +201,26 @@ install:
 	    file=$${shell#*:}; $(INSTALL) -d $$(dirname $$file) \
 	    && $(RELEASE)/authc --generate-completion-script $${shell%%:*} > $$file && chmod 644 $$file || exit 1; done
 
+install-library:
+	@test -f $(RELEASE)/libauthclient.a || { echo 'Nothing to install yet: run make library first.' >&2; exit 1; }
+	$(INSTALL) -d $(LIB)/pkgconfig $(INCLUDE) $(MAN)/man3
+	$(INSTALL) -m 644 -s $(RELEASE)/libauthclient.so $(LIB)/$(SONAME)
+	ln -sf $(SONAME) $(LIB)/libauthclient.so
+	$(INSTALL) -m 644 $(RELEASE)/libauthclient.a $(LIB)/
+	$(INSTALL) -m 644 Sources/CAuthClient/authclient.h $(INCLUDE)/
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Sources/AuthClientLibrary/authclient.pc.in > $(LIB)/pkgconfig/authclient.pc
+	chmod 644 $(LIB)/pkgconfig/authclient.pc
+	$(INSTALL) -m 644 $(MAN3) $(MAN)/man3/
+
 uninstall:
+	rm -f $(addprefix $(LIB)/,$(SONAME) libauthclient.so libauthclient.a pkgconfig/authclient.pc) $(INCLUDE)/authclient.h
+	rm -f $(addprefix $(MAN)/man3/,$(notdir $(MAN3)))
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
 	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS)))
 	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5)))
 	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(addprefix $(DOC)/,$(PAGES)) $(DOC)/README.md
-	for folder in $(LIBEXEC) $(DOC)/providers $(DOC)/Docs/* $(DOC)/Docs $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done
+	for folder in $(LIBEXEC) $(DOC)/providers $(DOC)/Docs/*/* $(DOC)/Docs/* $(DOC)/Docs $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done
 
 clean:
 	rm -rf .build

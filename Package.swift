@@ -31,6 +31,7 @@ let package = Package(
     name: "authd",
     products: [
         .library(name: "AuthClient", targets: ["AuthClient"]),
+        .library(name: "authclient", type: .dynamic, targets: ["AuthClientLibrary"]),
         .executable(name: "authd", targets: ["authd"]),
         .executable(name: "authc", targets: ["authc-start"]),
         .executable(name: "authc-full", targets: ["authc"]),
@@ -58,6 +59,18 @@ let package = Package(
         // The face: what a program links to speak to the agent. Standard library and libc only.
         .target(name: "AuthWire", swiftSettings: strict),
         .target(name: "AuthClient", dependencies: ["AuthWire"], swiftSettings: strict),
+        // libauthclient: the same for programs in C and other languages (Docs/decisions/c-library.md).
+        .systemLibrary(name: "CAuthClient"),
+        .target(
+            name: "AuthClientLibrary", dependencies: ["AuthClient", "AuthWire", "CAuthClient"],
+            exclude: ["archive", "authclient.map", "authclient.pc.in"], swiftSettings: strict,
+            linkerSettings: [
+                .unsafeFlags([
+                    "-static-stdlib", "-Xlinker", "-soname", "-Xlinker", "libauthclient.so.0",
+                    "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/AuthClientLibrary/authclient.map",
+                ])
+            ]
+        ),
         // `authc`: a program of 700 kB for the plain forms of the most frequent commands. It starts authc-full for
         // everything else (Docs/decisions/static-authc.md). Embedded Swift has no library to link, static or not.
         .systemLibrary(name: "CStart"),
@@ -364,7 +377,7 @@ let package = Package(
                 "AuthModel", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
-            swiftSettings: checked
+            exclude: ["CLibrary"], swiftSettings: checked
         ),
         // The real agent in network namespaces; lab.py has the servers of those.
         .testTarget(

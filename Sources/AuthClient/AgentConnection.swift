@@ -67,11 +67,23 @@ public final class AgentConnection {
     /// For a poll(2) with other descriptors.
     package var fileDescriptor: Int32 { socket.descriptor.number }
 
+    /// Whether ``nextLine(deadline:)`` would not wait: there is a line, a part of one, or the end of the connection.
+    package var hasInput: Bool { lines.isPartial || wait(for: POLLIN, until: .now) }
+
     /// Sends `method` and returns the id of its response.
     package func begin(_ method: some AgentMethod, deadline: Deadline) throws(ClientError) -> Int64 {
-        if method.sendsSecrets { try socket.requireOwnServer() }
+        try begin(RPCRequest(id: nil, method), sendsSecrets: method.sendsSecrets, deadline: deadline)
+    }
+
+    /// The same for a request whose method's type is not known. Its id is replaced.
+    package func begin(
+        _ request: RPCRequest, sendsSecrets: Bool, deadline: Deadline
+    ) throws(ClientError) -> Int64 {
+        if sendsSecrets { try socket.requireOwnServer() }
         lastID += 1
-        var rest = try Message.line(id: lastID, method)[...]
+        var request = request
+        request.id = .integer(lastID)
+        var rest = try Message.line(request)[...]
         while true {
             rest = try rest.dropFirst(socket.send(rest))
             if rest.isEmpty { return lastID }
@@ -85,8 +97,13 @@ public final class AgentConnection {
 
     /// The next message of any kind, or `nil` if the deadline passes first.
     package func nextMessage(deadline: Deadline) throws(ClientError) -> Message? {
+        try nextLine(deadline: deadline).map { line throws(ClientError) in try Message(line: line) }
+    }
+
+    /// The next message as the agent sent it, without its LF, or `nil` if the deadline passes first.
+    package func nextLine(deadline: Deadline) throws(ClientError) -> ArraySlice<UInt8>? {
         while true {
-            if let line = try lines.next() { return try Message(line: line) }
+            if let line = try lines.next() { return line }
             switch try socket.receive(into: &lines) {
             case .bytes: break
             case .end: throw .closed

@@ -29,7 +29,11 @@ package enum Message {
 
     /// The request line for `method`, with its LF.
     static func line(id: Int64, _ method: some AgentMethod) throws(ClientError) -> [UInt8] {
-        var line = RPCRequest(id: .integer(id), method).json.serialized()
+        try line(RPCRequest(id: .integer(id), method))
+    }
+
+    static func line(_ request: RPCRequest) throws(ClientError) -> [UInt8] {
+        var line = request.json.serialized()
         guard line.count <= Limits.lineBytes else { throw .tooLong(limit: Limits.lineBytes) }
         line.append(UInt8(ascii: "\n"))
         return line

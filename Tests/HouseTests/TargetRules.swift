@@ -23,6 +23,7 @@ struct TargetRules: Sendable {
             imports: standard,
             forbiddenWords: ["async", "await", "actor", "socket(", "connect(", "clock_gettime", "getenv", "print("]),
         "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
+        "AuthClientLibrary": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "CAuthClient"])),
         "QuickCommands": TargetRules(imports: ["CStart"]),
         "authc": TargetRules(
             imports: standard.union(["AuthClient", "AuthFiles", "AuthWire", "ArgumentParser", "CLinux", "CYAML"])),
@@ -98,6 +99,6 @@ struct TargetRules: Sendable {
 
     /// The C targets.
     static let bridges: Set<String> = [
-        "CIdle", "CLinux", "CSecret", "CStart", "CSystemd", "CWipe", "CYAML", "authc-start",
+        "CAuthClient", "CIdle", "CLinux", "CSecret", "CStart", "CSystemd", "CWipe", "CYAML", "authc-start",
     ]
 }
