@@ -1,6 +1,6 @@
 /// A JSON object: its members in their original order. The last of equal keys wins.
 ///
-/// Invariant: `index` is `nil` up to ``indexedFrom`` members and complete above, so that reading n members takes linear time
+/// Invariant: `index` is `nil` up to `indexedFrom` members and complete above, so that reading n members takes linear time
 /// for any keys.
 public struct JSONObject: Sendable {
     /// Below this, a linear search is faster than hashing.
