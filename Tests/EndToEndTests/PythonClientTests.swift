@@ -70,6 +70,24 @@ struct PythonClientTests {
         }
     }
 
+    @Test("keyring and pip get a token by way of keyring's backend, for the session's origin only")
+    func keyringBackend() async throws {
+        try await Scene.play(signedInTo: .programs, ["repositories", ""]) { scene, server in
+            let site = try await install(in: scene.desktop)
+            let done = try await scene.run(
+                """
+                export PYTHONPATH=\(site) PYTHONDONTWRITEBYTECODE=1
+                keyring() { \(Self.python) -m keyring "$@"; }
+                keyring get \(server.url)/simple ada; keyring get https://elsewhere.example/simple ada; echo $?
+                \(Self.python) -m pip --no-cache-dir --disable-pip-version-check --keyring-provider import download \
+                    --quiet --no-deps -d got --index-url \(server.url)/simple one < /dev/null && ls got
+                authc logout -s forge; keyring get \(server.url)/simple ada; echo $?
+                """)
+            #expect(done.out.hasPrefix("token-1\n1\none-1.0-py3-none-any.whl\n"), "\(done.out)\(done.err)")
+            #expect(done.out.hasSuffix("\n1\n") && !done.err.contains("token-"), "\(done.out)\(done.err)")
+        }
+    }
+
     @Test("it knows the same methods without secrets, the same errors that may pass, and the same version")
     func sameAsTheProtocol() throws {
         func names(of name: String, in file: String) throws -> Set<String> {
