@@ -47,6 +47,7 @@ PROFILES := $(wildcard Sources/AuthProviders/Bundled/*.toml)
 MAN1 := $(wildcard Docs/man/*.1)
 MAN3 := $(wildcard Docs/man/*.3)
 MAN5 := $(wildcard Docs/man/*.5)
+MAN7 := $(wildcard Docs/man/*.7)
 # What the README, other pages and messages name.
 PAGES := $(wildcard Docs/*.md Docs/*/*.md Docs/clients/*/* Docs/*.schema.json)
 
@@ -184,7 +185,7 @@ format:
 # Only copies, so that `sudo make install` after `make build` leaves nothing of root's in .build.
 install:
 	@for program in $(PROGRAMS) $(COMMANDS); do test -x $(RELEASE)/$$program || exit 1; done || { echo 'Nothing to install yet: run make build first.' >&2; exit 1; }
-	$(INSTALL) -d $(BIN) $(LIBEXEC) $(UNIT_FOLDER) $(MAN)/man1 $(MAN)/man5 $(DOC)/providers
+	$(INSTALL) -d $(BIN) $(LIBEXEC) $(UNIT_FOLDER) $(MAN)/man1 $(MAN)/man5 $(MAN)/man7 $(DOC)/providers
 	$(INSTALL) -m 755 -s $(addprefix $(RELEASE)/,$(COMMANDS)) $(LIBEXEC)/
 	for program in $(PROGRAMS); do $(INSTALL) -m 755 -s $(RELEASE)/$$program $(BIN)/ || exit 1; done
 	for unit in $(UNITS); do \
@@ -194,6 +195,7 @@ install:
 	$(INSTALL) -m 644 $(CATALOGS) $(CATALOG_FOLDER)/
 	$(INSTALL) -m 644 $(MAN1) $(MAN)/man1/
 	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/
+	$(INSTALL) -m 644 $(MAN7) $(MAN)/man7/
 	$(INSTALL) -m 644 $(PROFILES) $(DOC)/providers/
 	$(INSTALL) -m 644 README.md $(DOC)/
 	for page in $(PAGES); do $(INSTALL) -D -m 644 $$page $(DOC)/$$page || exit 1; done
@@ -218,7 +220,8 @@ uninstall:
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
 	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS)))
-	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5)))
+	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) \
+	    $(addprefix $(MAN)/man7/,$(notdir $(MAN7)))
 	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(addprefix $(DOC)/,$(PAGES)) $(DOC)/README.md
 	for folder in $(LIBEXEC) $(DOC)/providers $(DOC)/Docs/*/* $(DOC)/Docs/* $(DOC)/Docs $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done
 

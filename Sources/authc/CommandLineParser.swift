@@ -49,6 +49,7 @@ struct Authc: ParsableCommand {
             Results go to stdout, messages to stderr. Exit status: 0 done, 3 not signed in, 4 keyring locked \
             or unavailable, 64 usage, 65 refused data, 69 no agent, 70 internal, 75 temporary, 76 bad reply, \
             77 refused by policy or the user, 78 bad settings or profile.
+            Manual pages: authc(1), authd(1), authd.toml(5), authd-profile(5), authd-protocol(7), authd-recipes(7).
             """,
         version: Release.version,
         subcommands: [

@@ -27,7 +27,7 @@ struct AdviceTests {
     func pages() async throws {
         let readme = (path: "README.md", text: try Self.text(Self.root.appending(path: "README.md")))
         let pages = try [readme] + Self.files(below: "Docs", ending: ".md")
-        let manual = try Self.files(below: "Docs/man", ending: ".1") + Self.files(below: "Docs/man", ending: ".5")
+        let manual = try [".1", ".5", ".7"].flatMap { try Self.files(below: "Docs/man", ending: $0) }
         let found = pages.flatMap(Self.inPage) + manual.flatMap(Self.inManual)
         #expect(found.count > 40)
         try await Self.expectAccepted(found)

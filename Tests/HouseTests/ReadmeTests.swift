@@ -56,13 +56,3 @@ extension StringProtocol {
         return String(text)
     }
 }
-
-@Suite("Man pages")
-struct ManPageTests {
-    @Test("each has a date in its title line", arguments: ["authc.1", "authd.1", "authd.toml.5"])
-    func dated(page: String) throws {
-        let file = try #require(ProjectFiles.file("Docs/man/" + page))
-        let title = try #require(file.lines.first { $0.hasPrefix(".TH ") })
-        #expect(title.contains(#/^\.TH [A-Z.]+ [1-8] "20\d\d-[01]\d-[0-3]\d" /#), "\(title)")
-    }
-}
