@@ -45,6 +45,7 @@ struct Composition: Sendable {
         let stateFolder: String?
         let locks: AgentLocks
         let socket: SocketFile
+        let extra: ExtraSocket
         /// Descriptors of the previous run.
         let handedOver: [ListenDescriptors.Given]
     }
@@ -53,7 +54,8 @@ struct Composition: Sendable {
         try RootGuard.check(userID: geteuid(), environment: Environment.value)
         ProcessGuard.harden()
         // Before any thread is started: it changes the environment.
-        let (inherited, handedOver) = try StartRefusal.wrapping { try ListenDescriptors.receive() }
+        let received = try StartRefusal.wrapping { try ListenDescriptors.receive() }
+        let inherited = received.sockets[.api]
         let configuration = try reader.configuration()
         let stateFolder = StateFolder.path(environment: Environment.value)
         let storeKind =
@@ -64,16 +66,28 @@ struct Composition: Sendable {
         if storeKind == .secretService { try locks.claimKeyring() }
         let socket =
             if let inherited { inherited } else { try StartRefusal.wrapping { try SocketFile.bind(path: path) } }
+        let extra = ExtraSocket(inherited: received.sockets[.extra])
+        do throws(StartRefusal) {
+            try extra.listen(at: try reader.extraSocketPath(configuration.settings))
+        } catch {
+            socket.removeIfOurs()
+            throw error
+        }
         return Claims(
             configuration: configuration, storeKind: storeKind, stateFolder: stateFolder, locks: locks, socket: socket,
-            handedOver: handedOver)
+            extra: extra, handedOver: received.others)
     }
 
     // MARK: Its threads
 
     private func serve() async throws(StartRefusal) {
         let claims = try claim()
-        defer { withExtendedLifetime(claims.locks) { claims.socket.removeIfOurs() } }
+        defer {
+            withExtendedLifetime(claims.locks) {
+                claims.extra.remove()
+                claims.socket.removeIfOurs()
+            }
+        }
         let settings = claims.configuration.settings
         let log = AgentLog(level: reader.arguments.logLevel ?? settings.level ?? .info)
         let logger = log.logger()
@@ -232,6 +246,7 @@ struct Composition: Sendable {
             publish: publisher.publish)
 
         let policy = CurrentPeerPolicy(PeerPolicy.own(allowing: settings.allowedUserIDs))
+        let rules = StateBroadcast<ListenerRules>(settings.listenerRules)
         let defaultSession = DefaultSessionSettings(
             board: board, folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")),
             logger: logger)
@@ -239,6 +254,10 @@ struct Composition: Sendable {
         let showsNotices = StateBroadcast<Bool>(settings.notifications)
         let reloader = Reloader(
             current: claims.configuration, read: reader.read, board: board, registry: registry, policy: policy,
+            rules: rules,
+            openExtra: { settings throws(StartRefusal) in
+                try claims.extra.listen(at: try reader.extraSocketPath(settings))
+            },
             chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
         let counters = AgentCounters()
@@ -257,12 +276,17 @@ struct Composition: Sendable {
                 }))
         let stop = ShutdownDeadline()
         let listener = Listener(
-            socket: socket, executor: executor, dispatcher: dispatcher, board: board, policy: policy,
-            publisher: publisher, limits: .ofThisProcess, counters: counters, clock: clock, logger: logger,
+            socket: socket, extra: claims.extra, executor: executor, dispatcher: dispatcher, board: board,
+            policy: policy,
+            rules: rules, publisher: publisher, limits: .ofThisProcess, counters: counters, clock: clock,
+            logger: logger,
             opening: { await loader.ready() },
             accepting: {
-                logger.notice(
-                    "Serving.", metadata: ["socket": "\(socket.path)", "store": "\(adapters.store.kind.rawValue)"])
+                var place: Logger.Metadata = [
+                    "socket": "\(socket.path)", "store": "\(adapters.store.kind.rawValue)",
+                ]
+                place["extra_socket"] = claims.extra.path.map { "\($0)" }
+                logger.notice("Serving.", metadata: place)
                 notifier.ready(status: StatusLine.text(sessions: board.statuses(), store: board.store))
             },
             stopping: {

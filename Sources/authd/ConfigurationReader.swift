@@ -62,6 +62,19 @@ struct ConfigurationReader: Sendable {
     /// What the command line, or else the settings, want for the next start; `nil`: nothing.
     func storeSetting() -> StoreKind? { arguments.store ?? read().configuration?.settings.store }
 
+    /// The path of the extra socket; `nil` if the service manager or nobody opens it.
+    func extraSocketPath(_ settings: Settings) throws(StartRefusal) -> String? {
+        if let path = arguments.extraSocket { return path }
+        guard settings.listenerRules.listens else { return nil }
+        do throws(AgentError) {
+            let usual = try SocketPath.resolve(
+                environment: { $0 == "AUTHD_SOCKET" ? nil : Environment.value($0) }, userID: geteuid())
+            return ExtraSocket.path(settings.listenerRules, usual: usual)
+        } catch {
+            throw StartRefusal(.badConfiguration, error.message)
+        }
+    }
+
     func socketPath(_ settings: Settings) throws(StartRefusal) -> String {
         do throws(AgentError) {
             return try SocketPath.resolve(

@@ -69,6 +69,34 @@ struct SettingsReaderTests {
         #expect(settings.hooks == [Hook(on: .renewed, command: ["/usr/bin/one", "two"])])
     }
 
+    @Test("the rules of the extra socket are read; without them nothing is allowed")
+    func listener() throws {
+        let rules = try SettingsReader.read(
+            """
+            [listener.extra]
+            listen = true
+            socket = "/run/user/1000/box/socket"
+            sessions = ["work", "home"]
+            classes = ["status", "act"]
+            methods = ["token.get"]
+            endpoints = ["me"]
+            scopes = ["read"]
+            audiences = ["https://api.example.org"]
+            """, source: "authd.toml"
+        ).get().listenerRules
+        #expect(rules.listens)
+        #expect(rules.socket == "/run/user/1000/box/socket")
+        #expect(Set(rules.sessions.map(\.text)) == ["work", "home"])
+        #expect(rules.classes == [.status, .act])
+        #expect(rules.methods == ["token.get"])
+        #expect(rules.endpoints == ["me"])
+        #expect(rules.scopes == ["read"])
+        #expect(rules.audiences == ["https://api.example.org"])
+        let none = try SettingsReader.read("[listener.extra]", source: "authd.toml").get().listenerRules
+        #expect(none == ListenerRules())
+        #expect(!none.allows("session.list", .status))
+    }
+
     @Test(
         "each mistake is reported with its key and what was expected",
         arguments: [
@@ -94,6 +122,13 @@ struct SettingsReaderTests {
             (#"folder = [{ path = "work", session = "w" }]"#, "folder[0].path", "an absolute path"),
             (#"folder = [{ path = "/work" }]"#, "folder[0].session", "a session's name"),
             (#"folder = [{ session = "w" }]"#, "folder[0].path", "an absolute path"),
+            ("listener.other = {}", "listener.other", "extra"),
+            ("listener.extra.listn = true", "listener.extra.listn", "listen (is that meant?)"),
+            (#"listener.extra.socket = "here""#, "listener.extra.socket", "an absolute path"),
+            (#"listener.extra.sessions = ["a", "My Work"]"#, "listener.extra.sessions[1]", "a session's name"),
+            (#"listener.extra.classes = ["admin"]"#, "listener.extra.classes[0]", "status, token, act"),
+            (#"listener.extra.methods = ["session.export"]"#, "listener.extra.methods[0]", "one of api.call"),
+            (#"listener.extra.methods = ["token.get"]"#, "listener.extra.methods", "scopes or audiences"),
             (#"hook = [{ on = "renewed", command = ["/x"] }]"#, "hook[0].on", "session.renewed"),
             (#"hook = [{ command = ["/x"] }]"#, "hook[0].on", "one of session.added"),
             (#"hook = [{ on = "session.added", command = ["x"] }]"#, "hook[0].command", "the absolute path"),

@@ -19,6 +19,9 @@ package struct AgentArguments: ParsableCommand {
     @Option(help: ArgumentHelp("Where to listen.", valueName: "path"))
     package var socket: String?
 
+    @Option(help: ArgumentHelp("Where to listen for clients with limited access.", valueName: "path"))
+    package var extraSocket: String?
+
     @Option(
         help: "Where sessions are kept: \(AgentArguments.words(StoreKind.self)).",
         transform: { try AgentArguments.word($0) })
@@ -35,11 +38,13 @@ package struct AgentArguments: ParsableCommand {
     package init() {}
 
     package func validate() throws {
-        guard let socket else { return }
-        do throws(AgentError) {
-            _ = try SocketPath.resolve(flag: socket, environment: { _ in nil }, userID: 0)
-        } catch {
-            throw ValidationError(error.message)
+        for (option, path) in [("--socket", socket), ("--extra-socket", extraSocket)] {
+            guard let path else { continue }
+            do throws(AgentError) {
+                _ = try SocketPath.resolve(flag: path, of: option, environment: { _ in nil }, userID: 0)
+            } catch {
+                throw ValidationError(error.message)
+            }
         }
     }
 

@@ -28,7 +28,7 @@ package final class AgentLocks: Sendable {
     }
 
     /// - Parameter role: what only one agent can be.
-    private static func claim(_ path: String, as role: String) throws(StartRefusal) -> LockFile {
+    static func claim(_ path: String, as role: String) throws(StartRefusal) -> LockFile {
         do throws(SocketFolder.Refusal) {
             try SocketFolder.prepare(PrivateFolder.parent(of: path))
         } catch {

@@ -9,12 +9,16 @@ import Logging
 /// Invariant: an older reading never replaces a newer one.
 package actor Reloader {
     package typealias Read = @Sendable () -> ConfigurationReading
+    /// Opens or closes the extra socket as the settings say.
+    package typealias OpenExtra = @Sendable (Settings) throws(StartRefusal) -> Void
 
     private var current: AgentConfiguration
     private let read: Read
     private let board: StateBoard
     private let registry: SessionRegistry
     private let policy: CurrentPeerPolicy
+    private let rules: StateBroadcast<ListenerRules>
+    private let openExtra: OpenExtra
     private let chosen: DefaultSessionSettings
     private let showsNotices: StateBroadcast<Bool>
     private let hooks: StateBroadcast<[Hook]>
@@ -31,7 +35,7 @@ package actor Reloader {
 
     package init(
         current: AgentConfiguration, read: @escaping Read, board: StateBoard, registry: SessionRegistry,
-        policy: CurrentPeerPolicy,
+        policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>, openExtra: @escaping OpenExtra,
         chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, hooks: StateBroadcast<[Hook]>,
         log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
     ) {
@@ -40,6 +44,8 @@ package actor Reloader {
         self.board = board
         self.registry = registry
         self.policy = policy
+        self.rules = rules
+        self.openExtra = openExtra
         self.chosen = chosen
         self.showsNotices = showsNotices
         self.hooks = hooks
@@ -66,8 +72,8 @@ package actor Reloader {
         // A reload that read later was applied first.
         guard found.reading > inEffect else { return MessageResult(message: MessageResult.unchanged) }
         inEffect = found.reading
-        let changes = found.changes
-        await apply(found.configuration)
+        var changes = found.changes
+        changes += await apply(found.configuration)
         for change in changes { logger.notice("Reloaded: \(change)") }
         if changes.isEmpty { logger.notice("Reloaded: nothing has changed.") }
         return Self.result(changes)
@@ -100,15 +106,24 @@ package actor Reloader {
         MessageResult(message: changes.isEmpty ? MessageResult.unchanged : changes.joined(separator: "; "))
     }
 
-    private func apply(_ new: AgentConfiguration) async {
+    /// - Returns: what could not be applied.
+    private func apply(_ new: AgentConfiguration) async -> [String] {
+        var failures: [String] = []
         current = new
         policy.now = PeerPolicy(
             ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
+        rules.set(new.settings.listenerRules)
+        do throws(StartRefusal) {
+            try openExtra(new.settings)
+        } catch {
+            failures.append("the extra socket is not open: \(error.message)")
+        }
         showsNotices.set(new.settings.notifications)
         hooks.set(new.settings.hooks)
         if !fixedLevel, let level = new.settings.level { log.level = level }
         await chosen.apply(new.settings)
         await registry.reload(new.catalog)
+        return failures
     }
 }
 
@@ -121,6 +136,9 @@ enum ConfigurationChange {
         }
         if old.settings.allowedUserIDs != new.settings.allowedUserIDs {
             changes.append("users allowed besides the owner: \(new.settings.allowedUserIDs)")
+        }
+        if old.settings.listenerRules != new.settings.listenerRules {
+            changes.append("[listener.extra] is different")
         }
         if old.settings.defaultSession != new.settings.defaultSession {
             changes.append("the default session is \(new.settings.defaultSession?.text ?? "the first signed in")")

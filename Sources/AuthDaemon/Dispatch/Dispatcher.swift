@@ -22,12 +22,14 @@ package struct Dispatcher: Sendable {
         addStore(store)
     }
 
-    func answer(_ request: RPCRequest) -> RequestHandling {
+    /// - Parameter confinement: `nil` for a client that may do everything.
+    func answer(_ request: RPCRequest, within confinement: Confinement?) -> RequestHandling {
         do throws(AgentError) {
             guard let handler = handlers[request.method] else { throw .methodNotFound(request.method) }
-            return try handler.answer(request.params)
+            guard let confinement else { return try handler.answer(request.params) }
+            return try handler.answer(request.params, within: confinement)
         } catch {
-            return .now(.failure(error))
+            return .now(.failure(confinement?.visibility.error(error) ?? error))
         }
     }
 
@@ -84,6 +86,7 @@ package struct Dispatcher: Sendable {
 /// A type, not a closure: Swift 6.3.1 crashes on a closure that reads the params and calls another one.
 private protocol MethodHandler: Sendable {
     func answer(_ params: JSON?) throws(AgentError) -> RequestHandling
+    func answer(_ params: JSON?, within confinement: Confinement) throws(AgentError) -> RequestHandling
 }
 
 private struct Handler<Method: AgentMethod>: MethodHandler {
@@ -92,5 +95,12 @@ private struct Handler<Method: AgentMethod>: MethodHandler {
     func answer(_ params: JSON?) throws(AgentError) -> RequestHandling {
         let request = try Method(params: params)
         return try reply(request)
+    }
+
+    func answer(_ params: JSON?, within confinement: Confinement) throws(AgentError) -> RequestHandling {
+        try confinement.check(Method.name, Method.access)
+        var request = try Method(params: params)
+        let confined = try confinement.confine(&request)
+        return confinement.guarding(try reply(request), of: confined)
     }
 }

@@ -132,7 +132,7 @@ extension Connection {
 
     /// Whether the token was in memory.
     func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
-        guard let token = registry.liveToken(plain.session) else { return false }
+        guard confinement == nil, let token = registry.liveToken(plain.session) else { return false }
         registry.counters.request()
         Self.write(token, id: plain.id, of: line, to: &outgoing)
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
@@ -166,6 +166,6 @@ extension Connection {
 
     func process(_ request: RPCRequest, for place: PendingRequests.Destination) {
         registry.counters.request()
-        give(registry.dispatcher.answer(request), to: place)
+        give(registry.dispatcher.answer(request, within: confinement), to: place)
     }
 }

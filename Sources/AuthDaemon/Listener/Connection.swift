@@ -32,6 +32,8 @@ final class Connection: ClientSocketDelegate {
     /// Unique in the registry.
     let number: Int
     let peer: PeerCredentials
+    /// `nil`: the client may do everything.
+    let confinement: Confinement?
     private(set) var subscriptions: Subscriptions
     let socket: ClientSocket
     let registry: ConnectionRegistry
@@ -62,9 +64,10 @@ final class Connection: ClientSocketDelegate {
     private(set) var unread = BufferedSince()
     private var lingers = false
 
-    init(peer: PeerCredentials, socket: ClientSocket, registry: ConnectionRegistry) {
+    init(peer: PeerCredentials, confinement: Confinement?, socket: ClientSocket, registry: ConnectionRegistry) {
         number = registry.nextNumber()
         self.peer = peer
+        self.confinement = confinement
         self.socket = socket
         self.registry = registry
         framer = LineFramer(limit: registry.limits.lineBytes)
@@ -133,7 +136,7 @@ final class Connection: ClientSocketDelegate {
                 try subscriptions.add(params)
                 registry.follow(self)
                 deliver(.success(.value([:])), to: place)
-                send(RPCReply.notification(registry.snapshot(for: params.session)))
+                send(RPCReply.notification(registry.snapshot(for: params.session, confinement)))
             } catch {
                 deliver(.failure(error), to: place)
             }

@@ -16,6 +16,13 @@ extension AgentError {
                 + "wait for some.")
     }
 
+    static func tooManyConfined(_ open: Int) -> AgentError {
+        AgentError(
+            .busy,
+            "Clients of the extra socket and in sandboxes have \(open) connections open, the most that are allowed: close some."
+        )
+    }
+
     static func tooManyStreams(_ most: Int) -> AgentError {
         AgentError(.busy, "This connection streams \(most) calls, the most that are allowed: wait for one.")
     }

@@ -7,6 +7,8 @@ package struct ConnectionLimits: Sendable {
     package var lineValues = Limits.jsonValues
     package var connectionsPerProcess = Limits.connectionsPerProcess
     package var connectionsPerUser = Limits.connectionsPerUser
+    /// Of clients of the extra socket and in sandboxes: they must not use up those of the user.
+    package var confinedConnections = 1024
     package var requestsPerConnection = Limits.requestsPerConnection
     package var batchAnswerBytes = Limits.batchAnswerBytes
 
@@ -71,7 +73,9 @@ package struct ConnectionLimits: Sendable {
     /// The number of connections for that many descriptors. The others are for providers, store and files (max(64, 1 %)), and
     /// for connections that are refused. Of very few, clients may have a quarter.
     package func connections(forDescriptors descriptors: Int) -> Int {
-        max(descriptors / 4, descriptors - max(Self.minReserve, descriptors / 100) - lingering - AcceptSource.maxAtOnce)
+        max(
+            descriptors / 4,
+            descriptors - max(Self.minReserve, descriptors / 100) - lingering - AcceptSource.maxAtOnce)
     }
 
     private static let minReserve = 64

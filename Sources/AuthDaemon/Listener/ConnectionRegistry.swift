@@ -1,4 +1,5 @@
 import AuthAgent
+import AuthConcurrency
 import AuthFiles
 import AuthMachines
 import AuthModel
@@ -17,7 +18,8 @@ final class ConnectionRegistry {
     private let policy: CurrentPeerPolicy
     private let board: StateBoard
     private let newTasks: AsyncStream<ConnectionTasks>.Continuation
-    private var acceptSource: AcceptSource?
+    private let confinement: Confinement
+    private var acceptSources: [ListenerName: AcceptSource] = [:]
     private var lastNumber = 0
     private var connections: [Int: Connection] = [:]
     /// Connections whose tasks have not ended; they may be closed.
@@ -26,6 +28,7 @@ final class ConnectionRegistry {
     private var followers: [Int: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
     private var perUser: [UInt32: Int] = [:]
+    private var confined = 0
     private var lingering = 0
     private var unsent: BufferedBytes
     private var unread: BufferedBytes
@@ -42,7 +45,7 @@ final class ConnectionRegistry {
     private(set) var isStopping = false
 
     init(
-        dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy,
+        dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>,
         limits: ConnectionLimits, counters: AgentCounters, clock: any SystemClock, logger: Logger,
         executor: SocketExecutor, newTasks: AsyncStream<ConnectionTasks>.Continuation,
         newLines: AsyncStream<LongLine>.Continuation
@@ -50,6 +53,7 @@ final class ConnectionRegistry {
         self.dispatcher = dispatcher
         self.board = board
         self.policy = policy
+        confinement = Confinement(rules: rules, board: board)
         self.limits = limits
         self.counters = counters
         self.clock = clock
@@ -65,22 +69,21 @@ final class ConnectionRegistry {
     // MARK: Clients
 
     /// Serves the clients of this listening socket.
-    func listen(at descriptor: CInt) throws(SystemFailure) {
-        acceptSource = try AcceptSource(descriptor, on: executor, logger: logger) { [weak self] client in
-            self?.accept(client)
+    func listen(at descriptor: CInt, as name: ListenerName) throws(SystemFailure) {
+        stopListening(as: name)
+        acceptSources[name] = try AcceptSource(descriptor, on: executor, logger: logger) { [weak self] client in
+            self?.accept(client, from: name)
         }
     }
 
-    func stopListening() {
-        acceptSource?.close()
-        acceptSource = nil
-    }
+    func stopListening(as name: ListenerName) { acceptSources.removeValue(forKey: name)?.close() }
 
-    private func accept(_ descriptor: CInt) {
+    private func accept(_ descriptor: CInt, from name: ListenerName) {
         // A peer whose uid is unknown is refused.
         let peer = PeerCredentials(descriptor: descriptor) ?? PeerCredentials(processID: 0, userID: .max)
         let socket = ClientSocket(descriptor, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
-        let connection = Connection(peer: peer, socket: socket, registry: self)
+        let connection = Connection(
+            peer: peer, confinement: name == .extra ? confinement : nil, socket: socket, registry: self)
         do throws(SystemFailure) {
             try socket.open(for: connection)
             connection.begin()
@@ -119,6 +122,10 @@ final class ConnectionRegistry {
                 "The agent has \(connections.count) connections open, the most that its descriptor limit allows: "
                     + "close some.")
         }
+        if connection.confinement != nil {
+            guard confined < limits.confinedConnections else { throw .tooManyConfined(confined) }
+            confined += 1
+        }
         perProcess[peer.processID] = open + 1
         perUser[peer.userID] = ofUser + 1
         connections[connection.number] = connection
@@ -129,6 +136,7 @@ final class ConnectionRegistry {
         unfollow(connection)
         guard connections.removeValue(forKey: connection.number) != nil else { return }
         counters.closed()
+        if connection.confinement != nil { confined -= 1 }
         let open = perProcess[connection.peer.processID, default: 1]
         perProcess[connection.peer.processID] = open > 1 ? open - 1 : nil
         let ofUser = perUser[connection.peer.userID, default: 1]
@@ -252,12 +260,22 @@ final class ConnectionRegistry {
 
     func unfollow(_ connection: Connection) { followers[connection.number] = nil }
 
-    /// Serialized once for all subscribers.
+    /// Serialized once for all subscribers, and once for those that are confined.
     func send(_ event: AgentEvent) {
-        var line: [UInt8]?
+        var (line, confinedLine): ([UInt8]?, [UInt8]?)
+        var visible: AgentEvent??
         for connection in followers.values where connection.subscriptions.matches(event) {
-            let bytes = line ?? RPCReply.notification(event).serialized()
-            line = bytes
+            guard let confinement = connection.confinement else {
+                let bytes = line ?? RPCReply.notification(event).serialized()
+                line = bytes
+                connection.send(event: bytes)
+                continue
+            }
+            let filtered = visible ?? confinement.visibility.event(event)
+            visible = .some(filtered)
+            guard let filtered else { continue }
+            let bytes = confinedLine ?? RPCReply.notification(filtered).serialized()
+            confinedLine = bytes
             connection.send(event: bytes)
         }
     }
@@ -269,7 +287,8 @@ final class ConnectionRegistry {
         board.liveToken(session, minValid: nil, at: clock.now().boot)
     }
 
-    func snapshot(for session: SessionName?) -> AgentEvent {
+    func snapshot(for session: SessionName?, _ confinement: Confinement?) -> AgentEvent {
+        if let confinement { return confinement.visibility.snapshot(of: session, board, at: clock.now().wall) }
         let statuses = board.statuses().filter { session == nil || $0.session == session }
         return AgentEvent(
             snapshot: statuses, network: board.network, store: board.store, at: clock.now().wall.unixSeconds)

@@ -1,15 +1,17 @@
 package import AuthAgent
-import AuthConcurrency
+package import AuthConcurrency
+import AuthFiles
 package import AuthModel
 import AuthWire
 package import Logging
 import ServiceLifecycle
 
-/// The agent's socket: serves clients on one thread until it is stopped.
+/// The agent's sockets: serves clients on one thread until it is stopped.
 ///
 /// Every waiting request runs in a task below ``run()``; all have ended when it returns.
 package actor Listener: Service {
     private let socket: SocketFile
+    private let extra: ExtraSocket
     private let executor: SocketExecutor
     private let registry: ConnectionRegistry
     private let publisher: EventPublisher
@@ -32,8 +34,10 @@ package actor Listener: Service {
     ///   - accepting: called when clients are served.
     ///   - stopping: called when clients are not served any more.
     package init(
-        socket: SocketFile, executor: SocketExecutor, dispatcher: Dispatcher, board: StateBoard,
-        policy: CurrentPeerPolicy, publisher: EventPublisher, limits: ConnectionLimits = ConnectionLimits(),
+        socket: SocketFile, extra: ExtraSocket = ExtraSocket(inherited: nil), executor: SocketExecutor,
+        dispatcher: Dispatcher, board: StateBoard,
+        policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules> = StateBroadcast(ListenerRules()),
+        publisher: EventPublisher, limits: ConnectionLimits = ConnectionLimits(),
         counters: AgentCounters, clock: any SystemClock,
         parse: @escaping LongLine.Parse = LongLine.parseJSON, logger: Logger,
         opening: @escaping @Sendable () async -> Void = {},
@@ -41,6 +45,7 @@ package actor Listener: Service {
         stopping: @escaping @Sendable () -> Void = {}
     ) {
         self.socket = socket
+        self.extra = extra
         self.executor = executor
         self.publisher = publisher
         self.clock = clock
@@ -56,7 +61,8 @@ package actor Listener: Service {
         self.lines = lines
         self.newLines = newLines
         registry = ConnectionRegistry(
-            dispatcher: dispatcher, board: board, policy: policy, limits: limits, counters: counters, clock: clock,
+            dispatcher: dispatcher, board: board, policy: policy, rules: rules, limits: limits, counters: counters,
+            clock: clock,
             logger: logger, executor: executor, newTasks: newTasks, newLines: newLines)
     }
 
@@ -65,7 +71,8 @@ package actor Listener: Service {
         defer { connect(to: nil) }
         // A stop must not wait for a slow store.
         await cancelWhenGracefulShutdown { [opening] in await opening() }
-        try registry.listen(at: socket.descriptor)
+        try registry.listen(at: socket.descriptor, as: .api)
+        extra.connect(to: self)
         await withDiscardingTaskGroup { group in
             group.addTask { [tasks] in
                 await withDiscardingTaskGroup { group in
@@ -81,7 +88,9 @@ package actor Listener: Service {
             accepting()
             let graceful = (try? await gracefulShutdown()) != nil
             stopping()
-            registry.stopListening()
+            registry.stopListening(as: .api)
+            extra.connect(to: nil)
+            registry.stopListening(as: .extra)
             await finishRequests(within: graceful ? limits.stopGrace : .zero)
             newTasks.finish()
             newLines.finish()
@@ -94,6 +103,18 @@ package actor Listener: Service {
     /// Runs `body` on the connections' thread, after earlier calls. Any thread may call it.
     nonisolated func perform(_ body: @escaping @Sendable (ConnectionRegistry) -> Void) {
         executor.perform { self.assumeIsolated { body($0.registry) } }
+    }
+
+    /// Serves the extra socket, or no longer if the descriptor is `nil`.
+    nonisolated func setExtra(_ descriptor: CInt?) {
+        perform { registry in
+            guard let descriptor else { return registry.stopListening(as: .extra) }
+            do throws(SystemFailure) {
+                try registry.listen(at: descriptor, as: .extra)
+            } catch {
+                registry.logger.error("The extra socket is not served: \(error)")
+            }
+        }
     }
 
     private func connect(to listener: Listener?) {

@@ -4,24 +4,22 @@ import Glibc
 
 /// The descriptors that systemd passes to us (sd_listen_fds_with_names(3)), distinguished by name.
 package enum ListenDescriptors {
-    /// The names of the agent's socket in the unit; without FileDescriptorName= it is the name of the socket unit.
-    static let names: Set<String> = ["api", "authd.socket"]
-
     package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         case failed(SystemFailure)
         case notListening(name: String)
-        case several
+        case several(ListenerName)
 
         package var description: String {
             switch self {
             case .failed(let failure): "\(failure)"
             case .notListening(let name): "the socket '\(name)' from the service manager is not a listening Unix socket"
-            case .several: "the service manager passed more than one socket named 'api'"
+            case .several(let name):
+                "the service manager passed more than one socket named '\(name.rawValue)'"
             }
         }
     }
 
-    /// A descriptor that is not the agent's socket.
+    /// A descriptor that is not one of the agent's sockets.
     package struct Given: Sendable {
         package let name: String
         package let descriptor: CInt
@@ -32,24 +30,34 @@ package enum ListenDescriptors {
         }
     }
 
-    /// Returns the agent's socket and other descriptors, which the caller closes. Removes the variables, so that no child
-    /// uses them. Call it before any thread is started: it changes the environment.
-    package static func receive() throws(Refusal) -> (socket: SocketFile?, others: [Given]) {
+    /// What the service manager passed.
+    package struct Received: Sendable {
+        package var sockets: [ListenerName: SocketFile] = [:]
+        /// The caller closes them.
+        package var others: [Given] = []
+    }
+
+    /// Returns the agent's sockets and other descriptors. Removes the variables, so that no child uses them. Call it before any
+    /// thread is started: it changes the environment.
+    package static func receive() throws(Refusal) -> Received {
         var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = nil
         let count = unsafe sd_listen_fds_with_names(1, &list)
         guard count >= 0 else {
             throw .failed(SystemFailure("accept the sockets of the service manager", number: -count))
         }
-        let given = unsafe names(list, count: Int(count))
-        let ours = given.indices.filter { names.contains(given[$0]) }
-        let others = given.indices.filter { !ours.contains($0) }
-            .map { Given(name: given[$0], descriptor: descriptor($0)) }
-        guard ours.count <= 1 else { throw .several }
-        guard let index = ours.first else { return (nil, others) }
-        guard sd_is_socket_unix(descriptor(index), Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0,
-            let path = path(of: descriptor(index))
-        else { throw .notListening(name: given[index]) }
-        return (.inherited(descriptor: descriptor(index), path: path), others)
+        var received = Received()
+        for (index, name) in unsafe names(list, count: Int(count)).enumerated() {
+            guard let listener = ListenerName(descriptor: name) else {
+                received.others.append(Given(name: name, descriptor: descriptor(index)))
+                continue
+            }
+            guard received.sockets[listener] == nil else { throw .several(listener) }
+            guard sd_is_socket_unix(descriptor(index), Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0,
+                let path = path(of: descriptor(index))
+            else { throw .notListening(name: name) }
+            received.sockets[listener] = .inherited(descriptor: descriptor(index), path: path)
+        }
+        return received
     }
 
     /// SD_LISTEN_FDS_START

@@ -23,7 +23,7 @@ package enum SettingsReader {
     private static func settings(_ root: TOMLSection) -> Settings {
         root.allow(
             "store", "sealed_key", "socket", "log_level", "allowed_user_ids", "default_session", "notifications",
-            "http", "api", "client_metadata_url", "providers", "folder", "hook")
+            "http", "api", "client_metadata_url", "providers", "folder", "hook", "listener")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
@@ -34,6 +34,10 @@ package enum SettingsReader {
         settings.notifications = root.bool("notifications") ?? true
         settings.clientDocument = clientDocument(root)
         if let http = root.section("http") { settings.http = httpSettings(http) }
+        if let listener = root.section("listener") {
+            listener.allow("extra")
+            if let extra = listener.section("extra") { settings.listenerRules = listenerRules(extra) }
+        }
         if let api = root.section("api") {
             api.allow("cache_mib")
             if let size = api.integer("cache_mib", in: cacheSizes) { settings.apiCacheBytes = size << 20 }
@@ -129,7 +133,7 @@ package enum SettingsReader {
         return event.flatMap(Hook.Event.init).map { Hook(on: $0, command: command) }
     }
 
-    private static func sessionName(_ section: TOMLSection, _ key: String) -> SessionName? {
+    static func sessionName(_ section: TOMLSection, _ key: String) -> SessionName? {
         guard let text = section.string(key) else { return nil }
         if let name = try? SessionName(text) { return name }
         section.problems.add(section.path(key), expected: "a session's name, \(SessionName.rule)", found: text)
@@ -153,7 +157,7 @@ package enum SettingsReader {
         return nil
     }
 
-    private static func absolutePath(_ section: TOMLSection, _ key: String) -> String? {
+    static func absolutePath(_ section: TOMLSection, _ key: String) -> String? {
         guard let path = section.string(key) else { return nil }
         if path.hasPrefix("/") { return path }
         section.problems.add(section.path(key), expected: "an absolute path", found: path)

@@ -9,14 +9,15 @@ public enum SocketPath {
     /// belongs to the user and is closed to others. The default is never in a folder that others can write to.
     ///
     /// - Parameters:
-    ///   - flag: the value of `--socket`.
+    ///   - flag: the value of `--socket`, or of another option.
+    ///   - option: its name, for error messages.
     ///   - isPrivateFolder: whether a folder belongs to the user with mode 0700.
     /// - Throws: ``ErrorKind/validation``, saying what to set.
     public static func resolve(
-        flag: String? = nil, environment: (String) -> String?, userID: UInt32,
+        flag: String? = nil, of option: String = "--socket", environment: (String) -> String?, userID: UInt32,
         isPrivateFolder: (_ path: String, _ userID: UInt32) -> Bool = SocketPath.isPrivateFolder
     ) throws(AgentError) -> String {
-        if let flag { return try checked(flag, from: "--socket") }
+        if let flag { return try checked(flag, from: option) }
         if let path = environment("AUTHD_SOCKET"), !path.isEmpty { return try checked(path, from: "AUTHD_SOCKET") }
         // A relative folder counts as not set (XDG Base Directory Specification).
         if let folder = environment("XDG_RUNTIME_DIR"), folder.utf8.first == UInt8(ascii: "/") {

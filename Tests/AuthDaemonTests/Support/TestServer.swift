@@ -1,4 +1,5 @@
 import AuthAgent
+import AuthConcurrency
 import AuthDaemon
 import AuthModel
 import AuthOutbox
@@ -16,6 +17,10 @@ struct TestServer: Sendable {
     static let token = "an-access-token"
 
     let path: String
+    /// Of the extra socket.
+    let extraPath: String
+    let rules: StateBroadcast<ListenerRules>
+    let board: StateBoard
     let sessions: SessionRequests
     let counters: AgentCounters
     let publisher: EventPublisher
@@ -24,6 +29,8 @@ struct TestServer: Sendable {
     let stop: @Sendable () async -> Void
 
     func dial() throws -> RawClient { try RawClient(path) }
+
+    func dialExtra() throws -> RawClient { try RawClient(extraPath) }
 
     /// Advances the connections' time; timers that are due run before later requests.
     func pass(_ amount: Duration) {
@@ -41,10 +48,14 @@ struct TestServer: Sendable {
 
     /// Serves until `body` returns; then the agent has ended, whatever `body` has left running.
     /// - Parameters:
+    ///   - names: of its sessions; all have the same token.
+    ///   - rules: for the extra socket.
     ///   - time: for the connections; by default the system's.
     ///   - parse: parses long lines.
     static func run(
-        limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []), time: ManualTime? = nil,
+        limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
+        names: [String] = [session],
+        rules: ListenerRules = ListenerRules(), time: ManualTime? = nil,
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ body: @escaping @Sendable (TestServer) async throws -> Void
@@ -54,7 +65,11 @@ struct TestServer: Sendable {
         let executor = if let time { try SocketExecutor(time: { time.now }) } else { try SocketExecutor() }
         let clock = BootClock()
         let store = MovableStore(MemoryStore())
-        try await store.save(record(at: clock.now().wall))
+        for name in names { try await store.save(record(named: name, at: clock.now().wall)) }
+        let extra = ExtraSocket(inherited: nil)
+        let extraPath = folder.path + "/extra/socket"
+        try extra.listen(at: extraPath)
+        let broadcast = StateBroadcast<ListenerRules>(rules)
         let publisher = EventPublisher()
         let context = AgentContext(
             storeKind: store.kind, transport: NoTransport(), clock: clock, network: StillNetwork(),
@@ -73,7 +88,7 @@ struct TestServer: Sendable {
         let api = APIClient(
             context: context, registry: registry, kept: ResponseCache(limit: 0), seed: 1)
         let listener = Listener(
-            socket: socket, executor: executor,
+            socket: socket, extra: extra, executor: executor,
             dispatcher: Dispatcher(
                 context: context, sessions: sessions,
                 signIns: SignInService(context: context, registry: registry, loader: loader), api: api,
@@ -86,7 +101,8 @@ struct TestServer: Sendable {
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
                         bundles: PassphraseBundles())),
                 services: services),
-            board: context.board, policy: CurrentPeerPolicy(policy), publisher: publisher, limits: limits,
+            board: context.board, policy: CurrentPeerPolicy(policy), rules: broadcast,
+            publisher: publisher, limits: limits,
             counters: counters,
             clock: clock, parse: parse, logger: logger,
             accepting: { started.continuation.yield() })
@@ -95,7 +111,8 @@ struct TestServer: Sendable {
                 services: [.init(service: listener, successTerminationBehavior: .gracefullyShutdownGroup)],
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = TestServer(
-            path: socket.path, sessions: sessions, counters: counters, publisher: publisher, executor: executor,
+            path: socket.path, extraPath: extraPath, rules: broadcast, board: context.board, sessions: sessions,
+            counters: counters, publisher: publisher, executor: executor,
             time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -117,9 +134,9 @@ struct TestServer: Sendable {
         await executor.stop()
     }
 
-    private static func record(at now: WallTime) throws -> SessionRecord {
+    private static func record(named name: String, at now: WallTime) throws -> SessionRecord {
         SessionRecord(
-            session: try SessionName(session), provider: "shop", environment: "production", method: "password",
+            session: try SessionName(name), provider: name, environment: "production", method: "password",
             tokens: TokenSet(accessToken: Secret(token), issuedAt: now, expiresAt: now + .seconds(3600)),
             user: nil, rawUser: nil, signedInAt: now)
     }

@@ -1,0 +1,109 @@
+import AuthAgent
+import AuthConcurrency
+import AuthModel
+import AuthWire
+
+/// Applies the rules for confined clients to their requests. A client that is not confined has none, and costs one comparison.
+///
+/// The rules are read at each request, and again before its result is sent: a reload also applies to open connections, to
+/// requests that wait, and to streams.
+struct Confinement: Sendable {
+    let rules: StateBroadcast<ListenerRules>
+    let board: StateBoard
+
+    private var now: ListenerRules { rules.current ?? ListenerRules() }
+
+    var visibility: Visibility { Visibility(now, board) }
+
+    /// Checks a method before its params are read.
+    func check(_ method: String, _ access: AccessClass) throws(AgentError) {
+        if let refusal = ConfinedRequest(method: method, access: access).refusalOfMethod(by: now) { throw refusal }
+    }
+
+    /// Fills in the session that a request means, and checks the request.
+    func confine<Method: AgentMethod>(_ request: inout Method) throws(AgentError) -> ConfinedRequest {
+        var confined = ConfinedRequest(method: Method.name, access: Method.access)
+        if var scoped = request as? any SessionScoped {
+            if scoped.session == nil {
+                scoped.session = try defaultSession()
+                if let named = scoped as? Method { request = named }
+            }
+            confined.session = scoped.session
+        }
+        switch request {
+        case let call as APICall:
+            (confined.endpoint, confined.hasAddress, confined.isQueued) = (call.endpoint, call.next != nil, call.queue)
+        case let call as APIRequest: confined.isQueued = call.queue
+        case let call as TokenGet: (confined.scopes, confined.audience) = (call.scopes, call.audience)
+        case let call as EventsSubscribe: confined.session = call.params.session
+        case let call as ProviderShow where !visibility.providers.contains(call.params.provider):
+            throw .unknownProvider(call.params.provider)
+        default: break
+        }
+        if let refusal = confined.refusal(by: now) { throw refusal }
+        return confined
+    }
+
+    private func defaultSession() throws(AgentError) -> SessionName {
+        do throws(AgentError) {
+            return try visibility.defaultSession()
+        } catch {
+            throw board.store.state == .starting ? .storeNotRead(board.store) : error
+        }
+    }
+
+    // MARK: Results
+
+    /// The same handling, whose results are checked and filtered.
+    func guarding(_ handling: RequestHandling, of request: ConfinedRequest) -> RequestHandling {
+        switch handling {
+        case .now(let result): .now(result.map { visibility.result($0, of: request.method) }.mapError(visibility.error))
+        case .rendered where request.method == TokenGet.name: .now(.failure(.notAllowedHere("allows no such token")))
+        case .later(let limit, let work): .later(within: limit, guarding(work, of: request))
+        case .open(let opening): .open(guarding(opening, of: request))
+        case .onStream(let name, let use): .onStream(name) { guarding(use($0), of: request) }
+        case .rendered, .subscribe, .unsubscribe: handling
+        }
+    }
+
+    private func guarding(_ work: @escaping RequestTask.Work, of request: ConfinedRequest) -> RequestTask.Work {
+        { () async throws(AgentError) in
+            let payload: Payload
+            do throws(AgentError) {
+                payload = try await work()
+            } catch {
+                throw visibility.error(error)
+            }
+            if let refusal = request.refusal(by: now) { throw refusal }
+            guard case .value(let json) = payload else { return payload }
+            let granted = json["scopes"]?.arrayValue?.compactMap(\.stringValue)
+            if request.method == TokenGet.name, !request.isNarrow(granted) {
+                throw .notAllowedHere("does not allow the token that was issued: it has more scopes than requested")
+            }
+            return .value(visibility.result(json, of: request.method))
+        }
+    }
+
+    private func guarding(_ opening: StreamOpening, of request: ConfinedRequest) -> StreamOpening {
+        StreamOpening(
+            name: opening.name,
+            make: { send throws(AgentError) in
+                try opening.make { result in
+                    if let refusal = request.refusal(by: now) { return send(.failure(refusal)) }
+                    send(result.mapError(visibility.error))
+                }
+            },
+            run: { stream in
+                await withDiscardingTaskGroup { group in
+                    group.addTask {
+                        for await rules in self.rules.states() {
+                            guard let refusal = request.refusal(by: rules) else { continue }
+                            return stream.close(refusal)
+                        }
+                    }
+                    await opening.run(stream)
+                    group.cancelAll()
+                }
+            })
+    }
+}

@@ -1,0 +1,140 @@
+import AuthAgent
+import AuthModel
+import AuthWire
+
+/// What a confined client sees: the sessions that the rules list, and their providers. Everything that is sent to such a client
+/// passes through this value: results, errors, events and snapshots.
+struct Visibility {
+    let rules: ListenerRules
+    /// By name. Each is `default` only if it is the default one for this client.
+    let statuses: [SessionStatus]
+
+    init(_ rules: ListenerRules, _ board: StateBoard) {
+        self.rules = rules
+        var visible = board.statuses().filter { rules.sessions.contains($0.session) }
+        let chosen = visible.first(where: \.isDefault)?.session ?? (visible.count == 1 ? visible[0].session : nil)
+        for index in visible.indices {
+            visible[index].isDefault = visible[index].session == chosen
+            if let shared = visible[index].sharedSession, !rules.sessions.contains(shared) {
+                visible[index].sharedSession = nil
+                visible[index].message = nil
+            }
+        }
+        statuses = visible
+    }
+
+    /// The session that is meant if none is named.
+    /// - Throws: `not_signed_in` if it is unknown which one is meant.
+    func defaultSession() throws(AgentError) -> SessionName {
+        if let session = statuses.first(where: \.isDefault)?.session { return session }
+        if let only = rules.sessions.first, rules.sessions.count == 1 { return only }
+        throw statuses.isEmpty ? .noSession : .noDefault(statuses)
+    }
+
+    var providers: Set<String> { Set(statuses.map(\.provider)) }
+
+    // MARK: Results
+
+    /// The result of a method as this client receives it.
+    func result(_ json: JSON, of method: String) -> JSON {
+        switch method {
+        case SessionListGet.name: with(json) { $0["sessions"] = .array(statuses.map(\.json)) }
+        case SessionStatusGet.name, SessionWait.name, SessionRefresh.name, SessionValidate.name, TokenReject.name:
+            status(json)
+        case ProviderListGet.name:
+            with(json) { object in
+                let listed = object["providers"]?.arrayValue ?? []
+                object["providers"] = .array(
+                    listed.filter { providers.contains($0["name"]?.stringValue ?? "") })
+            }
+        case NetworkStatusGet.name: network(json)
+        case AgentInfoGet.name: with(json) { $0["store"] = $0["store"].map(store) }
+        default: json
+        }
+    }
+
+    private func status(_ json: JSON) -> JSON {
+        with(json) { object in
+            let name = object["session"]?.stringValue
+            object["default"] = .bool(statuses.contains { $0.isDefault && $0.session.text == name })
+            guard let shared = object["shared_session"]?.stringValue,
+                !rules.sessions.contains(where: { $0.text == shared })
+            else { return }
+            object["shared_session"] = nil
+            object["message"] = nil
+        }
+    }
+
+    private func network(_ json: JSON) -> JSON {
+        with(json) { object in
+            for key in ["providers", "clock_skew_ms"] {
+                guard let all = object[key]?.objectValue else { continue }
+                var visible = JSONObject()
+                for name in all.keys where providers.contains(name) { visible[name] = all[name] }
+                object[key] = .object(visible)
+            }
+        }
+    }
+
+    /// The message and the process may be about other sessions and programs.
+    private func store(_ json: JSON) -> JSON {
+        with(json) { object in
+            object["message"] = nil
+            object["process"] = nil
+        }
+    }
+
+    private func with(_ json: JSON, _ change: (inout JSONObject) -> Void) -> JSON {
+        guard var object = json.objectValue else { return json }
+        change(&object)
+        return .object(object)
+    }
+
+    // MARK: Errors
+
+    /// The error without the names of other sessions.
+    func error(_ error: AgentError) -> AgentError {
+        var visible = error
+        switch error.cause {
+        case "other_origin", "several_sessions":
+            visible.message = "The token of this session is not for that origin. authd does not return it."
+            visible.cause = "other_origin"
+        case "shared_sign_in":
+            visible.message = "This session uses the sign-in of another one, which is not signed in."
+        case "damaged":
+            visible.message = "What is kept of this session cannot be read. Signing in to it again replaces it."
+        case "insufficient_scope", AgentError.noDefaultCause, AgentError.confinedCause: return visible
+        default:
+            if error.kind == .validation { return visible }
+        }
+        visible.details = []
+        return visible
+    }
+
+    // MARK: Events
+
+    /// The event as this client receives it; `nil` if it does not.
+    func event(_ event: AgentEvent) -> AgentEvent? {
+        guard rules.allows(EventsSubscribe.name, EventsSubscribe.access) else { return nil }
+        var visible = event
+        switch event.topic {
+        case .session:
+            guard let session = event.session, rules.sessions.contains(session) else { return nil }
+            if let status = event.status { visible.status = try? SessionStatus(self.status(status.json)) }
+        case .network:
+            if let network = event.network { visible.network = try? NetworkStatus(self.network(network.json)) }
+        case .store: visible.store = event.store.map { StoreInfo(kind: $0.kind, state: $0.state) }
+        // Their texts are for the user of the desktop.
+        case .login, .outbox, .notice, .agent: return nil
+        }
+        return visible
+    }
+
+    /// - Parameter session: `nil`: all that are visible.
+    func snapshot(of session: SessionName?, _ board: StateBoard, at now: WallTime) -> AgentEvent {
+        let network = (try? NetworkStatus(network(board.network.json))) ?? NetworkStatus(state: .offline, since: 0)
+        return AgentEvent(
+            snapshot: statuses.filter { session == nil || $0.session == session }, network: network,
+            store: StoreInfo(kind: board.store.kind, state: board.store.state), at: now.unixSeconds)
+    }
+}

@@ -1,0 +1,89 @@
+import AuthFiles
+package import AuthModel
+import AuthWire
+import Glibc
+import Synchronization
+
+/// A listening socket of the agent, which decides what its clients may do.
+package enum ListenerName: String, Sendable {
+    case api
+    /// Its clients are confined (Docs/decisions/access.md).
+    case extra
+
+    /// The names of descriptors from systemd. Without FileDescriptorName= it is the name of the socket unit.
+    package init?(descriptor name: String) {
+        switch name {
+        case "api", "authd.socket": self = .api
+        case "extra", "authd-extra.socket": self = .extra
+        default: return nil
+        }
+    }
+}
+
+/// The second socket, in its own folder: from systemd, or opened by authd as the settings or the command line say, now or at a
+/// reload. systemd starts no socket unit whose service runs, so a reload is the way to get it without a restart.
+///
+/// Invariant: a socket that authd has opened itself is locked as long as it exists.
+package final class ExtraSocket: Sendable {
+    private struct Contents {
+        var socket: SocketFile?
+        /// `nil` if systemd has opened the socket.
+        var lock: LockFile?
+        var listener: Listener?
+    }
+
+    private let inside: Mutex<Contents>
+
+    /// - Parameter inherited: the socket from systemd.
+    package init(inherited: SocketFile?) {
+        inside = Mutex(Contents(socket: inherited))
+    }
+
+    /// Where it listens.
+    package var path: String? { inside.withLock { $0.socket?.path } }
+
+    /// Opens the socket at the path, or closes it if that is `nil`. A socket from systemd stays as it is.
+    /// - Throws: why it cannot be opened; there is none then.
+    package func listen(at path: String?) throws(StartRefusal) {
+        let isDone = inside.withLock { inside in
+            if inside.socket != nil, inside.lock == nil { return true }
+            if inside.socket?.path == path { return true }
+            Self.close(&inside)
+            return path == nil
+        }
+        guard !isDone, let path else { return }
+        let lock = try AgentLocks.claim(path, as: "on \(path)")
+        let socket = try StartRefusal.wrapping { try SocketFile.bind(path: path) }
+        inside.withLock { inside in
+            (inside.socket, inside.lock) = (socket, lock)
+            inside.listener?.setExtra(socket.descriptor)
+        }
+    }
+
+    /// - Parameter listener: `nil` when it ends.
+    func connect(to listener: Listener?) {
+        inside.withLock { inside in
+            inside.listener = listener
+            if let socket = inside.socket { listener?.setExtra(socket.descriptor) }
+        }
+    }
+
+    /// Removes the file of a socket that authd has opened.
+    package func remove() { inside.withLock { Self.close(&$0) } }
+
+    private static func close(_ inside: inout Contents) {
+        guard inside.lock != nil else { return }
+        // The listener closes the descriptor, which keeps the file of a new socket at the same path apart from this one.
+        inside.socket?.removeIfOurs()
+        inside.listener?.setExtra(nil)
+        (inside.socket, inside.lock) = (nil, nil)
+    }
+
+    /// The path in the settings or the standard one, `$XDG_RUNTIME_DIR/authd-extra/socket`.
+    /// - Parameter usual: the standard path of the agent's socket.
+    package static func path(_ rules: ListenerRules, usual: String) -> String {
+        let standard = "authd/socket"
+        let folder = usual.hasSuffix(standard) ? String(usual.dropLast(standard.count)) : usual + "-"
+        return rules.socket ?? folder + "authd-extra/socket"
+    }
+}

@@ -1,0 +1,131 @@
+package import AuthWire
+
+/// What confined clients may do: those of the extra socket, and those in a sandbox (`[listener.extra]` in authd.toml(5)).
+///
+/// Invariant: what is not listed here is refused. A new method is refused until it is added to ``byClass`` or ``byName``,
+/// whatever the settings say: its results must be filtered first.
+package struct ListenerRules: Sendable, Equatable {
+    /// authd opens the extra socket itself, without a socket unit.
+    package var listens = false
+    /// An absolute path; `nil`: the standard one.
+    package var socket: String?
+    package var sessions: Set<SessionName> = []
+    package var classes: Set<AccessClass> = []
+    package var methods: Set<String> = []
+    /// For `api.call`; `nil`: any. With a list, `api.request` is refused, because it can reach any path.
+    package var endpoints: Set<String>?
+    /// At least one of them must be requested with `token.get`, and no other.
+    package var scopes: Set<String> = []
+    /// One of them must be requested with `token.get`, if there are any.
+    package var audiences: Set<String> = []
+
+    package init() {}
+
+    /// The classes that settings may list.
+    package static let grantableClasses: [AccessClass] = [.status, .token, .act]
+
+    /// They return nothing about sessions.
+    static let always: Set<String> = [AgentPing.name, AgentInfoGet.name, RPCDiscover.name]
+
+    /// Allowed if the settings list their class or their name.
+    static let byClass: Set<String> = [
+        SessionListGet.name, SessionStatusGet.name, SessionWait.name, ProviderListGet.name, ProviderShow.name,
+        NetworkStatusGet.name, EventsSubscribe.name, EventsUnsubscribe.name, SessionRefresh.name,
+        SessionValidate.name, TokenReject.name, UserGet.name, APIRequest.name, APICall.name,
+    ]
+
+    /// Allowed only if the settings list their name.
+    static let byName: Set<String> = [TokenGet.name, TokenProof.name]
+
+    /// They belong to a call of the same connection.
+    static let ofStreams: Set<String> = [APIWrite.name, APIRead.name, APIClose.name]
+
+    /// The names that settings may list.
+    package static var grantableMethods: [String] { byClass.union(byName).sorted() }
+
+    package func allows(_ method: String, _ access: AccessClass) -> Bool {
+        if Self.always.contains(method) { return true }
+        if Self.ofStreams.contains(method) { return allows(APICall.name, .act) || allows(APIRequest.name, .act) }
+        if method == APIRequest.name, endpoints != nil { return false }
+        if Self.byName.contains(method) { return methods.contains(method) }
+        return Self.byClass.contains(method) && (methods.contains(method) || classes.contains(access))
+    }
+}
+
+/// The parts of a confined client's request that the rules are about.
+package struct ConfinedRequest: Sendable {
+    package let method: String
+    package let access: AccessClass
+    package var session: SessionName?
+    /// Of `api.call`.
+    package var endpoint: String?
+    /// It has an address of its own instead of the endpoint's.
+    package var hasAddress = false
+    /// A write that may be sent after the rules have changed.
+    package var isQueued = false
+    /// Of `token.get`.
+    package var scopes: [String]?
+    package var audience: String?
+
+    package init(method: String, access: AccessClass) {
+        self.method = method
+        self.access = access
+    }
+
+    /// Why its method is refused, before its params are read.
+    package func refusalOfMethod(by rules: ListenerRules) -> AgentError? {
+        rules.allows(method, access) ? nil : .notAllowedHere("does not allow \(method)")
+    }
+
+    /// Why it is refused; `nil` if it is allowed. A session that is not listed gets the error of one that does not exist,
+    /// whether it exists or not.
+    package func refusal(by rules: ListenerRules) -> AgentError? {
+        if let refusal = refusalOfMethod(by: rules) { return refusal }
+        if let session, !rules.sessions.contains(session) { return .unknownSession(session) }
+        if let endpoint, let endpoints = rules.endpoints, !endpoints.contains(endpoint) {
+            return .notAllowedHere("does not allow the endpoint \(endpoint.quotable)")
+        }
+        if hasAddress, rules.endpoints != nil {
+            return .notAllowedHere("lists endpoints, so `next` is not allowed")
+        }
+        if isQueued { return .notAllowedHere("does not allow queued writes") }
+        return method == TokenGet.name ? tokenRefusal(by: rules) : nil
+    }
+
+    private func tokenRefusal(by rules: ListenerRules) -> AgentError? {
+        guard !rules.scopes.isEmpty || !rules.audiences.isEmpty else {
+            return .notAllowedHere("lists no scopes and no audiences for token.get")
+        }
+        if !rules.scopes.isEmpty || scopes != nil {
+            guard let scopes, !scopes.isEmpty, rules.scopes.isSuperset(of: scopes) else {
+                return .notAllowedHere(
+                    "allows token.get only with `scopes` of this list", details: rules.scopes.sorted())
+            }
+        }
+        if !rules.audiences.isEmpty || audience != nil {
+            guard let audience, rules.audiences.contains(audience) else {
+                return .notAllowedHere(
+                    "allows token.get only with an `audience` of this list", details: rules.audiences.sorted())
+            }
+        }
+        return nil
+    }
+
+    /// Whether a token with these scopes may be returned. Without a list in its response, the provider granted what was
+    /// requested (RFC 6749 §5.1).
+    package func isNarrow(_ granted: [String]?) -> Bool {
+        guard let scopes, let granted else { return true }
+        return Set(scopes).isSuperset(of: granted)
+    }
+}
+
+extension AgentError {
+    /// The cause of an error for a client that may not do what it requested.
+    package static let confinedCause = "confined"
+
+    package static func notAllowedHere(_ reason: String, details: [String] = []) -> AgentError {
+        AgentError(
+            .denied, "[listener.extra] in authd.toml, which applies to this client, \(reason).", cause: confinedCause,
+            details: details)
+    }
+}

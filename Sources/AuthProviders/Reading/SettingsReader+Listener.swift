@@ -1,0 +1,40 @@
+internal import AuthModel
+internal import AuthWire
+
+/// `[listener.extra]`: what confined clients may do.
+extension SettingsReader {
+    static func listenerRules(_ section: TOMLSection) -> ListenerRules {
+        section.allow("listen", "socket", "sessions", "classes", "methods", "endpoints", "scopes", "audiences")
+        var rules = ListenerRules()
+        rules.listens = section.bool("listen") ?? false
+        rules.socket = absolutePath(section, "socket")
+        rules.sessions = Set(
+            words(section, "sessions", "a session's name, \(SessionName.rule)") { try? SessionName($0) })
+        let classes = ListenerRules.grantableClasses
+        rules.classes = Set(
+            words(section, "classes", "one of " + classes.map(\.rawValue).joined(separator: ", ")) { word in
+                classes.first { $0.rawValue == word }
+            })
+        let methods = ListenerRules.grantableMethods
+        rules.methods = Set(
+            words(section, "methods", "one of " + methods.joined(separator: ", ")) { methods.contains($0) ? $0 : nil })
+        rules.endpoints = section.strings("endpoints").map(Set.init)
+        rules.scopes = Set(section.strings("scopes") ?? [])
+        rules.audiences = Set(section.strings("audiences") ?? [])
+        if rules.methods.contains(TokenGet.name), rules.scopes.isEmpty, rules.audiences.isEmpty {
+            section.problems.add(
+                section.path("methods"), expected: "scopes or audiences beside \(TokenGet.name)", found: "neither")
+        }
+        return rules
+    }
+
+    private static func words<Word>(
+        _ section: TOMLSection, _ key: String, _ expected: String, _ read: (String) -> Word?
+    ) -> [Word] {
+        (section.strings(key) ?? []).enumerated().compactMap { index, text in
+            if let word = read(text) { return word }
+            section.problems.add(TOMLPath.element(section.path(key), index), expected: expected, found: text)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import AuthAgent
+import AuthConcurrency
+import AuthDaemon
+import AuthModel
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+/// Clients of the extra socket, which try to get what its rules do not allow.
+@Suite("The extra socket", .timeLimit(.minutes(1)))
+struct ExtraSocketTests {
+    /// Of three sessions, one is hidden.
+    private static let names = ["private", "shop", "work"]
+
+    private static func rules(
+        _ sessions: [String] = ["shop", "work"], _ change: (inout ListenerRules) -> Void = { $0.classes = [.status] }
+    ) throws -> ListenerRules {
+        var rules = ListenerRules()
+        for name in sessions { rules.sessions.insert(try SessionName(name)) }
+        change(&rules)
+        return rules
+    }
+
+    @Test("without rules every method but three is refused, as a request, in a batch and as a plain token request")
+    func nothing() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let client = try rig.dialExtra()
+                for method in AgentMethods.all {
+                    let answer = try client.ask(method.name, ["session": "shop"])
+                    let isOpen = ["agent.ping", "agent.info", "rpc.discover"].contains(method.name)
+                    #expect((answer["result"] != nil) == isOpen, "\(method.name): \(answer.text())")
+                    if !isOpen { #expect(answer.errorKind == "denied", "\(method.name): \(answer.text())") }
+                }
+                // The line that is answered from memory on the main socket.
+                let plain = RawClient.request("token.get")
+                try client.send(plain)
+                #expect(try client.json().errorKind == "denied")
+                #expect(try rig.dial().ask("token.get")["result"]?["access_token"] == .string(TestServer.token))
+                try client.send("[" + plain.trimmingCharacters(in: .newlines) + "]\n")
+                #expect(try client.json()[0]?.errorKind == "denied")
+                #expect(try client.ask("agent.fly").errorCode == -32601)
+            }
+        }
+    }
+
+    @Test("lists, snapshots, events and errors show only the listed sessions")
+    func filtered() async throws {
+        try await TestServer.run(names: Self.names, rules: Self.rules()) { rig in
+            try await onThread {
+                let client = try rig.dialExtra()
+                var heard = ""
+                func ask(_ method: String, _ params: JSON = [:]) throws -> JSON {
+                    let answer = try client.ask(method, params)
+                    heard += answer.text()
+                    return answer
+                }
+                let list = try ask("session.list")["result"]?["sessions"]?.arrayValue?.map { $0["session"] }
+                #expect(list == ["shop", "work"])
+                #expect(try ask("provider.show", ["provider": "other"]).errorKind == "unknown_provider")
+                _ = try ask("provider.list")
+                _ = try ask("network.status")
+                _ = try ask("agent.info")
+                // None of two is the default, whichever is the default one outside.
+                let none = try ask("session.status")
+                #expect(none["error"]?["data"]?["cause"] == "no_default", "\(none.text())")
+                #expect(none["error"]?["data"]?["details"] == ["shop at shop", "work at work"])
+                _ = try ask("events.subscribe")
+                let snapshot = try client.json()
+                heard += snapshot.text()
+                #expect(snapshot["params"]?["snapshot"]?["sessions"]?.arrayValue?.count == 2)
+                for topic in Topic.allCases {
+                    rig.publisher.publish(
+                        AgentEvent(topic: topic, name: "hidden", at: 1, session: try SessionName("private")))
+                }
+                rig.publisher.publish(
+                    AgentEvent(topic: .session, name: "mine", at: 1, session: try SessionName("work")))
+                // The hidden network and store events have no session, and are sent without what they say of others.
+                var names: [String?] = []
+                repeat {
+                    let event = try client.json()
+                    names.append(event["params"]?["event"]?.stringValue)
+                    if event["params"]?["topic"] == "session" { heard += event.text() }
+                } while names.last != "mine"
+                #expect(names == ["hidden", "hidden", "mine"])
+                #expect(!heard.contains("private"), "\(heard)")
+            }
+        }
+    }
+
+    @Test("a hidden session gets the answer of one that does not exist, byte for byte, in every method")
+    func noOracle() async throws {
+        let rules = try Self.rules {
+            $0.classes = [.status, .token, .act]
+            $0.methods = ["token.get", "token.proof"]
+            $0.scopes = ["read"]
+        }
+        try await TestServer.run(names: Self.names, rules: rules) { rig in
+            try await onThread {
+                let client = try rig.dialExtra()
+                for method in AgentMethods.all where !method.name.hasPrefix("events.") {
+                    func answer(_ session: String) throws -> String {
+                        try client.ask(
+                            method.name,
+                            [
+                                "session": .string(session), "method": "GET", "path": "/", "endpoint": "me",
+                                "url": "http://a.example/",
+                                "access_token": "guess", "until": "active", "timeout_ms": 1, "scopes": ["read"],
+                            ]
+                        ).text().replacing(session, with: "NAME")
+                    }
+                    let names = method.memberList.map(\.name)
+                    guard names.contains("session") else { continue }
+                    #expect(try answer("private") == answer("missing"), "\(method.name)")
+                }
+                #expect(
+                    try client.ask("events.subscribe", ["session": "private"]).errorKind == "unknown_session")
+            }
+        }
+    }
+
+    @Test("the default session is one of the listed ones")
+    func defaultSession() async throws {
+        try await TestServer.run(names: Self.names, rules: Self.rules(["work"])) { rig in
+            try await onThread {
+                let status = try rig.dialExtra().ask("session.status")["result"]
+                #expect(status?["session"] == "work" && status?["default"] == true)
+            }
+        }
+    }
+
+    @Test("new rules apply to open connections, to their subscriptions, and to requests that wait")
+    func reload() async throws {
+        try await TestServer.run(names: Self.names, rules: Self.rules()) { rig in
+            try await onThread {
+                let (client, subscriber) = (try rig.dialExtra(), try rig.dialExtra())
+                #expect(try client.ask("session.status", ["session": "work"])["result"] != nil)
+                _ = try subscriber.ask("events.subscribe")
+                _ = try subscriber.json()
+                // It waits until the session is signed out.
+                try client.send(
+                    RawClient.request("session.wait", ["session": "work", "until": "signed_out"], id: "wait"))
+                #expect(try client.ask("agent.ping")["result"] != nil)
+                rig.rules.set(try Self.rules(["shop"]))
+                #expect(
+                    try client.ask("session.status", ["session": "work"]).errorKind == "unknown_session")
+                #expect(try client.ask("session.status")["result"]?["session"] == "shop")
+                rig.publisher.publish(
+                    AgentEvent(topic: .session, name: "hidden", at: 1, session: try SessionName("work")))
+                rig.publisher.publish(
+                    AgentEvent(topic: .session, name: "shown", at: 1, session: try SessionName("shop")))
+                #expect(try subscriber.json()["params"]?["event"] == "shown")
+                rig.board.remove(try SessionName("work"))
+                let waited = try client.json()
+                #expect(waited["id"] == "wait" && waited.errorKind == "unknown_session", "\(waited.text())")
+                rig.rules.set(ListenerRules())
+                #expect(try client.ask("session.list").errorKind == "denied")
+            }
+        }
+    }
+
+    @Test("its clients cannot use up the connections of the user")
+    func crowd() async throws {
+        var limits = ConnectionLimits()
+        limits.confinedConnections = 2
+        try await TestServer.run(limits: limits) { rig in
+            try await onThread {
+                let open = [try rig.dialExtra(), try rig.dialExtra()]
+                for client in open { #expect(try client.ask("agent.ping")["result"] != nil) }
+                #expect(try rig.dialExtra().json().errorKind == "busy")
+                #expect(try rig.dial().ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+}
