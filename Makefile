@@ -213,6 +213,7 @@ install-library:
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Sources/AuthClientLibrary/authclient.pc.in > $(LIB)/pkgconfig/authclient.pc
 	chmod 644 $(LIB)/pkgconfig/authclient.pc
 	$(INSTALL) -m 644 $(MAN3) $(MAN)/man3/
+	@test -n "$(DESTDIR)" || ldconfig
 
 uninstall:
 	rm -f $(addprefix $(LIB)/,$(SONAME) libauthclient.so libauthclient.a pkgconfig/authclient.pc) $(INCLUDE)/authclient.h

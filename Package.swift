@@ -67,6 +67,8 @@ let package = Package(
             linkerSettings: [
                 .unsafeFlags([
                     "-static-stdlib", "-Xlinker", "-soname", "-Xlinker", "libauthclient.so.0",
+                    // After dlclose(3) the end of a thread would still call the Swift runtime.
+                    "-Xlinker", "-z", "-Xlinker", "nodelete",
                     "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/AuthClientLibrary/authclient.map",
                 ])
             ]

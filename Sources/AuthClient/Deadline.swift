@@ -19,8 +19,9 @@ public struct Deadline: Sendable, Comparable {
     public static func after(_ length: Duration) -> Deadline {
         let (seconds, attoseconds) = length.components
         let (whole, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard !tooLong else { return seconds < 0 ? .now : .never }
-        let (end, beyond) = now.nanoseconds.addingReportingOverflow(whole + attoseconds / 1_000_000_000)
+        let (length, isTooLong) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        guard !tooLong, !isTooLong else { return seconds < 0 ? .now : .never }
+        let (end, beyond) = now.nanoseconds.addingReportingOverflow(length)
         return beyond ? .never : Deadline(nanoseconds: end)
     }
 

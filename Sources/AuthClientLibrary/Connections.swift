@@ -1,23 +1,21 @@
 import AuthClient
 import AuthWire
 import Glibc
-import Synchronization
 
 /// The connections of one client. A call takes one that is not in use, or opens one.
 ///
 /// Invariant: a connection in `idle` has no call, and nothing that was sent on it is unanswered.
-final class Connections: Sendable {
+///
+/// Sendable, because `idle` is only used under the lock.
+final class Connections: @unchecked Sendable {
     /// More stay open only while their calls run.
     private static let maxIdle = 4
 
-    private struct Idle {
-        var connections: [CallConnection] = []
-        /// The process that opened them: a child of fork(2) must not send on its parent's connections.
-        var process = getpid()
-    }
-
     let path: String
-    private let idle = Mutex(Idle())
+    private let lock = TryLock()
+    private var idle: [CallConnection] = []
+    /// The process that opened them: a child of fork(2) must not send on its parent's connections.
+    private var process = getpid()
 
     init(path: String) {
         self.path = path
@@ -26,15 +24,8 @@ final class Connections: Sendable {
     /// The result of a method.
     func result(of request: RPCRequest, deadline: Deadline) throws(ClientError) -> JSON {
         let connection = try take(deadline: deadline)
-        do throws(ClientError) {
-            let result = try connection.result(of: request, deadline: deadline)
-            put(connection)
-            return result
-        } catch {
-            // After any other error a response may still arrive.
-            if case .agent = error { put(connection) }
-            throw error
-        }
+        defer { if connection.isIdle { put(connection) } }
+        return try connection.result(of: request, deadline: deadline)
     }
 
     func open(deadline: Deadline) throws(ClientError) -> CallConnection {
@@ -50,16 +41,16 @@ final class Connections: Sendable {
     }
 
     private func next() -> CallConnection? {
-        idle.withLock { idle in
-            if idle.process != getpid() { idle = Idle() }
-            return idle.connections.popLast()
+        let found = lock.attempt {
+            if process != getpid() { (idle, process) = ([], getpid()) }
+            return idle.popLast()
         }
+        return found ?? nil
     }
 
     private func put(_ connection: CallConnection) {
-        idle.withLock { idle in
-            guard idle.process == getpid(), idle.connections.count < Self.maxIdle else { return }
-            idle.connections.append(connection)
+        lock.attempt {
+            if process == getpid(), idle.count < Self.maxIdle { idle.append(connection) }
         }
     }
 }

@@ -47,8 +47,9 @@ public func authclient_call(
         let connections: Connections = try unsafe object(client, "client")
         let name = try unsafe requiredText(method, "method")
         let request = try unsafe RPCRequest(id: nil, method: name, params: json(params, "params"))
+        guard !request.belongsToConnection else { throw .ofConnection(name) }
         let answer = try connections.result(of: request, deadline: deadline(timeout))
-        unsafe place.pointee = CString.copy(answer.text())
+        unsafe place.pointee = try CString.copy(answer.text())
     }
 }
 
@@ -67,7 +68,7 @@ public func authclient_token(
         let request = RPCRequest(id: nil, method: TokenGet.name, params: .object(params))
         let answer = try decoded(
             connections.result(of: request, deadline: deadline(timeout)), as: TokenResult.self)
-        unsafe place.pointee = CString.copy(answer.accessToken)
+        unsafe place.pointee = try CString.copy(answer.accessToken)
     }
 }
 
@@ -101,7 +102,7 @@ public func authclient_subscribe(
     unsafe perform(error) { () throws(ClientError) in
         let place = try unsafe required(events, "events")
         let connections: Connections = try unsafe object(client, "client")
-        let limit = deadline(timeout)
+        let limit = try deadline(timeout)
         let connection = try connections.open(deadline: limit)
         _ = try connection.result(
             of: RPCRequest(id: nil, method: EventsSubscribe.name, params: unsafe json(params, "params")),
@@ -123,7 +124,7 @@ public func authclient_next(_ events: OpaquePointer?, _ event: TextPlace?, _ err
         let place = try unsafe required(event, "event")
         let connection: CallConnection = try unsafe object(events, "events")
         guard let found = try connection.nextEvent() else { return }
-        unsafe place.pointee = CString.copy(found.text())
+        unsafe place.pointee = try CString.copy(found.text())
         isFound = true
     }
     return result < 0 ? result : isFound ? 1 : 0

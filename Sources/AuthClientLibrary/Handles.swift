@@ -63,13 +63,22 @@ func json(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(ClientError) 
     return json
 }
 
-/// - Parameter milliseconds: 0 for the default, negative for no limit.
-func deadline(_ milliseconds: Int64) -> Deadline {
-    if milliseconds < 0 { return .never }
-    return .after(milliseconds == 0 ? AuthClient.defaultTimeout : .milliseconds(milliseconds))
+/// - Parameter milliseconds: 0 for the default, -1 for no limit.
+func deadline(_ milliseconds: Int64) throws(ClientError) -> Deadline {
+    switch milliseconds {
+    case 0: return .after(AuthClient.defaultTimeout)
+    case -1: return .never
+    case ..<0: throw .invalid("a timeout of \(milliseconds) ms has passed already")
+    default: return .after(.milliseconds(milliseconds))
+    }
 }
 
 extension ClientError {
     /// An argument of the caller is wrong.
     static func invalid(_ message: String) -> ClientError { .agent(AgentError(.validation, message)) }
+
+    static func ofConnection(_ method: String) -> ClientError {
+        let message = "'\(method)' belongs to one connection, and a call does not keep its own"
+        return .agent(AgentError(.unsupported, "\(message): use authclient_subscribe() for events"))
+    }
 }

@@ -56,9 +56,9 @@ final class LibraryError {
 @safe final class CString: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<CChar>
 
-    /// A zero byte inside would end the string for C: it is left out.
+    /// A zero byte inside ends the text for C.
     init(_ text: String) {
-        unsafe pointer = CString.copy(text)
+        unsafe pointer = strdup(text)
     }
 
     deinit {
@@ -66,11 +66,10 @@ final class LibraryError {
     }
 
     /// A copy for the caller, who frees it.
-    static func copy(_ text: String) -> UnsafeMutablePointer<CChar> {
-        let bytes = text.utf8.filter { $0 != 0 }
-        let memory = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-        for (index, byte) in bytes.enumerated() { unsafe memory[index] = CChar(bitPattern: byte) }
-        unsafe memory[bytes.count] = 0
-        return unsafe memory
+    /// - Throws: `badReply` if a zero byte would cut it off.
+    static func copy(_ text: String) throws(ClientError) -> UnsafeMutablePointer<CChar> {
+        guard !text.utf8.contains(0) else { throw .badReply("it has a zero byte") }
+        guard let copy = unsafe strdup(text) else { throw .system("out of memory") }
+        return unsafe copy
     }
 }

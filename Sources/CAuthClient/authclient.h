@@ -1,8 +1,8 @@
 /*
  * A client of authd, the agent that owns a user's signed-in sessions: authclient(3).
  *
- * All strings are UTF-8 and end with a zero byte. A function that can fail returns -1 then, and stores an error in *error,
- * unless `error` is NULL; the caller frees it. Nothing else is stored then.
+ * All strings are UTF-8 and end with a zero byte. A function that fails returns -1 and, unless `error` is NULL, stores an
+ * error in *error, which the caller frees. It stores nothing else. On success *error is unchanged.
  */
 #ifndef AUTHCLIENT_H
 #define AUTHCLIENT_H
@@ -19,7 +19,10 @@ typedef struct authclient authclient;
 typedef struct authclient_events authclient_events;
 typedef struct authclient_error authclient_error;
 
-/* The time limit of a call: 70 s, or none. */
+/*
+ * Time limits in milliseconds: 0 means 70 s, -1 means none, and less is an error. The agent itself waits at most 60 s for a
+ * provider, unless the params have timeout_ms.
+ */
 #define AUTHCLIENT_DEFAULT_TIMEOUT 0
 #define AUTHCLIENT_NO_TIMEOUT (-1)
 
@@ -27,8 +30,8 @@ typedef struct authclient_error authclient_error;
 const char *authclient_version(void);
 
 /*
- * Creates a client. `socket` is the path of the agent's socket; NULL: $AUTHD_SOCKET, otherwise the one in $XDG_RUNTIME_DIR.
- * Connects with the first call only. Returns 0 or -1.
+ * Creates a client. `socket` is the path of the agent's socket; NULL: $AUTHD_SOCKET, then $XDG_RUNTIME_DIR/authd/socket, then
+ * /run/user/UID/authd/socket. It connects with the first call. Returns 0 or -1.
  */
 int authclient_open(const char *socket, authclient **client, authclient_error **error);
 
@@ -36,8 +39,9 @@ int authclient_open(const char *socket, authclient **client, authclient_error **
 void authclient_close(authclient *client);
 
 /*
- * Calls a method of authd-protocol(7) and waits for its result, at most `timeout_ms` milliseconds. `params` is a JSON
- * object; NULL: none. Stores the result, a JSON object, in *result, which authclient_free() frees. Returns 0 or -1.
+ * Calls a method of the protocol (Docs/protocol.md) and waits for its result. `params` is a JSON object; NULL: none. Stores
+ * the result, a JSON object, in *result, which authclient_free() frees. Methods whose effect belongs to one connection
+ * (events.subscribe, streams) are refused. Returns 0 or -1.
  */
 int authclient_call(authclient *client, const char *method, const char *params, int64_t timeout_ms, char **result,
                     authclient_error **error);
@@ -45,7 +49,8 @@ int authclient_call(authclient *client, const char *method, const char *params, 
 /*
  * Stores an access token in *token, which authclient_free() frees. `session`: its name, or NULL for the default session.
  * `origin`: where the token will be sent, such as "https://api.example.org", or NULL; the agent refuses if the session does
- * not belong there. `min_valid_ms`: a token that is valid for less than this is renewed first. Returns 0 or -1.
+ * not belong there. `min_valid_ms`: a token that is valid for less than this is renewed first. For the type and the expiry,
+ * call token.get: a DPoP token needs a proof for each request. Returns 0 or -1.
  */
 int authclient_token(authclient *client, const char *session, const char *origin, int64_t min_valid_ms, int64_t timeout_ms,
                      char **token, authclient_error **error);
@@ -57,7 +62,7 @@ int authclient_token(authclient *client, const char *session, const char *origin
 int authclient_reject(authclient *client, const char *session, const char *token, int64_t timeout_ms,
                       authclient_error **error);
 
-/* Wipes and frees a string that this library stored; NULL is allowed. */
+/* Overwrites and frees a string that this library stored; NULL is allowed. Other copies in the process stay. */
 void authclient_free(char *string);
 
 /*
@@ -68,8 +73,8 @@ int authclient_subscribe(authclient *client, const char *params, int64_t timeout
                          authclient_error **error);
 
 /*
- * A descriptor for poll(2): if it is readable, call authclient_next() until it returns 0. It belongs to `events`: do not
- * read from it, and do not close it.
+ * A descriptor for poll(2). Call authclient_next() until it returns 0: once before the first poll(2), because events may have
+ * arrived already, and then each time it is readable. It belongs to `events`: do not read from it, and do not close it.
  */
 int authclient_events_fd(const authclient_events *events);
 
@@ -83,7 +88,7 @@ int authclient_next(authclient_events *events, char **event, authclient_error **
 void authclient_events_close(authclient_events *events);
 
 /*
- * What failed. The strings belong to the error. The kind is a word for programs: a kind of authd-protocol(7), such as
+ * What failed. The strings belong to the error. The kind is a word for programs: a kind of the protocol, such as
  * "sign_in_required"; "no_agent" if no agent listens; "closed" if it closed the connection. The message is for the user.
  */
 const char *authclient_error_kind(const authclient_error *error);

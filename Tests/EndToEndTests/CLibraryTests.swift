@@ -59,8 +59,23 @@ struct CLibraryTests {
                     c++ $strict -std=c++17 $root/Docs/clients/c/events.cc $(pkg-config --cflags --libs authclient) -o events
                     ./token \(server.url); ./events < /dev/null; authc logout; ./token \(server.url)
                     """)
-            #expect(built.status == 1 && built.out.contains("good for a minute at least\n"), "\(built.out)\(built.err)")
+            #expect(built.status == 1 && built.out.contains("a token of 7 bytes\n"), "\(built.out)\(built.err)")
             #expect(built.out.contains("snapshot") && built.err.contains("not_signed_in: "), "\(built.out)\(built.err)")
+        }
+    }
+
+    @Test("a C++ program links the static library beside its own templates, and a program may unload the shared one")
+    func otherPrograms() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let done = try await scene.run(
+                Self.setUp + """
+                    programs=$root/Tests/EndToEndTests/CLibrary
+                    c++ $strict -std=c++17 -Iinclude $programs/templates.cc lib/libauthclient.a -o templates
+                    ./templates
+                    cc -Wall -Wextra -Werror $programs/plugin.c -pthread -o plugin
+                    ./plugin $PWD/lib/libauthclient.so
+                    """)
+            #expect(done.status == 0 && done.out == "3\nstill here\n", "\(done.out)\(done.err)")
         }
     }
 

@@ -54,9 +54,9 @@ struct ClientExampleTests {
                 authc logout -s forge; \(language.run); echo $?
                 """)
             #expect(
-                done.out.contains(/^a token of \d+ bytes, good for a minute at least\n0\n1\n1\n[^\n]*\n?1\n$/),
+                done.out.contains(/^a token of \d+ bytes\n0\n1\n1\n[^\n]*\n?1\n$/),
                 "\(done.out)\(done.err)")
-            for kind in ["denied: ", "not_signed_in: "] { #expect(done.err.contains(kind), "\(done.err)") }
+            for kind in ["denied", "not_signed_in"] { #expect(done.err.contains(kind), "\(done.err)") }
             #expect(!(done.out + done.err).contains("token-"))
         }
     }

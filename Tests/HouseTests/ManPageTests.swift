@@ -21,7 +21,7 @@ struct ManPageTests {
         let result = try await run(
             .name("mandoc"), arguments: Arguments(["-T", "lint", "-W", "warning"] + files),
             output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
-        let report = (result.standardOutput ?? "") + (result.standardError ?? "")
+        let report = result.standardOutput + result.standardError
         #expect(result.terminationStatus.isSuccess && report.isEmpty, "\(report)")
     }
 

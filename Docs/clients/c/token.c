@@ -1,4 +1,4 @@
-/* Prints for how long the session has a token for an origin: cc token.c $(pkg-config --cflags --libs authclient) */
+/* Gets an access token for an origin and prints its length: cc token.c $(pkg-config --cflags --libs authclient) */
 #include <authclient.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     if (authclient_open(NULL, &client, &error) == 0 &&
         authclient_token(client, NULL, origin, 60000, AUTHCLIENT_DEFAULT_TIMEOUT, &token, &error) == 0) {
         /* Send it as `Authorization: Bearer TOKEN`; after a 401, call authclient_reject() and get it again. */
-        printf("a token of %zu bytes, good for a minute at least\n", strlen(token));
+        printf("a token of %zu bytes\n", strlen(token));
     }
     if (error) fprintf(stderr, "%s: %s\n", authclient_error_kind(error), authclient_error_message(error));
     int status = error ? 1 : 0;

@@ -1,4 +1,4 @@
-// go run token.go [ORIGIN]: for how long the session has a token. Go's standard library only.
+// go run token.go [ORIGIN]: gets an access token and prints its length. Go's standard library only.
 package main
 
 import (
@@ -70,5 +70,5 @@ func main() {
 		os.Exit(1)
 	}
 	// Send it as `Authorization: Bearer …`; after a 401, call token.reject and get it again.
-	fmt.Printf("a token of %d bytes, good for a minute at least\n", len(token.AccessToken))
+	fmt.Printf("a token of %d bytes\n", len(token.AccessToken))
 }

@@ -1,55 +1,68 @@
-// java Token.java [ORIGIN]: for how long the session has a token. Java 16 or newer, and its standard library only.
+// java Token.java [ORIGIN]: gets an access token and prints its length. Java 16 or newer, and its standard library only.
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 public class Token {
-    /** The agent's answer is an error. */
-    static class AgentError extends IOException {
-        AgentError(String message) { super(message); }
-    }
-
-    /** Sends one line of JSON and returns the line of the response. A program with a JSON library parses that. */
-    static String call(String request) throws IOException {
+    /** Sends one line of JSON and returns the line of the response. */
+    static String call(String request, long milliseconds) throws IOException {
         String path = System.getenv("AUTHD_SOCKET");
         if (path == null || path.isEmpty()) path = System.getenv("XDG_RUNTIME_DIR") + "/authd/socket";
+        Timer timer = new Timer(true);
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            timer.schedule(new TimerTask() {
+                @Override public void run() {
+                    // Whoever reads from it gets an exception.
+                    try { channel.close(); } catch (IOException ignored) { }
+                }
+            }, milliseconds);
             channel.connect(UnixDomainSocketAddress.of(path));
             ByteBuffer line = StandardCharsets.UTF_8.encode(request + "\n");
             while (line.hasRemaining()) channel.write(line);
-            StringBuilder answer = new StringBuilder();
+            ByteArrayOutputStream answer = new ByteArrayOutputStream();
             ByteBuffer bytes = ByteBuffer.allocate(65536);
             while (channel.read(bytes) >= 0) {
-                answer.append(StandardCharsets.ISO_8859_1.decode(bytes.flip()));
+                answer.write(bytes.array(), 0, bytes.position());
+                if (bytes.get(bytes.position() - 1) == '\n') return answer.toString(StandardCharsets.UTF_8);
                 bytes.clear();
-                if (answer.charAt(answer.length() - 1) == '\n') return answer.toString();
             }
             throw new IOException("the agent closed the connection before it answered");
+        } finally {
+            timer.cancel();
         }
     }
 
-    /** A member whose value is a string without escapes, such as a token or an error's kind. */
-    static String member(String json, String name) {
-        Matcher found = Pattern.compile("\"" + name + "\":\"([^\"\\\\]*)\"").matcher(json);
+    /** Not a JSON parser: Java has none. A token has no characters that JSON escapes. Use the JSON library of your program. */
+    static String token(String answer) {
+        Matcher found = Pattern.compile("\"access_token\":\"([^\"\\\\]*)\"").matcher(answer);
         return found.find() ? found.group(1) : null;
     }
 
     public static void main(String[] arguments) {
+        String origin = arguments.length > 0 ? arguments[0] : null;
+        if (origin != null && !origin.matches("https?://[A-Za-z0-9.:\\[\\]-]+")) {
+            System.err.println("not an origin, such as https://api.example.org");
+            System.exit(64);
+        }
+        String params = "\"min_valid_ms\":60000" + (origin == null ? "" : ",\"origin\":\"" + origin + "\"");
         try {
-            String origin = arguments.length > 0 ? ",\"origin\":\"" + arguments[0] + "\"" : "";
-            String answer = call("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"token.get\",\"params\":{\"min_valid_ms\":60000"
-                + origin + "}}");
-            String token = member(answer, "access_token");
-            if (token == null) throw new AgentError(member(answer, "kind") + ": " + member(answer, "message"));
+            String answer = call(
+                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"token.get\",\"params\":{" + params + "}}", 70_000);
+            String token = token(answer);
+            // The error object has code, message and data.kind.
+            if (token == null) throw new IOException(answer.trim());
             // Send it as `Authorization: Bearer …`; after a 401, call token.reject and get it again.
-            System.out.println("a token of " + token.length() + " bytes, good for a minute at least");
+            System.out.println("a token of " + token.length() + " bytes");
         } catch (IOException error) {
-            System.err.println((error instanceof AgentError ? "" : "no_agent: ") + error.getMessage());
+            System.err.println(error.getMessage());
             System.exit(1);
         }
     }

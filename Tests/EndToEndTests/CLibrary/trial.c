@@ -70,6 +70,20 @@ static void expect(authclient *client, const char *method, const char *params, c
     authclient_error_free(error);
 }
 
+/* A child has the parent's connections, and must not use them. It may start threads. */
+static void call_in_child(authclient *client) {
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t threads[2];
+        authclient_free(token_of(client));
+        for (int i = 0; i < 2; i++) CHECK(pthread_create(&threads[i], NULL, many, client) == 0);
+        for (int i = 0; i < 2; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+        _exit(0);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 int main(int argc, char **argv) {
     CHECK(argc == 3);
     origin = argv[1];
@@ -96,19 +110,14 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 8; i++) CHECK(pthread_create(&threads[i], NULL, many, client) == 0);
     for (int i = 0; i < 8; i++) CHECK(pthread_join(threads[i], NULL) == 0);
 
-    /* A child has the parent's connections, and must not use them. */
-    pid_t child = fork();
-    if (child == 0) {
-        authclient_free(token_of(client));
-        _exit(0);
-    }
-    int status = -1;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    call_in_child(client);
     authclient_free(token_of(client));
 
     expect(client, "agent.pong", NULL, "unsupported", 0);
     expect(client, "token.get", "{\"sesion\": \"x\"}", "validation", 0);
     expect(client, "token.get", "{\"origin\": \"https://elsewhere.example\"}", "denied", 0);
+    expect(client, "events.subscribe", NULL, "unsupported", 0);
+    expect(client, "api.request", "{\"method\": \"GET\", \"path\": \"/x\", \"stream\": \"a\"}", "unsupported", 0);
     expect(client, "agent.ping", "[", "validation", 0);
     expect(client, "agent.ping", "\"text\"", "validation", 0);
     expect(client, "agent.ping", "{\"a\": \"\xff\"}", "validation", 0);
@@ -117,6 +126,12 @@ int main(int argc, char **argv) {
     CHECK(authclient_call(client, "agent.ping", NULL, 0, NULL, &error) == -1);
     authclient_error_free(error);
     error = NULL;
+    char *result = NULL;
+    CHECK(authclient_call(client, "agent.ping", NULL, -2, &result, NULL) == -1 && result == NULL);
+    CHECK(authclient_call(client, "agent.ping", NULL, INT64_MAX, &result, NULL) == 0);
+    authclient_free(result);
+    CHECK(authclient_call(client, "agent.ping", NULL, 9223372036855, &result, NULL) == 0);
+    authclient_free(result);
 
     authclient *nobody = NULL;
     CHECK(authclient_open("relative", &nobody, &error) == -1 && nobody == NULL);
