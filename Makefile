@@ -136,7 +136,7 @@ shake: packages peers
 	$(SWIFT) build --build-tests
 	Tests/shake $(SWIFT) $(PASSES) $(SHAKE)
 
-# Optimised: 10,000 schedules take some 17 s of one core then. Built in a folder of its own: as
+# Optimised: 10,000 schedules take some 10 s of one core then. Built in a folder of its own: as
 # long as the suites run, SwiftPM lets nobody build in theirs.
 simulate:
 	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate

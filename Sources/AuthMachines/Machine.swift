@@ -19,7 +19,7 @@ package protocol Machine: Sendable {
 
 extension Machine {
     /// For tests and the simulation.
-    @discardableResult
+    @inlinable @discardableResult
     package mutating func handle(_ event: Event, at now: Moment) -> Turn<Action, Reply> {
         var turn = Turn<Action, Reply>(at: now)
         handle(event, in: &turn)
@@ -48,6 +48,7 @@ package struct Turn<Action: Sendable, Reply: Sendable>: Sendable {
     /// The next deadline, which replaces the former one; `nil`: none. A machine sets it in each turn.
     package var wakeUp: BootInstant?
 
+    @inlinable
     package init(at now: Moment) {
         self.now = now
     }

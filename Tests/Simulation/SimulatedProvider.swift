@@ -5,7 +5,7 @@ import AuthWire
 /// A provider with its accounts: rotation, reuse detection, grace.
 ///
 /// Each sign-in is an account of its own here, so that a token shows which sign-in it belongs to.
-struct SimulatedProvider {
+final class SimulatedProvider {
     struct Account {
         var session: Int
         /// The number of the refresh token that is good now.
@@ -57,7 +57,7 @@ struct SimulatedProvider {
 
     // MARK: What it does
 
-    mutating func signIn(_ session: Int, life: Duration?, at now: Duration, wall: WallTime)
+    func signIn(_ session: Int, life: Duration?, at now: Duration, wall: WallTime)
         -> (account: Int, tokens: TokenSet)
     {
         accounts.append(Account(session: session, rotatedAt: now))
@@ -71,12 +71,12 @@ struct SimulatedProvider {
         )
     }
 
-    mutating func revoke(_ account: Int) {
+    func revoke(_ account: Int) {
         accounts[account].revoked = true
     }
 
     /// Carries a renewal out, as it arrives.
-    mutating func renew(
+    func renew(
         _ tokens: TokenSet, statedLife: Duration?, sentAt: Duration, wallAtSending: WallTime, at now: Duration
     ) -> Result<Grant, ProviderFailure> {
         guard let (account, number) = family(of: tokens), accepts(tokens, at: now) else {
@@ -98,7 +98,7 @@ struct SimulatedProvider {
     }
 
     /// A token for a scope or an audience: it takes the refresh token as a renewal does.
-    mutating func obtain(
+    func obtain(
         _ tokens: TokenSet, as targets: Setting.TargetSchedule, life: Duration?, sentAt: Duration,
         wallAtSending: WallTime, at now: Duration
     ) -> Result<Grant, ProviderFailure> {
@@ -117,7 +117,7 @@ struct SimulatedProvider {
     }
 
     /// Revokes what it is given (RFC 7009): a refresh token that is still good ends the whole sign-in.
-    mutating func revoke(_ tokens: TokenSet, at now: Duration) {
+    func revoke(_ tokens: TokenSet, at now: Duration) {
         if let refresh = tokens.refreshToken?.reveal(), isLive(refresh: refresh, at: now),
             let account = refreshTokens[refresh]?.account
         {
@@ -127,7 +127,7 @@ struct SimulatedProvider {
     }
 
     /// An answer that left the token as it is and stated a new end has arrived: before that it was unknown.
-    mutating func prolong(_ tokens: TokenSet, _ grant: Grant, sentAt: Duration) {
+    func prolong(_ tokens: TokenSet, _ grant: Grant, sentAt: Duration) {
         let access = tokens.accessToken.reveal()
         let end = grant.expiresAt.map { sentAt + ($0 - grant.issuedAt) }
         // A sooner end holds only when the store has answered; until then it goes by the former one.
@@ -188,7 +188,7 @@ struct SimulatedProvider {
         return refreshTokens[refresh.reveal()]
     }
 
-    private mutating func refreshToken(_ account: Int) -> String? {
+    private func refreshToken(_ account: Int) -> String? {
         switch rotation {
         case .sliding, .bearer, .none: return nil
         case .fixed, .rotating:
@@ -198,7 +198,7 @@ struct SimulatedProvider {
         }
     }
 
-    private mutating func issue(_ account: Int, life: Duration?, sentAt: Duration, at now: Duration) -> String {
+    private func issue(_ account: Int, life: Duration?, sentAt: Duration, at now: Duration) -> String {
         lastToken += 1
         let text = "a\(account).\(lastToken)"
         accounts[account].newest = text

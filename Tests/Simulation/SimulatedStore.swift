@@ -2,17 +2,15 @@ import AuthMachines
 import AuthModel
 
 /// A store as ``SessionStore`` promises it: whole records, one call after the other, errors of every kind.
-struct SimulatedStore {
+final class SimulatedStore {
     var behaviour = StoreBehaviour.ready
     /// What survives everything.
-    private(set) var records: [Int: SessionRecord] = [:] { didSet { decoded = [:] } }
-    /// The same, as far as they were read since.
-    private var decoded: [Int: SessionRecord] = [:]
+    private(set) var records: [Int: SessionRecord] = [:]
     /// Records that another program has written since an agent last read or wrote them, without a report.
     private(set) var unseen: Set<Int> = []
 
     enum Call {
-        case save(SessionRecord, replacesOther: Bool)
+        indirect case save(SessionRecord, replacesOther: Bool)
         case delete
         case compare
         case load(RenewalRequestID)
@@ -38,10 +36,10 @@ struct SimulatedStore {
 
     /// - Returns: what was not overwritten, as it is newer.
     @discardableResult
-    mutating func carryOut(_ call: Call, for session: Int) -> SessionRecord? {
+    func carryOut(_ call: Call, for session: Int) -> SessionRecord? {
         switch call {
         case .save(let record, let replacesOther):
-            if let stored = decoded[session] ?? records[session],
+            if let stored = records[session],
                 !record.mayReplace(stored, replacesOther: replacesOther)
             {
                 return stored
@@ -55,22 +53,22 @@ struct SimulatedStore {
     }
 
     /// What a restart reads: through the real coding, as from a keyring.
-    mutating func read(_ session: Int) -> SessionRecord? {
+    func restored(_ session: Int) -> SessionRecord? {
+        read(session).flatMap { try? SessionRecord(decoding: $0.encoded()) }
+    }
+
+    func read(_ session: Int) -> SessionRecord? {
         markSeen(session)
-        guard let record = records[session] else { return nil }
-        if let known = decoded[session] { return known }
-        let read = try? SessionRecord(decoding: record.encoded())
-        decoded[session] = read
-        return read
+        return records[session]
     }
 
     /// An agent has got what is stored.
-    mutating func markSeen(_ session: Int) {
+    func markSeen(_ session: Int) {
         unseen.remove(session)
     }
 
     /// Another program writes, and no agent learns of it.
-    mutating func writeUnreported(_ record: SessionRecord, for session: Int) {
+    func writeUnreported(_ record: SessionRecord, for session: Int) {
         carryOut(.save(record, replacesOther: false), for: session)
         unseen.insert(session)
     }

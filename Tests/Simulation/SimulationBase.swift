@@ -1,6 +1,10 @@
+import AuthModel
+
 /// What every simulation has: its time, the rule that was broken, and the trace.
 class SimulationBase {
-    var now = Duration.zero
+    final var now = Duration.zero { didSet { date = WallTime(unixSeconds: Self.begin) + now } }
+    /// The same by a clock that is right. Stored, as it is read more often than it changes.
+    private(set) final var date = WallTime(unixSeconds: begin)
     private(set) var eventCount = 0
     private(set) var violation: Violation?
     /// What happened, in words, if it is traced.

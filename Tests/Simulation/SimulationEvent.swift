@@ -76,16 +76,23 @@ struct SignedOut {
     var isExcused = false
 }
 
-/// A call to the store on its way.
-struct StoreCall {
+/// A call to the store on its way. An object: records are large.
+final class StoreCall {
     let session: Int
     let call: SimulatedStore.Call
     let seat: SimulatedSession?
     let error: StoreError?
     /// What the store holds that was not overwritten.
-    var found: SessionRecord?
+    private(set) var found: SessionRecord?
 
-    mutating func carryOut(in store: inout SimulatedStore, at key: Int) {
+    init(session: Int, call: SimulatedStore.Call, seat: SimulatedSession?, error: StoreError?) {
+        self.session = session
+        self.call = call
+        self.seat = seat
+        self.error = error
+    }
+
+    func carryOut(in store: SimulatedStore, at key: Int) {
         found = store.carryOut(call, for: key)
     }
 }

@@ -215,9 +215,8 @@ extension SimulationRun {
         // A call that has left the process is carried out or not.
         for (number, call) in storeCalls.sorted(by: { $0.key < $1.key }) where dying.contains(agent(of: call.session)) {
             storeCalls[number] = nil
-            var call = call
             guard call.error == nil, random.next() & 1 == 0 else { continue }
-            call.carryOut(in: &store, at: key(call.session))
+            call.carryOut(in: store, at: key(call.session))
             // The store notifies the other agents, also of a call by an agent that died.
             if setting.agents > 1, call.call.isChange { reportStoreChange(key(call.session)) }
         }
@@ -283,7 +282,7 @@ extension SimulationRun {
     func load() {
         guard store.behaviour == .ready || store.behaviour.isSlow else { return }
         for session in seats.indices where isRunning(session) && seats[session] == nil {
-            guard let record = store.read(key(session)) else { continue }
+            guard let record = store.restored(key(session)) else { continue }
             if let signIn = signOuts.removeValue(forKey: session), signIn == record.signIn {
                 store.carryOut(.delete, for: key(session))
                 reportStoreChange(key(session))

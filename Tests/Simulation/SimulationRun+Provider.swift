@@ -52,7 +52,7 @@ extension SimulationRun {
         requests[number]?.sent = now
         // As GuardedTransport does it: nothing is sent if the network is known to lead nowhere.
         let isBlocked = reportedNetwork == .offline || reportedNetwork == .portal
-        guard seat.machine.isCurrent(request.currentRequest), !isBlocked else {
+        guard seat.machine.currentRequest?.id == request.currentRequest, !isBlocked else {
             requests[number]?.fail(reportedNetwork == .portal ? .temporary(.captivePortal, retryAfter: nil) : .offline)
             return queue.add(.answered(number), at: now)
         }

@@ -13,8 +13,8 @@ final class SimulationRun: SimulationBase {
     var queue = SimulationEventQueue<SimulationEvent>()
 
     // The world
-    var provider: SimulatedProvider
-    var store = SimulatedStore()
+    let provider: SimulatedProvider
+    let store = SimulatedStore()
     var network = NetworkState.online
     /// How wrong the wall clock is.
     var clockError = Duration.zero
@@ -120,7 +120,7 @@ final class SimulationRun: SimulationBase {
     // MARK: Time
 
     var moment: Moment {
-        Moment(boot: BootInstant(sinceBoot: now - bootedAt), wall: WallTime(unixSeconds: Self.begin) + now + clockError)
+        Moment(boot: BootInstant(sinceBoot: now - bootedAt), wall: date + clockError)
     }
 
     func time(of deadline: BootInstant) -> Duration { deadline.sinceBoot + bootedAt }
@@ -159,7 +159,7 @@ final class SimulationRun: SimulationBase {
         case .timesOut(let number): timeOut(number)
         case .storeCarriesOut(let number):
             guard let call = storeCalls[number] else { return }
-            storeCalls[number]?.carryOut(in: &store, at: key(call.session))
+            call.carryOut(in: store, at: key(call.session))
             if setting.agents > 1, call.call.isChange { reportStoreChange(key(call.session)) }
         case .storeAnswers(let number): storeReplied(number)
         case .networkReported: reportNetwork()

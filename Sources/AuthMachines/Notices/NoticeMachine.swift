@@ -142,7 +142,10 @@ package struct NoticeMachine: Machine {
 
     private mutating func settle(_ turn: inout Turn<NoticeAction, Never>) {
         let now = turn.now.boot
+        turn.wakeUp = staleSince.values.map { $0 + Self.staleLimit }.filter { $0 > now }.min()
         let requested = requested(now)
+        // Most of the time there is nothing to report.
+        if requested.isEmpty, shown.isEmpty { return dismissed = [:] }
         let bySubject = Dictionary(requested.map { ($0.subject, $0) }) { first, _ in first }
         dismissed = dismissed.filter { bySubject[$0.key]?.reason == $0.value }
         for notice in shown.values.sorted(by: Self.precedes) where bySubject[notice.subject] == nil {
@@ -156,7 +159,6 @@ package struct NoticeMachine: Machine {
             if isOn { turn.act(.show(notice)) }
             turn.act(.publish(.shown, notice))
         }
-        turn.wakeUp = staleSince.values.map { $0 + Self.staleLimit }.filter { $0 > now }.min()
     }
 
     private static func precedes(_ one: Notice, _ other: Notice) -> Bool {

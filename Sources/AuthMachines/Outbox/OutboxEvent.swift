@@ -2,7 +2,7 @@ package import AuthModel
 package import AuthWire
 
 /// What happens to the outbox.
-package enum OutboxEvent: Sendable {
+package indirect enum OutboxEvent: Sendable {
     case requested(CallerID, OutboxCommand)
     case callerGone(CallerID)
     /// How each session is now. `mayLoad`: the store of sessions is open, so that what waits can be read without a prompt.
@@ -37,7 +37,7 @@ package struct OutboxWrite: Sendable {
 }
 
 /// What the outbox does.
-package enum OutboxAction: Sendable {
+package indirect enum OutboxAction: Sendable {
     /// The next one comes only after ``OutboxEvent/stored(_:)``.
     case store(OutboxStoreCall)
     /// Sends it once. Without the write, it is read from the store. `inAnySignIn`: the user named the entry.
@@ -45,7 +45,7 @@ package enum OutboxAction: Sendable {
     case publish(String, OutboxItem)
 }
 
-package enum OutboxStoreCall: Sendable, Equatable {
+package indirect enum OutboxStoreCall: Sendable, Equatable {
     case load
     case add(OutboxEntry, OutboxRequest)
     /// The provider's final answer; `nil`: the entry waits again.
@@ -56,7 +56,7 @@ package enum OutboxStoreCall: Sendable, Equatable {
 }
 
 /// What a caller gets.
-package enum OutboxReply: Sendable, Equatable {
+package indirect enum OutboxReply: Sendable, Equatable {
     case sent(APIResponse)
     /// The write waits in the store.
     case queued

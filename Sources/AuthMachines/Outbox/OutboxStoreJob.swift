@@ -2,7 +2,7 @@ import AuthModel
 import AuthWire
 
 /// A call of the store, and what it is for.
-enum OutboxStoreJob: Sendable {
+indirect enum OutboxStoreJob: Sendable {
     case load, release
     case add(OutboxEntry, OutboxWrite, CallerID, isCallerGone: Bool)
     case end(String, WriteQueue.End)

@@ -4,7 +4,7 @@ import AuthWire
 /// The writes of one session, one after the other.
 struct WriteQueue: Sendable {
     /// How a write ends.
-    enum End: Sendable {
+    indirect enum End: Sendable {
         case done(APIResponse)
         /// The caller still waits for it.
         case refused(AgentError)

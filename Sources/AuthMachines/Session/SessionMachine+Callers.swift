@@ -196,6 +196,7 @@ extension SessionMachine {
 
     /// In the order in which the callers came.
     mutating func answer(_ answer: SessionReply, _ turn: inout SessionTurn, where isAnswered: (Wait) -> Bool) {
+        guard !waiters.isEmpty else { return }
         for caller in waiters.filter({ isAnswered($0.value) }).keys.sorted(by: { $0.number < $1.number }) {
             waiters[caller] = nil
             turn.reply(answer, to: caller)

@@ -21,11 +21,12 @@ extension SessionMachine {
 
     /// The second stage of a request: sends it with the current tokens.
     mutating func sendToProvider(_ turn: inout SessionTurn) {
-        guard let currentRequest else { return }
+        guard var currentRequest else { return }
         requests.insert(currentRequest.id)
-        self.currentRequest?.stage = .requesting
-        self.currentRequest?.generation = record.generation
-        self.currentRequest?.spent = record.tokens.refreshToken
+        currentRequest.stage = .requesting
+        currentRequest.generation = record.generation
+        currentRequest.spent = record.tokens.refreshToken
+        self.currentRequest = currentRequest
         turn.act(
             currentRequest.target.map { .requestTargeted(currentRequest.id, record, $0) }
                 ?? .renew(currentRequest.id, record))

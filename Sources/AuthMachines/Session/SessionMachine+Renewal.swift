@@ -101,7 +101,7 @@ extension SessionMachine {
         storeReplied(&turn)
         defer {
             let isEnded = writer.lastError != nil || !writer.isBehind(latestVersion)
-            answerWrites(&turn) { [writer] in isEnded || !writer.isBehind($0) }
+            if !waiters.isEmpty { answerWrites(&turn) { [writer] in isEnded || !writer.isBehind($0) } }
         }
         guard case .saving(let pending, let sentAt) = currentRequest?.stage else { return }
         // The reply to an earlier write says nothing about this one.

@@ -101,6 +101,24 @@ extension SessionMachine {
         return [end - RenewalPolicy.endingNotice(life: length)]
     }
 
+    /// When something is due without another event; `nil`: nothing.
+    func nextWake(_ now: Moment) -> BootInstant? {
+        var deadlines: [BootInstant] = []
+        if let retry = writer.retryAt,
+            signedOut || isProbingStore || writer.isBehind(latestVersion) || comparison == .requested
+        {
+            deadlines.append(retry)
+        }
+        if !signedOut {
+            if let secondLook, comparison == .requested { deadlines.append(secondLook) }
+            let isIdle = finalRefusal == nil && originChange == nil && currentRequest == nil
+            if canRenew, isIdle, network == .online, let plan { deadlines.append(plan.at) }
+            if let end, now.boot < end { deadlines.append(end) }
+            if let notice = endingNotices(now).first(where: { now.boot < $0 }) { deadlines.append(notice) }
+        }
+        return deadlines.min()
+    }
+
     func snapshot(_ now: Moment) -> SessionSnapshot {
         let live = isLive(now)
         let (state, cause, message) = describe(live: live)

@@ -96,9 +96,9 @@ package struct SessionMachine: Machine {
             /// Waits for the store to accept a write.
             case probingStore
             case requesting
-            case rereading(AgentError, sentAt: Moment)
+            indirect case rereading(AgentError, sentAt: Moment)
             /// The result waits for the store before callers are answered.
-            case saving(SessionRecord, sentAt: Moment)
+            indirect case saving(SessionRecord, sentAt: Moment)
         }
         package let id: RenewalRequestID
         /// Of the tokens that it was sent with.
@@ -302,7 +302,9 @@ package struct SessionMachine: Machine {
 
     /// The newest record of this session: what the store should have.
     var latest: SessionRecord { pending ?? record }
-    var latestVersion: RecordVersion { latest.version }
+    var latestVersion: RecordVersion {
+        if case .saving(let pending, _) = currentRequest?.stage { pending.version } else { record.version }
+    }
 
     private mutating func networkChanged(to state: NetworkState, _ now: Moment) {
         let wasOnline = network == .online
@@ -323,7 +325,8 @@ package struct SessionMachine: Machine {
     private mutating func settle(_ turn: inout SessionTurn) {
         guard !isGone else { return }
         if signedOut {
-            handOver(nil, &turn)
+            if handedOver != nil { turn.act(.handOver(nil)) }
+            handedOver = nil
             if writer.begin(.deleting, at: turn.now.boot) { turn.act(.delete(record.session)) }
         } else {
             expedite(turn.now)
@@ -331,10 +334,7 @@ package struct SessionMachine: Machine {
             startNextRequest(&turn)
             let storeCall = nextStoreCall(turn.now)
             // Before the write: the agent may end during it.
-            let mayBeStored = !wasStored && (mayBeStored || writer.isSaving)
-            handOver(
-                HandedOverSession(record: latest, isStored: wasStored, mayBeStored: mayBeStored, isUnsaved: isUnsaved),
-                &turn)
+            handOver(&turn)
             if let storeCall { turn.act(storeCall) }
         }
         let snapshot = snapshot(turn.now)
@@ -358,10 +358,23 @@ package struct SessionMachine: Machine {
         return isBehind ? .save(latest, replacesOther: !wasStored) : .rewrite(latest)
     }
 
-    private mutating func handOver(_ new: HandedOverSession?, _ turn: inout SessionTurn) {
-        guard new != handedOver else { return }
+    /// Most events change nothing of it. A record is large, so it is compared before it is copied.
+    private mutating func handOver(_ turn: inout SessionTurn) {
+        let mayBeStored = !wasStored && (mayBeStored || writer.isSaving)
+        let isUnsaved = isUnsaved
+        if let handedOver, handedOver.isStored == wasStored, handedOver.mayBeStored == mayBeStored,
+            handedOver.isUnsaved == isUnsaved, isLatest(handedOver.record)
+        {
+            return
+        }
+        let new = HandedOverSession(
+            record: latest, isStored: wasStored, mayBeStored: mayBeStored, isUnsaved: isUnsaved)
         handedOver = new
         turn.act(.handOver(new))
+    }
+
+    private func isLatest(_ other: SessionRecord) -> Bool {
+        if case .saving(let pending, _) = currentRequest?.stage { pending == other } else { record == other }
     }
 
     /// If there is no valid token, the renewal comes soon, whatever was planned before.
@@ -376,22 +389,5 @@ package struct SessionMachine: Machine {
         }
         if let plan, plan.at <= soon { return }
         plan = RenewalPlan(at: soon - random.duration(in: spread), now: now)
-    }
-
-    private func nextWake(_ now: Moment) -> BootInstant? {
-        var deadlines: [BootInstant] = []
-        if let retry = writer.retryAt,
-            signedOut || isProbingStore || writer.isBehind(latestVersion) || comparison == .requested
-        {
-            deadlines.append(retry)
-        }
-        if !signedOut {
-            if let secondLook, comparison == .requested { deadlines.append(secondLook) }
-            let isIdle = finalRefusal == nil && originChange == nil && currentRequest == nil
-            if canRenew, isIdle, network == .online, let plan { deadlines.append(plan.at) }
-            if let end, now.boot < end { deadlines.append(end) }
-            if let notice = endingNotices(now).first(where: { now.boot < $0 }) { deadlines.append(notice) }
-        }
-        return deadlines.min()
     }
 }

@@ -4,7 +4,7 @@ package import AuthWire
 /// Everything that can happen to a sign-in.
 ///
 /// Parameter `former` is always the present status of the session that the sign-in is to.
-package enum SignInEvent: Sendable {
+package indirect enum SignInEvent: Sendable {
     /// The first event. The caller does not know the sign-in before it gets the reply.
     case begun(CallerID, former: SessionStatus?)
     case wake
@@ -28,7 +28,7 @@ package enum SignInEvent: Sendable {
     /// The session's provider has answered one request of the sign-in.
     case responded(SignInPart, Result<SignInResponse, ProviderFailure>, sentAt: Moment, former: SessionStatus?)
     /// This was not done: there is no network, and the profile says to wait for one.
-    indirect case networkMissing(SignInAction)
+    case networkMissing(SignInAction)
     case networkReturned
     case registered(Result<RegisteredClient, AgentError>)
     /// - Parameter proofKey: a new one, if the action asked for it.
@@ -45,7 +45,7 @@ package enum SignInEvent: Sendable {
 }
 
 /// An action for a sign-in. Results come back as events.
-package enum SignInAction: Sendable {
+package indirect enum SignInAction: Sendable {
     /// Others see that the session is being signed in to.
     case showPlaceholder(SessionStatus)
     case removePlaceholder

@@ -30,6 +30,7 @@ package enum Base64URL {
     /// Not guessable: 32 bytes of the system's random source (RFC 7636 §7.1).
     package static func random() -> String {
         var source = SystemRandomNumberGenerator()
-        return encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &source) })
+        let words = (0..<4).map { _ in source.next() as UInt64 }
+        return encode(words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } })
     }
 }

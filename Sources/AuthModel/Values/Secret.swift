@@ -58,8 +58,9 @@ package struct Secret: Sendable {
 }
 
 extension Secret: Equatable {
-    /// Compares all bytes, so that the duration reveals nothing.
+    /// Compares all bytes, so that the duration reveals nothing about them.
     package static func == (left: Secret, right: Secret) -> Bool {
+        if left.storage === right.storage { return true }
         guard left.count == right.count else { return false }
         var difference: UInt8 = 0
         for index in 0..<left.count {

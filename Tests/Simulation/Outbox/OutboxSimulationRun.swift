@@ -16,7 +16,7 @@ final class OutboxSimulationRun: SimulationBase {
         /// The agent looks at the state of its sessions.
         case looks
         /// A write that was not read from the disk is sent.
-        case launches(OutboxEntry, process: Int)
+        indirect case launches(OutboxEntry, process: Int)
         case restart
     }
 
@@ -104,7 +104,7 @@ final class OutboxSimulationRun: SimulationBase {
     // MARK: Time
 
     var moment: Moment {
-        Moment(boot: BootInstant(sinceBoot: now), wall: WallTime(unixSeconds: SimulationRun.begin) + now + clockError)
+        Moment(boot: BootInstant(sinceBoot: now), wall: date + clockError)
     }
 
     override func happen(before end: Duration) -> Bool {

@@ -4,7 +4,7 @@ import AuthWire
 
 /// What ``OutboxStore`` promises: entries in order, one call after the other, each whole or not at all.
 struct SimulatedDisk {
-    enum Call {
+    indirect enum Call {
         case store(OutboxStoreCall)
         case read(OutboxEntry)
     }

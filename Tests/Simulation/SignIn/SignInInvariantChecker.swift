@@ -41,8 +41,8 @@ extension SignInSimulationRun {
         guard let signIn = signIns[number] else { return }
         switch action {
         case .end:
-            signIns[number]?.ends += 1
             if signIn.ends > 0 { report(.signInEnd, "sign-in \(number) ends a second time") }
+            signIn.ends += 1
         case .install(let record, _, _):
             let token = record.tokens.accessToken.reveal()
             guard let grant = grants[token] else { return report(.signInInstall, "\(token) was never given") }
@@ -78,25 +78,25 @@ extension SignInSimulationRun {
             if let from = signIn.pollsFrom, now < from { report(.signInRequests, "sign-in \(number) polls too soon") }
             return
         }
-        signIns[number]?.requests += 1
-        if signIn.requests >= 10 { report(.signInRequests, "sign-in \(number) sends more than ten requests in a row") }
+        signIn.requests += 1
+        if signIn.requests > 10 { report(.signInRequests, "sign-in \(number) sends more than ten requests in a row") }
     }
 
     func deliver(_ reply: SignInReply, to caller: CallerID, of number: Int) {
         guard let signIn = signIns[number] else { return }
-        guard signIn.waiting[caller] != nil else {
+        guard signIn.waiting.removeValue(forKey: caller) != nil else {
             return report(.signInReplies, "caller \(caller.number) gets a reply, and does not wait for one")
         }
-        signIns[number]?.waiting[caller] = nil
         guard case .success(let step) = reply else { return }
         note("    ⇠ \(caller.number): \(step.kind.rawValue)\(step.error.map { " (\($0.message))" } ?? "")")
-        if let last = signIn.step, last.kind == .done || last.kind == .failed, last.kind != step.kind {
-            report(.signInEnd, "sign-in \(number) ends as \(last.kind) and as \(step.kind)")
+        let last = signIn.step?.kind
+        if let last, last == .done || last == .failed, last != step.kind {
+            report(.signInEnd, "sign-in \(number) ends as \(last) and as \(step.kind)")
         }
-        signIns[number]?.step = step
+        signIn.step = step
         guard step.kind == .done || step.kind == .failed else { return }
         if signIn.isInProgress { report(.signInEnd, "sign-in \(number) is reported as over, and continues") }
-        if signIn.step?.kind != step.kind {
+        if last != step.kind {
             coverage.ends[step.error?.kind?.rawValue ?? step.kind.rawValue, default: 0] += 1
         }
     }

@@ -72,7 +72,7 @@ final class SignInSimulationRun: SimulationBase {
     // MARK: Time
 
     var moment: Moment {
-        Moment(boot: BootInstant(sinceBoot: now), wall: WallTime(unixSeconds: Self.begin) + now)
+        Moment(boot: BootInstant(sinceBoot: now), wall: date)
     }
 
     private var nextAlarm: (at: Duration, signIn: Int)? {
@@ -108,10 +108,9 @@ final class SignInSimulationRun: SimulationBase {
     }
 
     func send(_ event: SignInEvent, to number: Int) {
-        guard isRunning, violation == nil, var machine = signIns[number]?.machine else { return }
+        guard isRunning, violation == nil, let signIn = signIns[number] else { return }
         note("  \(number): \(event.words)")
-        let turn = machine.handle(fault?.changed(event) ?? event, at: moment)
-        signIns[number]?.machine = machine
+        let turn = signIn.machine.handle(fault?.changed(event) ?? event, at: moment)
         for action in fault.map({ turn.actions.flatMap($0.changed) }) ?? turn.actions {
             note("    → \(action.words)")
             carryOut(action, of: number)

@@ -2,8 +2,8 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// A sign-in, and what is known of it.
-struct SimulatedSignIn {
+/// A sign-in, and what is known of it. An object, so that nothing copies the machine.
+final class SimulatedSignIn {
     var machine: SignInMachine
     let way: SignInWay
     let account: Int
@@ -15,8 +15,6 @@ struct SimulatedSignIn {
     var device = DeviceAnswer.pending
     /// Requests since the user did something, without those of a poll.
     var requests = 0
-    /// How often each step was asked for.
-    var uses: [Int: Int] = [:]
     /// When the next request of the poll may be sent.
     var pollsFrom: Duration?
     /// The last step that a caller got.
@@ -27,6 +25,12 @@ struct SimulatedSignIn {
     /// In the list of the service.
     var isInProgress = true
     var ends = 0
+
+    init(machine: SignInMachine, way: SignInWay, account: Int) {
+        self.machine = machine
+        self.way = way
+        self.account = account
+    }
 }
 
 enum DeviceAnswer {
