@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 import CSecret
 import GLibRuntime
@@ -33,18 +34,22 @@ extension SecretServiceStore {
 
     /// If the service has not changed, nothing is lost: what is missing was removed. A removal during an earlier run was seen
     /// then. If the collection was changed after our write, the write was saved with it (Docs/decisions/keyring.md).
-    package func hasLost(_ session: SessionName) async -> Bool {
-        guard let write = writes[session], write.serviceRun != link.serviceRun, !write.isRemoved,
-            let bus = link.connection
-        else { return false }
+    package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool {
+        guard let write = writes[session], write.serviceRun != link.serviceRun, !write.isRemoved else { return false }
+        guard let bus = link.connection else { throw .missing(reason: "the connection to the message bus was lost") }
         let deadline = SuspendingClock.now + limit
-        guard let path = try? await ask(CollectionWatch.readingDefault(on: bus), deadline) else { return false }
+        guard let path = try await ask(CollectionWatch.readingDefault(on: bus), deadline) else { return false }
         let reading = CollectionWatch.reading("Modified", of: path, interface: CollectionWatch.interface, on: bus) {
             $0.uint64
         }
-        // A service that does not support it returns 0 or nothing.
-        guard let modified = try? await ask(reading, deadline) else { return true }
-        return modified < write.since
+        do throws(StoreError) {
+            // A service that does not support it returns 0,
+            return try await ask(reading, deadline) < write.since
+        } catch {
+            // or an error, or no number. Any other failure says nothing: the service is silent, locked or gone.
+            guard case .failed = error else { throw error }
+            return true
+        }
     }
 
     /// The owner of the service's name on the bus.

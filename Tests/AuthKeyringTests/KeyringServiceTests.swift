@@ -91,15 +91,15 @@ struct KeyringServiceTests {
             let saved = try record()
             try await store.save(saved)
             #expect(try await store.load(saved.session) == saved)
-            #expect(await !store.hasLost(saved.session))
+            #expect(try await !store.hasLost(saved.session))
             try await restart(keyring, under: store)
             var changes = store.changes().makeAsyncIterator()
             while await changes.next() != saved.session {}
             #expect(try await store.load(saved.session) == nil)
-            #expect(await store.hasLost(saved.session))
+            #expect(try await store.hasLost(saved.session))
             // After another write it is an ordinary item.
             try await store.save(saved)
-            #expect(await !store.hasLost(saved.session))
+            #expect(try await !store.hasLost(saved.session))
             try await restart(keyring, under: store)
             #expect(try await store.load(saved.session) == saved)
         }
@@ -114,10 +114,10 @@ struct KeyringServiceTests {
             try await store.save(saved)
             try await keyring.remove(session: saved.session.text)
             #expect(try await store.load(saved.session) == nil)
-            #expect(await !store.hasLost(saved.session))
+            #expect(try await !store.hasLost(saved.session))
             try await keyring.become(.forgetful)
             try await restart(keyring, under: store)
-            #expect(await !store.hasLost(saved.session))
+            #expect(try await !store.hasLost(saved.session))
         }
     }
 
@@ -131,7 +131,30 @@ struct KeyringServiceTests {
             // Nobody reads it in between.
             try await keyring.remove(session: saved.session.text)
             try await restart(keyring, under: store)
-            #expect(await !store.hasLost(saved.session))
+            #expect(try await !store.hasLost(saved.session))
+        }
+    }
+
+    @Test("that cannot say when it was changed has lost the item, and one that is gone again has decided nothing")
+    func unreadableDate() async throws {
+        try await withStore { store, keyring in
+            try await keyring.startFaulty()
+            #expect(await store.states().reaches(.ready))
+            try await keyring.become(.forgetful)
+            let saved = try record()
+            try await store.save(saved)
+            try await restart(keyring, under: store)
+            #expect(try await store.load(saved.session) == nil)
+            try await keyring.become(.undated)
+            #expect(try await store.hasLost(saved.session))
+            let states = store.states()
+            try await keyring.kill()
+            #expect(await states.reaches(.missing))
+            await #expect {
+                try await store.hasLost(saved.session)
+            } throws: { error in
+                if case .missing = error as? StoreError { true } else { false }
+            }
         }
     }
 
@@ -141,7 +164,7 @@ struct KeyringServiceTests {
             try await keyring.startFaulty()
             #expect(await store.states().reaches(.ready))
             try await restart(keyring, under: store)
-            #expect(await !store.hasLost(try SessionName("work")))
+            #expect(try await !store.hasLost(SessionName("work")))
         }
     }
 

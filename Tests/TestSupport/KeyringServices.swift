@@ -17,6 +17,6 @@ package enum KeyringServices {
     package enum Behaviour: String, Sendable {
         case well, locked, dismissing, waiting, hiding, deaf, clinging, asking, refusing
         case silentWrites = "silent-writes"
-        case agreeing, failing, flaky, dying, forgetful
+        case agreeing, failing, flaky, dying, forgetful, undated
     }
 }

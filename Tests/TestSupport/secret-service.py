@@ -38,6 +38,7 @@ MOODS = [
     "flaky",  # one call in twenty answers an error
     "dying",  # the next write ends the process
     "forgetful",  # keeps nothing of what it accepts from now on, and what it kept is a minute old
+    "undated",  # answers an error to the question when the collection was changed
     "agreeing",  # as asking, and the person says yes to what they were asked while nobody answered, too
 ]
 LOCKED = {"locked", "dismissing", "waiting", "hiding", "deaf"}
@@ -215,6 +216,8 @@ class Collection(dbus.service.Object):
         self.keyring.count()
         if name == "Locked":
             return dbus.Boolean(self.keyring.locked)
+        if name == "Modified" and self.keyring.mood == "undated":
+            raise Failed("no such property")
         if name == "Modified":
             return dbus.UInt64(self.keyring.modified)
         return "own" if name == "Label" else dbus.Array(list(self.keyring.items), signature="o")

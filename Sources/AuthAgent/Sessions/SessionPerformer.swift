@@ -110,9 +110,12 @@ struct SessionPerformer: ActionPerformer {
         runner.start { [self] in
             storage.flushHandovers()
             let found = await read()
-            var isLost = false
-            if case .success(nil) = found { isLost = await storage.store.hasLost(name) }
-            return .compared(found, isLost: isLost)
+            guard case .success(nil) = found else { return .compared(found) }
+            do throws(StoreError) {
+                return .compared(found, isLost: try await storage.store.hasLost(name))
+            } catch {
+                return .compared(.failure(error))
+            }
         }
     }
 

@@ -106,7 +106,9 @@ package final class MovableStore: SessionStore, KeyStore {
         try await pass { store throws(StoreError) in try await store.delete(session) }
     }
 
-    package func hasLost(_ session: SessionName) async -> Bool { await present.hasLost(session) }
+    package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool {
+        try await present.hasLost(session)
+    }
 
     package func process() async -> StoreProcess? { await present.process() }
 

@@ -39,7 +39,8 @@ package protocol SessionStore: Sendable {
 
     /// Whether the store has lost a record that was written in this run, as a store does that ends before it has saved what it
     /// accepted. If not, a user or program has removed it.
-    func hasLost(_ session: SessionName) async -> Bool
+    /// - Throws: why that is unknown now: nothing follows from the missing record before the store responds.
+    func hasLost(_ session: SessionName) async throws(StoreError) -> Bool
 
     /// The program behind the store; `nil` if there is none.
     func process() async -> StoreProcess?
@@ -65,7 +66,7 @@ extension SessionStore {
     /// No other program can change it, or changes are not reported.
     package func changes() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }
 
-    package func hasLost(_ session: SessionName) async -> Bool { false }
+    package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool { false }
 
     package func process() async -> StoreProcess? { nil }
 }
