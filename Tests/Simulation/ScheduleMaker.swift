@@ -45,6 +45,8 @@ struct ScheduleMaker: RandomChoice {
         setting.reportsChanges = setting.agents > 1 || chance(50)
         setting.quiet = min(.seconds(7200), (setting.life ?? .seconds(600)) * 2)
         limitRenewals(&setting)
+        // By the seed itself, so that other schedules stay the same.
+        setting.revokesFamily = seed % 3 == 0
         return setting
     }
 

@@ -13,7 +13,7 @@ package enum SessionInjectedFault: String, InjectedFault {
     case answersTwice, forgetsCallers
     case ignoresTimeout, keepsNotices
     case spendsUnproven
-    case dropsLateRevocations, waitsBeyondTheEnd
+    case dropsLateRevocations, keepsTargetedTokens, waitsBeyondTheEnd
 
     package var rule: Rule {
         switch self {
@@ -30,7 +30,7 @@ package enum SessionInjectedFault: String, InjectedFault {
         case .answersTwice, .forgetsCallers: .answers
         case .ignoresTimeout, .keepsNotices: .notices
         case .spendsUnproven: .proof
-        case .dropsLateRevocations: .revoked
+        case .dropsLateRevocations, .keepsTargetedTokens: .revoked
         case .waitsBeyondTheEnd: .lastChance
         }
     }

@@ -11,6 +11,8 @@ package struct Setting: Sendable, Equatable {
     /// It refuses renewals as long as its newest access token is valid for longer than this; `nil`: it never does.
     package var renewsBeforeEnd: Duration?
     package var targets = TargetSchedule.grants
+    /// A revoked refresh token ends its access tokens too.
+    package var revokesFamily = true
     /// From a request to its answer.
     package var answerTime = Duration.milliseconds(10)...Duration.milliseconds(500)
     /// Of one store call.

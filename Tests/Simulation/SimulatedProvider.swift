@@ -13,6 +13,8 @@ final class SimulatedProvider {
         /// When that became so.
         var rotatedAt: Duration
         var revoked = false
+        /// Its refresh token was revoked, and nothing else.
+        var isClosed = false
         /// The newest access token, and its end, counted from when it was issued.
         var newest = ""
         var newestEnd: Duration?
@@ -41,6 +43,8 @@ final class SimulatedProvider {
     let rotation: Setting.Rotation
     /// See ``Setting/renewsBeforeEnd``.
     var renewsBeforeEnd: Duration?
+    /// See ``Setting/revokesFamily``.
+    var revokesFamily = true
     var behaviour = ProviderBehaviour.well
     /// Until then it asked clients to wait.
     var holdsOffUntil = Duration.zero
@@ -116,12 +120,12 @@ final class SimulatedProvider {
         return answer
     }
 
-    /// Revokes what it is given (RFC 7009): a refresh token that is still good ends the whole sign-in.
+    /// Revokes what it is given (RFC 7009): a refresh token that is still good ends the whole sign-in, or only itself.
     func revoke(_ tokens: TokenSet, at now: Duration) {
         if let refresh = tokens.refreshToken?.reveal(), isLive(refresh: refresh, at: now),
             let account = refreshTokens[refresh]?.account
         {
-            revoke(account)
+            if revokesFamily { revoke(account) } else { accounts[account].isClosed = true }
         }
         revokedTokens.insert(tokens.accessToken.reveal())
     }
@@ -142,7 +146,9 @@ final class SimulatedProvider {
 
     /// Whether a renewal with these tokens would succeed.
     func accepts(_ tokens: TokenSet, at now: Duration) -> Bool {
-        guard let (account, number) = family(of: tokens), !accounts[account].revoked else { return false }
+        guard let (account, number) = family(of: tokens), !accounts[account].revoked, !accounts[account].isClosed else {
+            return false
+        }
         if rotation == .bearer { return isLive(access: tokens.accessToken.reveal(), at: now) }
         if rotation == .sliding, revokedTokens.contains(tokens.accessToken.reveal()) { return false }
         guard case .rotating(let grace, _) = rotation, number != accounts[account].current else { return true }
@@ -173,7 +179,10 @@ final class SimulatedProvider {
     }
 
     func isLive(refresh token: String, at now: Duration) -> Bool {
-        guard let (account, number) = refreshTokens[token], !accounts[account].revoked else { return false }
+        guard let (account, number) = refreshTokens[token], !accounts[account].revoked, !accounts[account].isClosed
+        else {
+            return false
+        }
         guard case .rotating(let grace, _) = rotation, number != accounts[account].current else { return true }
         return number == accounts[account].current - 1 && now - accounts[account].rotatedAt <= grace
     }

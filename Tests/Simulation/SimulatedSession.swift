@@ -23,6 +23,10 @@ final class SimulatedSession {
     let process: Int
     /// By a token for a scope or an audience: the refresh token that came with it.
     var cameWith: [String: Secret] = [:]
+    /// What each token for a scope or an audience is for.
+    var targets: [String: TokenTarget] = [:]
+    /// The last one that a caller got, by what it is for.
+    var targetedTokens: [TokenTarget: String] = [:]
     /// Refresh tokens that the store has, or has refused.
     var settledRefreshTokens: Set<String> = []
     /// The provider gave a final answer in this process, and the store was read after that.

@@ -111,7 +111,12 @@ extension SimulationRun {
             return report(.answers, "a reply to a caller that does not wait")
         }
         seats[session]?.callers.remove(at: index)
-        if case .token(let result) = answer { checkReturned(result.accessToken, session) }
+        if case .token(let result) = answer {
+            checkReturned(result.accessToken, session)
+            if let target = seats[session]?.targets[result.accessToken] {
+                seats[session]?.targetedTokens[target] = result.accessToken
+            }
+        }
         if seats[session]?.revokers.remove(caller) != nil { reportSignOut(session) }
     }
 

@@ -182,6 +182,7 @@ extension SimulatedSession {
         rejected = []
         reported = []
         formerToken = nil
+        targetedTokens = [:]
     }
 }
 

@@ -140,7 +140,8 @@ extension SimulationRun {
         }
         defer { if let account = request.account { checkSignedOut(account) } }
         guard let seat = request.seat, seat === seats[request.session] else { return finishLate(request, result) }
-        if case .success(let grant) = result, request.target != nil, let token = grant.accessToken {
+        if case .success(let grant) = result, let target = request.target, let token = grant.accessToken {
+            seat.targets[token.reveal()] = target
             if let refresh = grant.refreshToken, refresh != seat.machine.record.tokens.refreshToken {
                 seat.cameWith[token.reveal()] = refresh
             } else {

@@ -16,6 +16,8 @@ extension SimulationRun {
             where provider.account(of: tokens) == seat.account {
                 signedOut[seat.account, default: SignedOut()].add(tokens)
             }
+            // Those that programs have.
+            signedOut[seat.account]?.accessTokens.formUnion(seat.targetedTokens.values)
         }
         if revokes { seat.revokers.insert(caller) }
         handle(session, .signOutRequested(caller, revokes: revokes))
@@ -24,7 +26,8 @@ extension SimulationRun {
     /// Revokes all that the agent had, once the sign-out is answered.
     func reportSignOut(_ session: Int) {
         guard let seat = seats[session] else { return }
-        for record in seat.machine.signedOutTokens { revoke(record.tokens, session, pauses: []) }
+        let targeted = fault == .keepsTargetedTokens ? [] : seat.machine.signedOutTargets
+        for record in seat.machine.signedOutTokens + targeted { revoke(record.tokens, session, pauses: []) }
     }
 
     /// Revokes what came after a sign-out, more than once if it fails, as ``Session`` does.

@@ -72,6 +72,7 @@ final class SimulationRun: SimulationBase {
         random = SeededRandom(seed: schedule.seed)
         provider = SimulatedProvider(rotation: setting.rotation)
         provider.renewsBeforeEnd = setting.renewsBeforeEnd
+        provider.revokesFamily = setting.revokesFamily
         processes = Array(repeating: 0, count: setting.agents)
         running = Array(repeating: true, count: setting.agents)
         seats = Array(repeating: nil, count: setting.seats)

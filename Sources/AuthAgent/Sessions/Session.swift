@@ -171,11 +171,15 @@ package final class Session: Sendable {
         try await finish { .rejected($0, token, isFinal: isFinal) }
     }
 
-    /// - Returns: the tokens to revoke at the provider, and how the removal from the store ended.
-    package func signOut(revokes: Bool) async -> (tokens: [SessionRecord], removed: Result<Void, AgentError>) {
+    /// - Returns: the session's own tokens and the targeted ones, to be revoked at the provider, and how the removal from the
+    ///   store ended.
+    package func signOut(
+        revokes: Bool
+    ) async -> (tokens: [SessionRecord], targeted: [SessionRecord], removed: Result<Void, AgentError>) {
         let removed: Result<Void, AgentError> = await Result(
             of: try await finish { .signOutRequested($0, revokes: revokes) })
-        return (await runner.read { $0.signedOutTokens }, removed)
+        let (tokens, targeted) = await runner.read { ($0.signedOutTokens, $0.signedOutTargets) }
+        return (tokens, targeted, removed)
     }
 
     /// Returns when the newest record is in the store, or the store has refused it.

@@ -222,7 +222,7 @@ package struct SessionRequests: Sendable {
         signOuts.begin(record)
         // At the same time as the store's work, so that a disk that does not respond cannot delay the sign-out.
         async let marking = signOuts.keep()
-        let (tokens, removed) = await session.signOut(revokes: revokes)
+        let (tokens, targeted, removed) = await session.signOut(revokes: revokes)
         // The provider is notified even if the store could not remove the session: the tokens that it keeps are useless then.
         var unreported: ProviderFailure?
         for record in revokes ? tokens : [] {
@@ -232,6 +232,8 @@ package struct SessionRequests: Sendable {
                 unreported = unreported ?? error
             }
         }
+        // If the provider cannot be notified of these, the request for the others would fail too.
+        if revokes, unreported == nil { unreported = await endTogether(targeted) }
         let page = revokes && !isShared ? await providers.signOutPage(record, at: context.clock.now()) : nil
         let unmarked = await marking
         do throws(AgentError) {
@@ -257,6 +259,24 @@ package struct SessionRequests: Sendable {
         ].compactMap(\.self)
         last.message = words.isEmpty ? nil : words.joined(separator: "\n")
         return last
+    }
+
+    /// Revokes targeted tokens, all at once, so that the sign-out takes no longer than one of them.
+    /// - Returns: why one of them may still be valid.
+    private func endTogether(_ targeted: [SessionRecord]) async -> ProviderFailure? {
+        await withTaskGroup { group in
+            for record in targeted {
+                group.addTask { () async -> ProviderFailure? in
+                    do throws(ProviderFailure) {
+                        try await providers.signOut(record, sentAt: context.clock.now())
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            return await group.reduce(nil) { $0 ?? $1 }
+        }
     }
 
     /// How the sign-out of a session changes the default one, in words; `nil` if it does not.

@@ -73,8 +73,8 @@ extension SessionMachine {
     mutating func signOut(_ caller: CallerID, revokes: Bool, _ turn: inout SessionTurn) {
         guard !isGone else { return turn.reply(.done, to: caller) }
         answer(.failure(notSignedIn), &turn) { $0 != .signOut && $0 != .requestsEnd }
+        if !signedOut { (signedOutTokens, signedOutTargets) = (issuedTokens, issuedTargets(turn.now)) }
         discardTargetedTokens()
-        if !signedOut { signedOutTokens = issuedTokens }
         expectLateResult(isRevoked: false)
         if revokes {
             for (id, currentRequest) in lateRequests where currentRequest.asked.signIn == record.signIn {
@@ -96,10 +96,10 @@ extension SessionMachine {
 
     /// Before another account takes over the session: the tokens of a renewal in progress will be revoked.
     /// - Returns: the tokens to revoke, the newest first.
-    mutating func abandonTokens() -> [SessionRecord] {
+    mutating func abandonTokens(_ now: Moment) -> [SessionRecord] {
         guard !signedOut else { return [] }
         expectLateResult(isRevoked: true)
-        return issuedTokens
+        return issuedTokens + issuedTargets(now)
     }
 
     /// The current tokens and others that the provider has issued, the newest first.

@@ -6,6 +6,8 @@ internal import AuthWire
 extension SessionMachine {
     /// Targeted tokens of one session; for a further one, the oldest is dropped.
     private static let maxTargets = 32
+    /// A sign-out waits for their revocation, and all are sent at once.
+    private static let maxRevokedTargets = 8
     /// How long a refusal is repeated from memory, so that a program that retries in a loop does not flood the provider.
     private static let pauseAfterFailure = Duration.seconds(5)
 
@@ -141,6 +143,25 @@ extension SessionMachine {
 
     mutating func recordRotation(from former: SessionRecord, to new: SessionRecord) {
         if new.tokens.refreshToken != former.tokens.refreshToken { rotations += 1 }
+    }
+
+    /// Records of the valid targeted tokens, without a refresh token, the newest first.
+    ///
+    /// A server that revokes a refresh token should revoke its access tokens too, and need not (RFC 7009 §2.1).
+    func issuedTargets(_ now: Moment) -> [SessionRecord] {
+        // One may wait until the refresh token that came with it is written.
+        let waiting = currentRequest?.outcome.flatMap { try? $0.get() }
+        return (Array(targetedTokens.values) + [waiting].compactMap(\.self))
+            .filter { !$0.life.isOver(at: now.boot) }
+            .sorted { $0.life.start > $1.life.start }
+            .prefix(Self.maxRevokedTargets)
+            .map { token in
+                var record = record
+                record.tokens.accessToken = token.accessToken
+                record.tokens.expiresAt = token.expiresAt
+                record.tokens.refreshToken = nil
+                return record
+            }
     }
 
     /// After another sign-in, or a sign-out.

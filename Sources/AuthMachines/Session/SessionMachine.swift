@@ -73,6 +73,8 @@ package struct SessionMachine: Machine {
     private var writing: TokenSet?
     /// At the last sign-out: the current tokens and others that the provider had issued, the newest first. To be revoked.
     package internal(set) var signedOutTokens: [SessionRecord] = []
+    /// The same for targeted tokens: records without a refresh token.
+    package internal(set) var signedOutTargets: [SessionRecord] = []
     /// Renewals in progress at a sign-out: their record, and whether their tokens are revoked.
     var lateRequests: [RenewalRequestID: (asked: SessionRecord, isRevoked: Bool)] = [:]
     var waiters: [CallerID: Wait] = [:]
@@ -194,7 +196,7 @@ package struct SessionMachine: Machine {
         case .callerGone(let caller): waiters[caller] = nil
 
         case .replaced(let record, let sentAt, let revokesFormer):
-            let former = revokesFormer ? abandonTokens() : []
+            let former = revokesFormer ? abandonTokens(now) : []
             replace(with: record, sentAt: sentAt, &turn)
             for record in former { turn.act(.revoke(record)) }
         case .userReceived(let user, let raw):

@@ -102,6 +102,27 @@ struct OAuthSessionTests {
         #expect(seen.count { $0.request == "POST http://127.0.0.1:1/revoke" } == 2)
     }
 
+    @Test("a sign-out revokes tokens for one scope or audience too, after the session's own, and not if that failed")
+    func targeted() async throws {
+        for isAccepted in [true, false] {
+            let seen = try await play { request, earlier in
+                if request.hasPrefix("GET") {
+                    return Self.metadata(["revocation_endpoint": "http://127.0.0.1:1/revoke"])
+                }
+                if request.hasSuffix("revoke") { return ExampleProvider.json(isAccepted ? 200 : 503, "{}") }
+                return ExampleProvider.json(200, #"{"access_token":"aimed-\#(earlier)","expires_in":1000}"#)
+            } _: { sessions, _, clock in
+                _ = try await sessions.token(TokenGet(scopes: ["read"]))
+                clock.advance(Self.turn)
+                _ = try await sessions.token(TokenGet(scopes: ["write"]))
+                _ = try await sessions.logout(SessionLogout(session: nil, revoke: true))
+            }
+            let revoked = seen.filter { $0.request.hasSuffix("revoke") }.map { $0.form["token"] }
+            #expect(revoked.prefix(2) == ["refresh-1", "token-1"])
+            #expect(Set(revoked.dropFirst(2)) == (isAccepted ? ["aimed-0", "aimed-1"] : []))
+        }
+    }
+
     @Test("a document of another issuer adds nothing to that of the right one")
     func stranger() async throws {
         let seen = try await play { request, _ in

@@ -59,6 +59,40 @@ struct SessionMachineSignOutTests {
         #expect(bench.snapshot?.token == Secret("new"))
     }
 
+    @Test("are also valid tokens for one scope or audience, also one whose refresh token is being written")
+    func targeted() throws {
+        var bench = MachineBench()
+        for (caller, scope) in ["old", "read", "write"].enumerated() {
+            let target = try #require(try TokenTarget(TokenGet(scopes: [scope])))
+            bench.send(.targetedTokenRequested(CallerID(UInt64(caller)), target, minValid: nil))
+            let grant = Grant(
+                accessToken: Secret(scope), refreshToken: scope == "write" ? Secret("rotated") : nil,
+                issuedAt: bench.now.wall, expiresAt: bench.now.wall + .seconds(scope == "old" ? 1 : 100))
+            bench.send(.requestEnded(try #require(bench.targetedRequests.last), .success(grant), sentAt: bench.now))
+            bench.advance(.seconds(1))
+        }
+        #expect(bench.saves.last?.tokens.refreshToken == Secret("rotated"))
+        bench.send(.signOutRequested(CallerID(9)))
+        let targeted = bench.machine.signedOutTargets.map(\.tokens)
+        #expect(targeted.map(\.accessToken) == [Secret("write"), Secret("read")])
+        #expect(targeted.allSatisfy { $0.refreshToken == nil })
+    }
+
+    @Test("are also tokens for one scope or audience if another account takes the session")
+    func targetedOfOtherAccount() throws {
+        var bench = MachineBench()
+        let target = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
+        bench.send(.targetedTokenRequested(CallerID(1), target, minValid: nil))
+        let grant = Grant(
+            accessToken: Secret("aimed"), issuedAt: bench.now.wall, expiresAt: bench.now.wall + .seconds(60))
+        bench.send(.requestEnded(try #require(bench.targetedRequests.first), .success(grant), sentAt: bench.now))
+        bench.send(
+            .replaced(
+                MachineBench.otherSignIn(token: "new", life: .seconds(1000), at: bench.elapsed), sentAt: bench.now,
+                revokesFormer: true))
+        #expect(bench.revocations.map(\.tokens.accessToken) == [Secret("token-1"), Secret("aimed")])
+    }
+
     @Test("are what a renewal brings also if the first sign-out was to be kept from the provider, and a second was not")
     func afterAll() throws {
         var bench = MachineBench()
