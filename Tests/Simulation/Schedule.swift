@@ -39,6 +39,7 @@ package struct Schedule: SimulationSchedule {
         return [
             { $0.setting.sessions = 1 }, { $0.setting.agents = 1 }, { $0.setting.targets = usual.targets },
             { $0.setting.renewsBeforeEnd = nil }, { $0.setting.revokesFamily = true },
+            { $0.setting.hasAtomicUpdates = true },
             { $0.setting.life = usual.life }, { $0.setting.rotation = usual.rotation },
             { $0.setting.answerTime = .milliseconds(100)...Duration.milliseconds(100) },
             { $0.setting.storeTime = .milliseconds(10)...Duration.milliseconds(10) }, { $0.seed = 1 },

@@ -47,6 +47,7 @@ struct ScheduleMaker: RandomChoice {
         limitRenewals(&setting)
         // By the seed itself, so that other schedules stay the same.
         setting.revokesFamily = seed % 3 == 0
+        setting.hasAtomicUpdates = setting.agents == 1 || seed % 3 != 1
         return setting
     }
 

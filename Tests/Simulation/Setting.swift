@@ -19,6 +19,9 @@ package struct Setting: Sendable, Equatable {
     package var storeTime = Duration.milliseconds(1)...Duration.milliseconds(20)
     /// What outlives the process beside the store is handed to the next one (sd_notify(3), FDSTORE).
     package var handsOver = false
+    /// The store compares a record with what it has and writes it in one step. The Secret Service cannot: a write of another
+    /// agent between the two steps is overwritten.
+    package var hasAtomicUpdates = true
     /// The store reports changes by other programs.
     package var reportsChanges = false
     /// After the last fault everything is quiet for this long, and has to stay well.

@@ -39,17 +39,22 @@ final class SimulatedStore {
     func carryOut(_ call: Call, for session: Int) -> SessionRecord? {
         switch call {
         case .save(let record, let replacesOther):
-            if let stored = records[session],
-                !record.mayReplace(stored, replacesOther: replacesOther)
-            {
-                return stored
-            }
-            records[session] = record
-            unseen.remove(session)
+            if let stored = newer(than: record, for: session, replacesOther: replacesOther) { return stored }
+            write(record, for: session)
         case .delete: records[session] = nil
         case .compare, .load: break
         }
         return nil
+    }
+
+    /// What must not be overwritten with the record.
+    func newer(than record: SessionRecord, for session: Int, replacesOther: Bool) -> SessionRecord? {
+        records[session].flatMap { record.mayReplace($0, replacesOther: replacesOther) ? nil : $0 }
+    }
+
+    func write(_ record: SessionRecord, for session: Int) {
+        records[session] = record
+        unseen.remove(session)
     }
 
     /// What a restart reads: through the real coding, as from a keyring.

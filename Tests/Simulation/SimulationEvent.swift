@@ -9,6 +9,8 @@ enum SimulationEvent {
     case reachesProvider(Int)
     case answered(Int)
     case timesOut(Int)
+    /// The first step of a write, in a store without atomic updates.
+    case storeCompares(Int)
     case storeCarriesOut(Int)
     case storeAnswers(Int)
     /// The network watch has noticed how things are.
@@ -84,6 +86,7 @@ final class StoreCall {
     let error: StoreError?
     /// What the store holds that was not overwritten.
     private(set) var found: SessionRecord?
+    private var isCompared = false
 
     init(session: Int, call: SimulatedStore.Call, seat: SimulatedSession?, error: StoreError?) {
         self.session = session
@@ -92,7 +95,17 @@ final class StoreCall {
         self.error = error
     }
 
+    func compare(in store: SimulatedStore, at key: Int) {
+        guard case .save(let record, let replacesOther) = call else { return }
+        found = store.newer(than: record, for: key, replacesOther: replacesOther)
+        isCompared = true
+    }
+
     func carryOut(in store: SimulatedStore, at key: Int) {
-        found = store.carryOut(call, for: key)
+        guard isCompared, case .save(let record, _) = call else {
+            found = store.carryOut(call, for: key)
+            return
+        }
+        if found == nil { store.write(record, for: key) }
     }
 }

@@ -139,7 +139,10 @@ extension SimulationRun {
         let fate = store.fate(usual: usual)
         let number = nextNumber()
         storeCalls[number] = StoreCall(session: session, call: call, seat: seats[session], error: fate.error)
-        if fate.carriedOut, fault != .losesWrites { queue.add(.storeCarriesOut(number), at: now + fate.after / 2) }
+        if fate.carriedOut, fault != .losesWrites {
+            if !setting.hasAtomicUpdates { queue.add(.storeCompares(number), at: now + fate.after / 4) }
+            queue.add(.storeCarriesOut(number), at: now + fate.after / 2)
+        }
         queue.add(.storeAnswers(number), at: now + fate.after)
     }
 

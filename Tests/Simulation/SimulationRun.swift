@@ -158,6 +158,8 @@ final class SimulationRun: SimulationBase {
         case .reachesProvider(let number): reachProvider(number)
         case .answered(let number): providerReplied(number)
         case .timesOut(let number): timeOut(number)
+        case .storeCompares(let number):
+            if let call = storeCalls[number] { call.compare(in: store, at: key(call.session)) }
         case .storeCarriesOut(let number):
             guard let call = storeCalls[number] else { return }
             call.carryOut(in: store, at: key(call.session))

@@ -23,7 +23,8 @@ package protocol SessionStore: Sendable {
 
     /// Writes the record unless the store has a newer one of that session.
     ///
-    /// Atomic as far as the store allows: a concurrent write by another program is not lost.
+    /// Atomic as far as the store allows. In the Secret Service, a write by another program between the comparison and the
+    /// write is lost there; that program is notified (``changes()``), and if it is an agent, it writes again.
     /// - Parameter replacesOther: also replaces a record of another sign-in.
     /// - Returns: the stored record if it was not replaced; `nil` if the record was written.
     func update(_ record: SessionRecord, replacesOther: Bool) async throws(StoreError) -> SessionRecord?
