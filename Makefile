@@ -43,6 +43,8 @@ PROGRAMS := authd authc
 COMMANDS := authc-full
 UNITS := $(wildcard systemd/*.service systemd/*.socket)
 CATALOGS := $(wildcard systemd/*.catalog)
+# The commented sample that authc config starts with.
+SAMPLE := Sources/authc/Settings/authd.toml
 PROFILES := $(wildcard Sources/AuthProviders/Bundled/*.toml)
 MAN1 := $(wildcard Docs/man/*.1)
 MAN3 := $(wildcard Docs/man/*.3)
@@ -197,6 +199,7 @@ install:
 	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/
 	$(INSTALL) -m 644 $(MAN7) $(MAN)/man7/
 	$(INSTALL) -m 644 $(PROFILES) $(DOC)/providers/
+	$(INSTALL) -m 644 $(SAMPLE) $(DOC)/authd.toml.sample
 	$(INSTALL) -m 644 README.md $(DOC)/
 	for page in $(PAGES); do $(INSTALL) -D -m 644 $$page $(DOC)/$$page || exit 1; done
 	for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
@@ -223,7 +226,7 @@ uninstall:
 	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS)))
 	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) \
 	    $(addprefix $(MAN)/man7/,$(notdir $(MAN7)))
-	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(addprefix $(DOC)/,$(PAGES)) $(DOC)/README.md
+	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(addprefix $(DOC)/,$(PAGES)) $(DOC)/README.md $(DOC)/authd.toml.sample
 	for folder in $(LIBEXEC) $(DOC)/providers $(DOC)/Docs/*/* $(DOC)/Docs/* $(DOC)/Docs $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done
 
 clean:

@@ -98,10 +98,10 @@ let package = Package(
         .executableTarget(
             name: "authc",
             dependencies: [
-                "AuthClient", "AuthFiles", "AuthWire", "CLinux", "CYAML",
+                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthWire", "CLinux", "CYAML",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            resources: [.embedInCode("Starters")],
+            resources: [.embedInCode("Settings"), .embedInCode("Starters")],
             swiftSettings: strict,
             linkerSettings: positionIndependent + [
                 .unsafeFlags(["-static-executable"]),
@@ -117,6 +117,9 @@ let package = Package(
 
         // Files and folders that only their owner can read.
         .target(name: "AuthFiles", dependencies: ["AuthWire"], swiftSettings: strict),
+
+        // The text of authd.toml: the syntax of TOML with its places, the names of settings, and changes that keep the rest.
+        .target(name: "AuthConfiguration", dependencies: ["AuthWire"], swiftSettings: strict),
 
         // Values and ports, no I/O.
         .target(
@@ -156,7 +159,7 @@ let package = Package(
         ),
         .target(
             name: "AuthProviders",
-            dependencies: ["AuthModel", .product(name: "TOMLKit", package: "TOMLKit")],
+            dependencies: ["AuthConfiguration", "AuthModel", .product(name: "TOMLKit", package: "TOMLKit")],
             resources: [.embedInCode("Bundled")],
             swiftSettings: strict
         ),
@@ -349,7 +352,8 @@ let package = Package(
         .testTarget(
             name: "AuthProvidersTests",
             dependencies: [
-                "AuthProviders", "AuthModel", "TestSupport", .product(name: "TOMLKit", package: "TOMLKit"),
+                "AuthProviders", "AuthConfiguration", "AuthModel", "TestSupport",
+                .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: checked),
         .testTarget(

@@ -57,6 +57,6 @@ struct Authc: ParsableCommand {
             Exec.self, Env.self, Helper.self, Whoami.self,
             Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
             Doctor.self, Stats.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self,
-            Store.self, Export.self, Import.self, Trust.self, Completion.self, Redirect.self,
+            Store.self, Export.self, Import.self, Trust.self, Config.self, Completion.self, Redirect.self,
         ])
 }

@@ -130,6 +130,23 @@ struct PromptOptions: CommandOptions {
     var options: Options { Options(json: json, timeout: timeout, socket: socket, noInput: noInput) }
 }
 
+/// For a command that only reads files.
+struct FileOptions: CommandOptions {
+    @Flag(help: OptionHelp.json)
+    var json = false
+
+    @Option(help: .hidden, transform: length)
+    var timeout: Duration?
+
+    @Option(help: .hidden)
+    var socket: String?
+
+    @Flag(help: .hidden)
+    var noInput = false
+
+    var options: Options { Options(json: json, timeout: timeout, socket: socket, noInput: noInput) }
+}
+
 /// For a command that is about a session and has its own `--json`.
 struct SessionOption: ParsableArguments {
     @Option(name: [.short, .long], help: OptionHelp.session, completion: .custom { _, _, _ in KnownNames.sessions() })

@@ -113,6 +113,15 @@ enum Examples {
         "export": ["authc export sessions.authd", "authc export - -s work -r age1example > work.age"],
         "import": ["authc import sessions.authd", "authc import work.age -i key.txt"],
         "trust": ["authc trust -s work", "authc trust -s work --yes"],
+        "config": ["authc config edit", "authc config set log_level notice"],
+        "config get": ["authc config get http.proxy", "authc config get hook --json"],
+        "config set": [
+            "authc config set log_level notice", "authc config set http.no_proxy localhost .example.org",
+        ],
+        "config unset": ["authc config unset http.proxy", "authc config unset log_level --file authd.toml"],
+        "config edit": ["authc config edit", "EDITOR=nano authc config edit"],
+        "config path": ["authc config path", "authc config path --json"],
+        "config list": ["authc config list", "authc config list --json"],
         "completion": ["source <(authc completion bash)", "authc completion fish | source"],
         "redirect": ["authc redirect 'com.example.app:/callback?code=1'", "authc redirect < FILE"],
     ]

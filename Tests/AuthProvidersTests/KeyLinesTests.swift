@@ -1,3 +1,4 @@
+@testable import AuthConfiguration
 @testable import AuthProviders
 import AuthWire
 import Testing

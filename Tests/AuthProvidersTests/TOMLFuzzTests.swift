@@ -4,6 +4,7 @@ import TOMLKit
 import TestSupport
 import Testing
 
+@testable import AuthConfiguration
 @testable import AuthProviders
 
 /// The scanner decides which texts the TOML library receives, so both must read a text in the same way. Texts that the scanner

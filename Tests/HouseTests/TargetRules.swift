@@ -26,7 +26,10 @@ struct TargetRules: Sendable {
         "AuthClientLibrary": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "CAuthClient"])),
         "QuickCommands": TargetRules(imports: ["CStart"]),
         "authc": TargetRules(
-            imports: standard.union(["AuthClient", "AuthFiles", "AuthWire", "ArgumentParser", "CLinux", "CYAML"])),
+            imports: standard.union([
+                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthWire", "ArgumentParser", "CLinux", "CYAML",
+            ])),
+        "AuthConfiguration": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing + waiting),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
         "AuthFiles": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: waiting),
         "AuthModel": TargetRules(
@@ -62,7 +65,8 @@ struct TargetRules: Sendable {
             imports: standard.union([
                 "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "Crypto", "FoundationEssentials", "GRDB",
             ])),
-        "AuthProviders": TargetRules(imports: standard.union(["AuthModel", "AuthWire", "TOMLKit"])),
+        "AuthProviders": TargetRules(
+            imports: standard.union(["AuthConfiguration", "AuthModel", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
                 "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthWire",

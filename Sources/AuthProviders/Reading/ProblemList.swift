@@ -1,3 +1,4 @@
+internal import AuthConfiguration
 package import AuthWire
 
 /// Collects the problems of one file, so that the user can fix all of them at once.

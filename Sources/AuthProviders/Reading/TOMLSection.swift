@@ -1,3 +1,4 @@
+internal import AuthConfiguration
 internal import AuthWire
 internal import TOMLKit
 

@@ -1,5 +1,6 @@
 import AuthClient
 import AuthWire
+import CLinux
 import Glibc
 
 /// Checks that do not need the agent.

@@ -1,5 +1,6 @@
 import AuthClient
 import AuthWire
+import CLinux
 import Glibc
 
 /// A file or stdin that is too long for one line. It is read piece by piece, as the agent requests.

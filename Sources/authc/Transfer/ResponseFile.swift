@@ -1,5 +1,6 @@
 import AuthClient
 import AuthWire
+import CLinux
 import Glibc
 
 /// The file of `--output` and `export`. It gets its final name only when it is complete.

@@ -2,25 +2,30 @@
 ///
 /// It runs before the TOML library, which recurses for each level without a limit. The library never receives a text that fails
 /// here.
-struct KeyScanner {
+package struct KeyScanner {
     /// Why a text is rejected.
-    struct Refusal: Error, Equatable {
-        let line: Int
-        let expected: String
-        let found: String
+    package struct Refusal: Error, Equatable {
+        package let line: Int
+        package let expected: String
+        package let found: String
     }
 
     /// Parts of a key, and nested arrays or tables. Profiles have four.
-    static let deepest = 32
+    package static let deepest = 32
     /// Keys of profiles are short.
-    static let longestKey = 256
+    package static let longestKey = 256
     /// The whole path is stored for each key: this limits the memory of one.
-    static let longestPath = 512
+    package static let longestPath = 512
     /// Keys, tables and elements of arrays. A profile has some hundred; a file of 256 KiB could have a hundred thousand.
-    static let maxPlaces = 10_000
+    package static let maxPlaces = 10_000
 
     private let bytes: [UInt8]
     private(set) var places: [String: KeyLines.Place] = [:]
+    /// In the order of the text.
+    private(set) var headers: [TOMLHeader] = []
+    private(set) var pairs: [TOMLPair] = []
+    /// A list or table stands after what it contains.
+    private(set) var values: [TOMLValue] = []
     private var index = 0
     private var line = 1
     private var depth = 0
@@ -47,6 +52,7 @@ struct KeyScanner {
     // MARK: Tables and keys
 
     private mutating func scanHeader() throws(Refusal) {
+        let start = index
         index += 1
         let isArray = current == UInt8(ascii: "[")
         if isArray { index += 1 }
@@ -61,18 +67,21 @@ struct KeyScanner {
         try record(path)
         table = path
         for _ in 0..<(isArray ? 2 : 1) { try skip("]") }
+        headers.append(TOMLHeader(path: path, bytes: start..<index))
     }
 
-    private mutating func scanPair(in table: String) throws(Refusal) {
+    private mutating func scanPair(in table: String, isInline: Bool = false) throws(Refusal) {
         var path = table
         let start = KeyLines.Place(line: line, order: index)
-        for part in try scanKey() {
+        let parts = try scanKey()
+        for part in parts {
             path = try joined(path, part)
             try record(path, at: start)
         }
         try skip("=")
         skipSpaces()
         try scanValue(path)
+        pairs.append(TOMLPair(path: path, table: table, bytes: start.order..<index, isInline: isInline))
     }
 
     private mutating func scanKey() throws(Refusal) -> [String] {
@@ -111,12 +120,21 @@ struct KeyScanner {
     // MARK: Values
 
     private mutating func scanValue(_ path: String) throws(Refusal) {
+        let start = index
+        let kind: TOMLValue.Kind
         switch current {
-        case UInt8(ascii: "\""), UInt8(ascii: "'"): _ = try scanString()
-        case UInt8(ascii: "["): try nested { scanner throws(Refusal) in try scanner.scanArray(path) }
-        case UInt8(ascii: "{"): try nested { scanner throws(Refusal) in try scanner.scanInlineTable(path) }
-        default: try scanBareValue()
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): kind = .text(try scanString())
+        case UInt8(ascii: "["):
+            try nested { scanner throws(Refusal) in try scanner.scanArray(path) }
+            kind = .list
+        case UInt8(ascii: "{"):
+            try nested { scanner throws(Refusal) in try scanner.scanInlineTable(path) }
+            kind = .table
+        default:
+            try scanBareValue()
+            kind = .bare(String(decoding: bytes[start..<index], as: UTF8.self))
         }
+        values.append(TOMLValue(path: path, bytes: start..<index, kind: kind))
     }
 
     /// Numbers, dates, `true` and their like.
@@ -165,11 +183,11 @@ struct KeyScanner {
         index += 1
         skipSpaces()
         if current != UInt8(ascii: "}") {
-            try scanPair(in: path)
+            try scanPair(in: path, isInline: true)
             skipSpaces()
             while current == UInt8(ascii: ",") {
                 index += 1
-                try scanPair(in: path)
+                try scanPair(in: path, isInline: true)
                 skipSpaces()
             }
         }

@@ -1,8 +1,8 @@
 /// The line of each key of a TOML document, by its ``TOMLPath``.
 ///
 /// The TOML library provides neither positions nor the order of keys. A problem is easier to fix if its message names the line.
-struct KeyLines {
-    struct Place {
+package struct KeyLines: Sendable {
+    struct Place: Sendable {
         /// From 1.
         let line: Int
         /// Increases from the beginning of the document.
@@ -12,19 +12,19 @@ struct KeyLines {
     private let places: [String: Place]
 
     /// - Throws: if ``KeyScanner`` finds a syntax error or a limit is exceeded.
-    init(_ text: String) throws(KeyScanner.Refusal) {
+    package init(_ text: String) throws(KeyScanner.Refusal) {
         var scanner = KeyScanner(text)
         try scanner.scanDocument()
         places = scanner.places
     }
 
     /// Every path that is known.
-    var paths: Set<String> { Set(places.keys) }
+    package var paths: Set<String> { Set(places.keys) }
 
     /// The line of the key, or of the nearest table around it that has one; 1 where there is none.
-    func line(of path: String) -> Int { place(of: path)?.line ?? 1 }
+    package func line(of path: String) -> Int { place(of: path)?.line ?? 1 }
 
-    func order(of path: String) -> Int { place(of: path)?.order ?? 0 }
+    package func order(of path: String) -> Int { place(of: path)?.order ?? 0 }
 
     private func place(of path: String) -> Place? {
         var path = Substring(path)

@@ -1,0 +1,119 @@
+import AuthConfiguration
+import AuthWire
+
+/// Changes one setting: read, changed, checked, written, reloaded.
+struct SettingsChange {
+    let file: SettingsFile
+    let options: Options
+
+    func perform(
+        _ path: [TOMLPath.Component], _ change: (inout TOMLText) throws(TOMLText.Refusal) -> Void
+    ) throws(Failure) -> ExitStatus {
+        let name = TOMLPath.text(path)
+        let lock = try file.lock()
+        let origin = file.origin
+        let before = try file.base()
+        var text = try SettingsFile.parse(before, file.pathInUse)
+        do throws(TOMLText.Refusal) {
+            _ = try change(&text)
+        } catch {
+            throw refusal(error, name)
+        }
+        if text.text == before { return try unchanged() }
+        let problems = try SettingsCheck.problems(of: text.text, as: file)
+        guard problems.isEmpty else {
+            throw SettingsCheck.failure(problems, "\(name) was not changed: the settings would have problems")
+        }
+        try file.write(text.text)
+        withExtendedLifetime(lock) {}
+        return try report(origin)
+    }
+
+    /// After a change.
+    /// - Parameter origin: where a new file comes from.
+    func report(_ origin: String?) throws(Failure) -> ExitStatus {
+        var json: JSONObject = ["file": .string(file.path), "changed": true]
+        if !options.json { Output.note(Visible.line(origin.map { "\(file.path): \($0)" } ?? "saved in \(file.path)")) }
+        SettingsReload.report(SettingsReload.run(options), &json, asJSON: options.json)
+        if options.json { try Output.json(.object(json)) }
+        return .done
+    }
+
+    private func unchanged() throws(Failure) -> ExitStatus {
+        if options.json { return try Output.jsonResult(["file": .string(file.path), "changed": false]) }
+        Output.note("nothing to change in \(file.pathInUse)")
+        return .done
+    }
+
+    private func refusal(_ refusal: TOMLText.Refusal, _ name: String) -> Failure {
+        let edit = "`authc config edit` opens the file in an editor"
+        return switch refusal {
+        case .isTable: .usage("\(name) is a table: name one of its settings", hint: edit)
+        case .isPart: .usage("\(name) is part of another value", hint: edit)
+        case .noElement: .usage("\(name): there is no such table in the list", hint: edit)
+        case .syntax(let problem):
+            .internalError("line \(problem.line): expected \(problem.expected), found \(problem.found)")
+        }
+    }
+}
+
+/// The names of settings as the user writes them.
+enum SettingName {
+    /// Those that do not need a name of the user's own.
+    static var complete: [String] {
+        SettingKey.all.map(\.name).filter { !$0.contains("NAME") && !$0.contains("[N]") }
+    }
+
+    /// - Throws: if there is no such setting, with the nearest name.
+    static func path(_ key: String, allowsTables: Bool) throws(Failure) -> [TOMLPath.Component] {
+        guard let path = TOMLPath.components(key) else { throw invalid(key) }
+        if SettingKey.matching(path) != nil { return path }
+        if SettingKey.isTable(path) {
+            guard !allowsTables else { return path }
+            throw .usage(
+                "\(key) is a table: name one of its settings", hint: "`authc config edit` opens the file in an editor")
+        }
+        throw .usage(
+            "there is no setting '\(Visible.line(key))'",
+            hint: Suggestion.nearest(to: key, among: SettingKey.all.map(\.name)).map { "did you mean \($0)?" }
+                ?? "authd.toml(5) lists all settings")
+    }
+
+    static func invalid(_ key: String) -> Failure {
+        .usage("'\(Visible.line(key))' is not the name of a setting", hint: "write it as http.proxy or hook[0].command")
+    }
+
+    /// For a shell's completion.
+    /// - Parameter words: the command line so far.
+    static func values(_ words: [String]) -> [String] {
+        for word in words {
+            guard let setting = TOMLPath.components(word).flatMap(SettingKey.matching) else { continue }
+            switch setting.type {
+            case .word(let values): return values
+            case .boolean: return ["true", "false"]
+            default: return []
+            }
+        }
+        return []
+    }
+}
+
+extension TOMLText {
+    /// A value for programs: a text without quotes, a list one element a line. A table: `key = value`, one a line.
+    func lines(at path: String) -> [String] {
+        guard let value = value(at: path), value.kind != .table else {
+            return settings(below: path).map { "\($0.path) = \(oneLine(source(of: $0)))" }
+        }
+        guard value.kind == .list else { return [text(of: value)] }
+        return values.filter { $0.path.hasPrefix(path + "[") }.map(text)
+    }
+
+    private func text(of value: TOMLValue) -> String {
+        if case .text(let text) = value.kind { text } else { source(of: value) }
+    }
+
+    /// A list may have several lines.
+    private func oneLine(_ source: String) -> String {
+        source.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " || $0 == "\t" } }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,102 @@
+import AuthClient
+import AuthFiles
+import AuthWire
+import Glibc
+
+/// Has `authd --check` read a text before it becomes the settings. authc itself has no reader of settings.
+enum SettingsCheck {
+    private static let name = "authd"
+
+    /// A draft beside the file, because authd looks for the profiles there.
+    struct Draft {
+        let path: String
+
+        init(of file: SettingsFile) {
+            path = "\(PrivateFolder.parent(of: file.path))/.authd-\(getpid()).toml"
+        }
+
+        func write(_ text: String) throws(Failure) {
+            HelperScript.makeFolders(for: path)
+            try Failure.ofFile { () throws(SystemFailure) in
+                try AtomicFile(path: path).replace(with: Array(text.utf8), durably: false)
+            }
+        }
+
+        func remove() { _ = unsafe unlink(path) }
+    }
+
+    /// - Returns: each problem, with the line of the file and what was expected.
+    static func problems(of text: String, as file: SettingsFile) throws(Failure) -> [String] {
+        let draft = Draft(of: file)
+        defer { draft.remove() }
+        try draft.write(text)
+        return try problems(in: draft, as: file)
+    }
+
+    static func problems(in draft: Draft, as file: SettingsFile) throws(Failure) -> [String] {
+        let (status, output) = try run(["--check", "--config", draft.path])
+        switch ExitStatus(rawValue: status) {
+        case .done?: return []
+        case .badSettings?:
+            let shown = Visible.line(draft.path)
+            // Problems of profiles are not those of this file.
+            return output.split(separator: "\n").filter { $0.hasPrefix(shown + ":") }.map {
+                Visible.line(file.path) + $0.dropFirst(shown.count)
+            }
+        default:
+            throw .internalError(
+                "authd could not check the settings, and nothing was changed: "
+                    + (output.split(separator: "\n").first.map { Visible.line(String($0)) } ?? "status \(status)"))
+        }
+    }
+
+    static func failure(_ problems: [String], _ message: String) -> Failure {
+        Failure(
+            status: .badSettings, kind: ErrorKind.validation.rawValue, message: message,
+            agentError: AgentError(.validation, message, details: problems))
+    }
+
+    // MARK: The program
+
+    /// Beside this program, as in a build; where `make install` puts it; otherwise on the PATH.
+    private static var program: String {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &path, path.count)
+        guard count > 0, count < path.count else { return name }
+        let own = String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let folder = PrivateFolder.parent(of: own)
+        return ["\(folder)/\(name)", "\(folder)/../../bin/\(name)"].first { unsafe access($0, X_OK) == 0 } ?? name
+    }
+
+    private static func run(_ arguments: [String]) throws(Failure) -> (status: Int32, output: String) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else {
+            throw .internalError("cannot make a pipe (\(SystemError.text(errno)))")
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let reading = Descriptor(ends[0])
+        var actions = unsafe posix_spawn_file_actions_t()
+        guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { throw .internalError("no memory") }
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        // Errors too: as long as they go to the journal, authd reports there.
+        for number in [STDOUT_FILENO, STDERR_FILENO] {
+            unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], number)
+        }
+        let command = [program] + arguments
+        var words = unsafe command.map { unsafe strdup($0) } + [nil]
+        defer { for index in command.indices { unsafe free(words[index]) } }
+        var child: pid_t = 0
+        let code = unsafe posix_spawnp(&child, command[0], &actions, nil, &words, environ)
+        close(ends[1])
+        guard code == 0 else {
+            throw .usage(
+                "cannot check the settings: \(command[0]): \(SystemError.text(code))",
+                hint: "install authd beside authc; nothing was changed")
+        }
+        let output = try FileText.read(reading.number, named: "the output of authd", atMost: SettingsFile.longest)
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7f
+        return (signal == 0 ? status >> 8 & 0xff : 128 + signal, String(decoding: output, as: UTF8.self))
+    }
+}
