@@ -18,8 +18,11 @@ struct Screen {
     /// The current state of stdout.
     static var current: Screen { of(STDOUT_FILENO) }
 
+    /// The same, however narrow it is: for output that must not be wrapped.
+    static var exact: Screen { of(STDOUT_FILENO, narrowest: 1) }
+
     /// The current state of a descriptor.
-    static func of(_ descriptor: Int32) -> Screen {
+    static func of(_ descriptor: Int32, narrowest: Int = narrowest) -> Screen {
         let isTerminal = isatty(descriptor) == 1
         let locale = environmentText("LC_ALL") ?? environmentText("LC_CTYPE") ?? environmentText("LANG") ?? ""
         let isPlain = environmentText("NO_COLOR") != nil || ["dumb", nil].contains(environmentText("TERM"))

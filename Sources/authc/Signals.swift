@@ -43,18 +43,21 @@ final class Signals {
         case signal
     }
 
-    /// Waits for `descriptor` to be readable.
+    /// Waits for `descriptor` or `other` to be readable; -1 for none.
     /// - Parameter output: the program ends if the reader of this descriptor closes it, as at the next write; -1 for none.
-    func wait(for descriptor: Int32, until deadline: Deadline, writingTo output: Int32 = -1) -> Outcome {
+    func wait(
+        for descriptor: Int32, or other: Int32 = -1, until deadline: Deadline, writingTo output: Int32 = -1
+    ) -> Outcome {
         guard caught == nil else { return .signal }
         var descriptors = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
             // POLLERR is always reported (poll(2)).
             pollfd(fd: output, events: 0, revents: 0),
+            pollfd(fd: other, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            let ready = unsafe poll(&descriptors, 3, deadline.pollTimeout)
+            let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), deadline.pollTimeout)
             if ready > 0, descriptors[1].revents != 0 {
                 var number: UInt8 = 0
                 if unsafe read(reading, &number, 1) == 1 {
@@ -62,7 +65,7 @@ final class Signals {
                     return .signal
                 }
             }
-            if ready > 0, descriptors[0].revents != 0 { return .ready }
+            if ready > 0, descriptors[0].revents != 0 || descriptors[3].revents != 0 { return .ready }
             if ready > 0, descriptors[2].revents & Int16(POLLERR) != 0 { Output.endUnread() }
             if deadline.hasPassed { return .deadline }
         }

@@ -35,11 +35,6 @@ struct StatusCard {
 
     var text: String { lines.joined(separator: "\n") }
 
-    /// Whether the text changes every second.
-    var isCountingDown: Bool {
-        [status.expiresAt, status.refreshAt].contains { $0.map { $0 > now } ?? false }
-    }
-
     private var headline: String {
         var text = StatusCard.who(status)
         text += text.isEmpty ? status.provider : " at " + status.provider

@@ -189,7 +189,7 @@ struct AuthcTerminalTests {
         }
         defer { agent.stop() }
         let terminal = try await Terminal("authc watch; echo \"exit $?\"", folder: agent.folder)
-        await terminal.waits(for: "ada@example.org at app-template")
+        await terminal.waits(for: "ada@example.org")
         #expect(terminal.text.contains("\u{1B}[?1049h"))
         terminal.mark()
         terminal.resize(columns: 30)

@@ -10,15 +10,20 @@ package final class Terminal: Sendable {
     private let hasEnded: AsyncStream<Void>
     private let changes: AsyncStream<Void>
     private let slave: Int32
+    /// Tells the reader to close the terminal.
+    private let closing: (reading: Int32, writing: Int32)
+    private let isClosed = Mutex(false)
 
     private struct Screen {
-        var text = ""
+        var bytes: [UInt8] = []
     }
 
     /// Runs a line of bash, in which `authc` is the program under test.
-    package init(_ line: String, columns: UInt16 = 80, environment: [String: String]) async throws {
+    package init(
+        _ line: String, columns: UInt16 = 80, rows: UInt16 = 24, environment: [String: String]
+    ) async throws {
         var (controller, slave): (Int32, Int32) = (-1, -1)
-        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         guard openpty(&controller, &slave, nil, nil, &size) == 0 else { throw POSIXError(.ENODEV) }
         _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
         _ = fcntl(slave, F_SETFD, FD_CLOEXEC)
@@ -26,6 +31,10 @@ package final class Terminal: Sendable {
         let (changes, tell) = AsyncStream<Void>.makeStream()
         let (ended, end) = AsyncStream<Void>.makeStream()
         (self.changes, hasEnded) = (changes, ended)
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        closing = (ends[0], ends[1])
 
         let line = "authc() { \"\(Programs.authc)\" \"$@\"; }; \(line)"
         child = try await Child(
@@ -36,12 +45,21 @@ package final class Terminal: Sendable {
     }
 
     deinit {
-        close(controller)
+        closeController()
         close(slave)
+        close(closing.reading)
+        close(closing.writing)
+    }
+
+    private func closeController() {
+        isClosed.withLock { isClosed in
+            if !isClosed { close(controller) }
+            isClosed = true
+        }
     }
 
     /// All that was shown so far.
-    package var text: String { screen.withLock { $0.text } }
+    package var text: String { screen.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
     /// Waits until `words` were shown, counting from the start or from the last `mark`.
     package func waits(for words: String) async {
@@ -51,7 +69,7 @@ package final class Terminal: Sendable {
 
     /// Forgets what was shown.
     package func mark() {
-        screen.withLock { $0.text = "" }
+        screen.withLock { $0.bytes = [] }
     }
 
     package func type(_ text: String) {
@@ -65,9 +83,22 @@ package final class Terminal: Sendable {
         return settings.c_lflag & tcflag_t(ECHO) != 0
     }
 
-    package func resize(columns: UInt16) {
-        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    package func resize(columns: UInt16, rows: UInt16 = 24) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
+    }
+
+    /// Whether input comes line by line, as a shell expects.
+    package var readsLines: Bool {
+        var settings = termios()
+        tcgetattr(controller, &settings)
+        return settings.c_lflag & tcflag_t(ICANON) != 0
+    }
+
+    /// Closes the terminal, as a window does. Nothing is read from it any more.
+    package func hangUp() {
+        var byte: UInt8 = 0
+        _ = Glibc.write(closing.writing, &byte, 1)
     }
 
     /// Waits for the line's end.
@@ -78,9 +109,19 @@ package final class Terminal: Sendable {
     private func read(_ tell: AsyncStream<Void>.Continuation) {
         var part = [UInt8](repeating: 0, count: 4096)
         while true {
+            var waiting = [
+                pollfd(fd: controller, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: closing.reading, events: Int16(POLLIN), revents: 0),
+            ]
+            guard poll(&waiting, 2, -1) >= 0 || errno == EINTR else { return tell.finish() }
+            if waiting[1].revents != 0 {
+                closeController()
+                return tell.finish()
+            }
+            guard waiting[0].revents != 0 else { continue }
             let count = Glibc.read(controller, &part, part.count)
             guard count > 0 else { return tell.finish() }
-            screen.withLock { $0.text += String(decoding: part[..<count], as: UTF8.self) }
+            screen.withLock { $0.bytes += part[..<count] }
             tell.yield()
         }
     }

@@ -15,12 +15,15 @@ struct Watch {
     private let topic: Topic?
     private let signals: Signals
     private var view: any WatchView
+    /// What keys have asked for and the agent has not answered, by the request's id.
+    private var pending: [Int64: LiveModel.Action] = [:]
+    private static let actionTimeout = Duration.seconds(5)
 
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
         // A dumb terminal has no cursor to move (terminfo(5)).
         let isDumb = ["dumb", ""].contains(environmentValue("TERM") ?? "")
         let isLive = !options.json && !isDumb && isatty(STDOUT_FILENO) == 1
-        let signals = try Signals(isLive ? TerminalInput.signals + [SIGWINCH] : [])
+        let signals = try Signals(isLive ? TerminalInput.signals + [SIGWINCH, SIGCONT] : [])
         let view: any WatchView =
             if options.json { EventLines() } else if isLive { LiveView() } else { ChangeLines() }
         return try run(options, topic: nil, signals, view)
@@ -61,6 +64,7 @@ struct Watch {
                 case .cancelled, .agent: throw Failure(error, doing: "watch", within: .zero)
                 default: break
                 }
+                pending = [:]
                 try view.show(AgentEvent(topic: .agent, name: "disconnected", at: WallClock.now))
                 connection = try reconnected(until: deadline, &pause)
             }
@@ -85,7 +89,15 @@ struct Watch {
             let end = min(deadline, .after(pause * Double.random(in: 0.5...1)))
             pause = min(pause * 2, Self.longestPause)
             while !end.hasPassed {
-                if case .signal = signals.wait(for: -1, until: end) { try handleSignal() }
+                switch signals.wait(for: -1, or: view.keys, until: min(end, nextChange)) {
+                case .signal: try handleSignal()
+                case .ready:
+                    for action in try view.pressed() {
+                        if action == .quit { throw Self.quit }
+                        try view.report("authd is not running")
+                    }
+                case .deadline: try view.show(nil)
+                }
             }
             do throws(Failure) {
                 return try subscribed()
@@ -100,26 +112,78 @@ struct Watch {
     ) throws(ClientError) {
         while !deadline.hasPassed {
             while let message = try connection.nextMessage(deadline: .now) {
-                if case .answer(_, .failure(let error)) = message { throw .agent(error) }
-                guard case .event(let event) = message else { continue }
-                onEvent()
-                try show(event)
+                switch message {
+                case .answer(let id, let result):
+                    if let action = pending.removeValue(forKey: id) {
+                        try doing { watch throws(Failure) in try watch.report(result, of: action) }
+                    } else if case .failure(let error) = result {
+                        throw .agent(error)
+                    }
+                case .event(let event):
+                    onEvent()
+                    try doing { watch throws(Failure) in try watch.view.show(event) }
+                case .unknown: break
+                }
             }
-            let second = view.isCountingDown ? min(deadline, .after(.seconds(1))) : deadline
-            switch signals.wait(for: connection.fileDescriptor, until: second, writingTo: STDOUT_FILENO) {
-            case .ready: break
-            case .deadline: try show(nil)
+            let outcome = signals.wait(
+                for: connection.fileDescriptor, or: view.keys, until: min(deadline, nextChange),
+                writingTo: STDOUT_FILENO)
+            switch outcome {
+            case .ready:
+                var actions: [LiveModel.Action] = []
+                try doing { watch throws(Failure) in actions = try watch.view.pressed() }
+                for action in actions { try perform(action, on: connection) }
+            case .deadline: try doing { watch throws(Failure) in try watch.view.show(nil) }
             case .signal:
                 do throws(Failure) { try handleSignal() } catch { throw .cancelled }
             }
         }
     }
 
-    private mutating func show(_ event: AgentEvent?) throws(ClientError) {
+    /// - Throws: `system` for a failure to write.
+    private mutating func doing(_ work: (inout Watch) throws(Failure) -> Void) throws(ClientError) {
         do throws(Failure) {
-            try view.show(event)
+            try work(&self)
         } catch {
             throw .system(error.message)
+        }
+    }
+
+    /// The next time at which the view changes without an event.
+    private var nextChange: Deadline {
+        view.nextChange.map { .after(.milliseconds(Int64(max(0, $0 - WallClock.now) * 1000) + 1)) } ?? .never
+    }
+
+    // MARK: Keys and signals
+
+    private static var quit: Failure { Failure(ClientError.cancelled, doing: "", within: .zero) }
+
+    /// The answer comes with the events.
+    private mutating func perform(_ action: LiveModel.Action, on connection: AgentConnection) throws(ClientError) {
+        let deadline = Deadline.after(Self.actionTimeout)
+        switch action {
+        case .quit: throw .cancelled
+        case .redraw: break
+        case .refresh(let name):
+            let method = SessionRefresh(SessionParams(session: name))
+            pending[try connection.begin(method, deadline: deadline)] = action
+            try doing { watch throws(Failure) in try watch.view.report("renewing \(name)") }
+        case .signOut(let name):
+            let method = SessionLogout(session: name)
+            pending[try connection.begin(method, deadline: deadline)] = action
+            try doing { watch throws(Failure) in try watch.view.report("signing out \(name)") }
+        }
+    }
+
+    private mutating func report(
+        _ result: Result<JSON, AgentError>, of action: LiveModel.Action
+    ) throws(Failure) {
+        switch (action, result) {
+        case (.refresh(let name), .success): try view.report("\(name) has a new token")
+        case (.signOut(let name), .success): try view.report("\(name) is signed out")
+        case (.refresh(let name), .failure(let error)), (.signOut(let name), .failure(let error)):
+            try view.report("\(name): \(error.message)")
+        case (.redraw, _), (.quit, _): break
         }
     }
 
@@ -128,26 +192,43 @@ struct Watch {
         case SIGWINCH:
             _ = signals.consume()
             try view.show(nil)
+        case SIGCONT:
+            // Somebody else may have used the terminal meanwhile.
+            _ = signals.consume()
+            view.leave()
+            try view.show(nil)
         case SIGTSTP:
             view.leave()
             signals.stopProgram()
+            // What continued this program is one more signal.
+            if signals.wait(for: -1, until: .now) == .signal, signals.caught == SIGCONT { _ = signals.consume() }
             try view.show(nil)
-        default: throw Failure(ClientError.cancelled, doing: "", within: .zero)
+        default: throw Self.quit
         }
     }
 }
 
 protocol WatchView {
-    /// - Parameter event: `nil` after a second or a change of the screen.
+    /// - Parameter event: `nil` after a change of the time or of the screen.
     mutating func show(_ event: AgentEvent?) throws(Failure)
-    /// Whether the view changes every second.
-    var isCountingDown: Bool { get }
+    /// When the view changes without an event, in Unix seconds. `nil`: never.
+    var nextChange: Double? { get }
+    /// Where keys come from; -1 for none.
+    var keys: Int32 { get }
+    /// Handles the keys that were pressed.
+    /// - Returns: what they ask for.
+    mutating func pressed() throws(Failure) -> [LiveModel.Action]
+    /// Shows what came of it.
+    mutating func report(_ text: String) throws(Failure)
     /// Restores the terminal. `show` may follow.
     mutating func leave()
 }
 
 extension WatchView {
-    var isCountingDown: Bool { false }
+    var nextChange: Double? { nil }
+    var keys: Int32 { -1 }
+    mutating func pressed() throws(Failure) -> [LiveModel.Action] { [] }
+    mutating func report(_ text: String) throws(Failure) {}
     mutating func leave() {}
 }
 

@@ -1,0 +1,106 @@
+import AuthWire
+
+/// What the live view shows, and what its keys do. It does nothing itself: a key may ask for an action.
+struct LiveModel {
+    enum Dialog: Equatable {
+        case signOut(SessionName)
+        case help
+    }
+
+    enum Action: Equatable {
+        case refresh(SessionName)
+        case signOut(SessionName)
+        case redraw
+        case quit
+    }
+
+    struct Event: Equatable {
+        let at: Double
+        let text: String
+    }
+
+    /// More than a screen has.
+    private static let keptEvents = 200
+    /// How far a page key moves.
+    private static let page = 10
+
+    private(set) var state = WatchedState()
+    /// The newest first.
+    private(set) var events: [Event] = []
+    private(set) var dialog: Dialog?
+    /// The result of the last action.
+    private(set) var message: String?
+    private var chosen: SessionName?
+
+    var sessions: [SessionStatus] { state.inOrder }
+
+    /// The selected session; the first one until a key selects another.
+    var selected: SessionName? { sessions.first { $0.session == chosen }?.session ?? sessions.first?.session }
+
+    // MARK: Events
+
+    mutating func apply(_ event: AgentEvent, now: Double) {
+        state.apply(event)
+        let texts = ChangeLines.texts(event, state, now: now).map { Event(at: event.at, text: Visible.line($0)) }
+        events = Array((texts.reversed() + events).prefix(Self.keptEvents))
+        if case .signOut(let name) = dialog, state.sessions[name] == nil { dialog = nil }
+    }
+
+    mutating func report(_ text: String) { message = Visible.line(text) }
+
+    // MARK: Keys
+
+    mutating func press(_ key: LiveKey) -> Action? {
+        message = nil
+        if key == .end { return .quit }
+        switch dialog {
+        case .help?:
+            dialog = nil
+            return nil
+        case .signOut(let name)?:
+            dialog = nil
+            return [.character("y"), .character("Y")].contains(key) ? .signOut(name) : nil
+        case nil: return pressNormally(key)
+        }
+    }
+
+    private mutating func pressNormally(_ key: LiveKey) -> Action? {
+        switch key {
+        case .up, .character("k"): move(by: -1)
+        case .down, .character("j"): move(by: 1)
+        case .pageUp: move(by: -Self.page)
+        case .pageDown: move(by: Self.page)
+        case .top, .character("g"): chosen = sessions.first?.session
+        case .bottom, .character("G"): chosen = sessions.last?.session
+        case .character("?"), .character("h"): dialog = .help
+        case .character("s"): dialog = selected.map(Dialog.signOut)
+        case .character("r"): return selected.map(Action.refresh)
+        case .redraw: return .redraw
+        case .character("q"): return .quit
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func move(by count: Int) {
+        let names = sessions.map(\.session)
+        guard let selected, let index = names.firstIndex(of: selected) else { return }
+        chosen = names[min(max(0, index + count), names.count - 1)]
+    }
+
+    // MARK: Time
+
+    /// The next moment at which a length of time on the screen reads differently, in Unix seconds. `nil`: none does.
+    func nextChange(after now: Double) -> Double? {
+        let moments = sessions.flatMap { [$0.expiresAt, $0.refreshAt] }.compactMap(\.self).filter { $0 > now }
+        return moments.map { moment in
+            let left = moment - now
+            // As Span writes it: seconds up to ten minutes, minutes up to a day, then hours.
+            let step: Double = left < 600 ? 1 : left < 86_400 ? 60 : 3600
+            return now + left.truncatingRemainder(dividingBy: step) + Self.justAfter
+        }.min()
+    }
+
+    /// The clock may be read a little early.
+    private static let justAfter = 0.01
+}

@@ -1,0 +1,156 @@
+import AuthWire
+
+/// Draws the live view: a model, a time and a size become lines. No line is wider than the screen, and there are no more lines
+/// than it has.
+struct LiveScreen {
+    let model: LiveModel
+    let now: Double
+    let screen: Screen
+
+    /// A line before it is cut and painted.
+    private struct Row {
+        var text: String
+        var colour: Screen.Colour?
+    }
+
+    /// Of the renewals, more than this are of no interest.
+    private static let mostRenewals = 6
+    /// The mark of the selected session, and a space.
+    private static let markColumns = 2
+
+    var lines: [String] {
+        let rows = model.dialog == .help ? help : [title] + content + [footer]
+        // On a screen of one line, that is what is asked, or how to leave.
+        let shown = screen.height == 1 ? [footer] : fitted(rows)
+        return shown.map { row in
+            let text = Layout.shortened(row.text, to: screen.width, isUnicode: screen.isUnicode)
+            return row.colour.map { screen.paint(text, $0) } ?? text
+        }
+    }
+
+    /// The last line is the footer, at the bottom of the screen.
+    private func fitted(_ rows: [Row]) -> [Row] {
+        guard rows.count < screen.height, model.dialog != .help else { return Array(rows.prefix(screen.height)) }
+        return rows.dropLast() + Array(repeating: Row(text: ""), count: screen.height - rows.count) + rows.suffix(1)
+    }
+
+    // MARK: Parts
+
+    private var separator: String { screen.isUnicode ? " · " : " - " }
+
+    private var title: Row {
+        guard !model.state.isDisconnected else {
+            return Row(text: "authd is not running; this view continues when it is", colour: .yellow)
+        }
+        var parts = ["authd"]
+        if let network = model.state.network { parts.append("network \(network.state.rawValue)") }
+        if let store = model.state.store { parts.append("store \(StatusCard.spaced(store.state.rawValue))") }
+        if let index = model.sessions.firstIndex(where: { $0.session == model.selected }) {
+            parts.append("session \(index + 1) of \(model.sessions.count)")
+        }
+        let isGood =
+            [.online, nil].contains(model.state.network?.state) && [.ready, nil].contains(model.state.store?.state)
+        return Row(text: Visible.line(parts.joined(separator: separator)), colour: isGood ? .bold : .yellow)
+    }
+
+    /// Between title and footer: as many lines as there is room for.
+    private var content: [Row] {
+        let room = screen.height - 2
+        guard room > 0 else { return [] }
+        let timeline = LiveTimeline(model.sessions, now: now)
+        let renewals = min(timeline.entries.count, Self.mostRenewals)
+        let detail = room >= 8 ? self.detail : []
+        // Each part but the sessions has a heading; a heading alone is left out.
+        let wanted = (
+            sessions: 1 + model.sessions.count, timeline: renewals == 0 ? 0 : 1 + renewals,
+            events: model.events.isEmpty ? 0 : 1 + model.events.count
+        )
+        let others = min(wanted.timeline, room / 4) + min(wanted.events, room / 3) + detail.count
+        let sessions = min(wanted.sessions, max(min(2, room), room - others))
+        var rest = room - sessions - detail.count
+        let forTimeline = min(wanted.timeline, rest - min(wanted.events, room / 3))
+        var rows = sessionRows(sessions) + detail
+        if forTimeline >= 2 {
+            rows.append(Row(text: "NEXT RENEWALS", colour: .dim))
+            rows += timeline.lines(forTimeline - 1, screen).map { Row(text: $0) }
+            rest -= forTimeline
+        }
+        if rest >= 2, !model.events.isEmpty {
+            rows.append(Row(text: "EVENTS", colour: .dim))
+            rows += model.events.prefix(rest - 1).map { event in
+                Row(text: WallClock.text(event.at, now: now, withSeconds: true) + " " + event.text)
+            }
+        }
+        return rows
+    }
+
+    /// - Parameter count: with the header. The selected session is among those that are shown.
+    private func sessionRows(_ count: Int) -> [Row] {
+        guard !model.sessions.isEmpty else {
+            return [Row(text: "There are no sessions. Sign in: `authc login PROVIDER`")].suffix(count)
+        }
+        var table = screen
+        (table.isColoured, table.isTerminal) = (false, true)
+        table.width = max(1, screen.width - Self.markColumns)
+        let lines = SessionTableText(sessions: model.sessions, now: now, screen: table).text.split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let selected = model.sessions.firstIndex { $0.session == model.selected } ?? 0
+        let shown = max(1, count - 1)
+        let first = max(0, min(selected - shown / 2, model.sessions.count - shown))
+        let rows = (first..<min(first + shown, model.sessions.count)).map { index in
+            let mark = index == selected ? "> " : "  "
+            return Row(
+                text: mark + lines[index + 1],
+                colour: index == selected ? .bold : colour(model.sessions[index].state))
+        }
+        // Without room for both, the session.
+        return (count == 1 ? [] : [Row(text: "  " + lines[0], colour: .dim)]) + rows
+    }
+
+    private func colour(_ state: SessionState) -> Screen.Colour? { state == .active ? nil : StatusCard.colour(state) }
+
+    /// What the selected session needs, in two lines at most.
+    private var detail: [Row] {
+        guard let status = model.sessions.first(where: { $0.session == model.selected }) else { return [] }
+        let text: String
+        switch status.state {
+        case .signInRequired, .signedOut:
+            text =
+                (status.message.map { $0 + " " } ?? "")
+                + "Sign in: `authc login \(status.provider) -s \(status.session)`"
+        default:
+            guard let reason = status.message ?? status.lastError ?? status.storeError else { return [] }
+            text = reason
+        }
+        let lines = Layout.wrapped(Visible.line(text), on: indented)
+        return lines.prefix(2).map { Row(text: "  " + $0, colour: .yellow) }
+    }
+
+    private var indented: Screen {
+        var screen = screen
+        screen.width = max(1, screen.width - Self.markColumns)
+        screen.isTerminal = true
+        return screen
+    }
+
+    private var footer: Row {
+        if case .signOut(let name)? = model.dialog { return Row(text: "Sign out \(name)? [y/N]", colour: .bold) }
+        if let message = model.message { return Row(text: message, colour: .bold) }
+        let choices = [
+            "up/down select  r refresh  s sign out  ? help  q quit", "r refresh  s sign out  ? help  q quit",
+            "? help  q quit",
+            "q quit",
+        ]
+        return Row(text: choices.first { Layout.width($0) <= screen.width } ?? "q", colour: .dim)
+    }
+
+    private var help: [Row] {
+        [
+            Row(text: "Keys", colour: .bold), Row(text: "up, k      the session above"),
+            Row(text: "down, j    the session below"), Row(text: "g, G       the first, the last"),
+            Row(text: "r          renew its token now"), Row(text: "s          sign out, after a question"),
+            Row(text: "^L         draw again"), Row(text: "q, ^C      quit"), Row(text: ""),
+            Row(text: "Any key continues.", colour: .dim),
+        ]
+    }
+}

@@ -1,0 +1,93 @@
+import AuthWire
+import Glibc
+
+/// Shows the sessions, the next renewals and the latest events on the terminal's alternate screen, which preserves the main
+/// screen.
+///
+/// Invariant: the terminal has its own settings and its main screen whenever this is not open: before the first ``show(_:)``
+/// and after each ``leave()``.
+struct LiveView: WatchView {
+    private var model = LiveModel()
+    /// What is on the screen; `nil` while this is not open.
+    private var shown: (lines: [String], width: Int)?
+    private var settings: termios?
+
+    private static let open = "\u{1B}[?1049h\u{1B}[?25l"
+    private static let close = "\u{1B}[?25h\u{1B}[?1049l"
+    private static let clear = "\u{1B}[2J"
+    private static let clearLine = "\u{1B}[K"
+    /// A terminal that knows them shows what is between them at once; others ignore them.
+    private static let begin = "\u{1B}[?2026h"
+    private static let end = "\u{1B}[?2026l"
+
+    var nextChange: Double? { model.nextChange(after: WallClock.now) }
+
+    var keys: Int32 { settings == nil ? -1 : STDIN_FILENO }
+
+    mutating func show(_ event: AgentEvent?) throws(Failure) {
+        if let event { model.apply(event, now: WallClock.now) }
+        let screen = Screen.exact
+        let lines = LiveScreen(model: model, now: WallClock.now, screen: screen).lines
+        if shown == nil { enterRawMode() }
+        let text = (shown == nil ? Self.open : "") + change(to: lines, screen)
+        shown = (lines, screen.width)
+        if !text.isEmpty { try Output.raw(Self.begin + text + Self.end) }
+    }
+
+    /// Only the lines that differ.
+    private func change(to lines: [String], _ screen: Screen) -> String {
+        let isSameSize = shown.map { $0.width == screen.width && $0.lines.count == lines.count } ?? false
+        let former = isSameSize ? shown?.lines ?? [] : []
+        return lines.enumerated().reduce(into: isSameSize ? "" : Self.clear) { text, line in
+            guard !former.indices.contains(line.offset) || former[line.offset] != line.element else { return }
+            // Cleared first: behind a full line the cursor is still on its last column.
+            text += "\u{1B}[\(line.offset + 1);1H\(isSameSize ? Self.clearLine : "")\(line.element)"
+        }
+    }
+
+    mutating func leave() {
+        guard shown != nil else { return }
+        shown = nil
+        try? Output.raw(Self.close)
+        guard var settings else { return }
+        self.settings = nil
+        unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+    }
+
+    // MARK: Keys
+
+    /// Keys come one by one, without echo; ^C and ^Z are still signals.
+    private mutating func enterRawMode() {
+        var found = termios()
+        guard unsafe tcgetattr(STDIN_FILENO, &found) == 0 else { return }
+        var raw = found
+        raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ECHONL)
+        raw.c_lflag |= tcflag_t(ISIG)
+        guard unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0 else { return }
+        settings = found
+    }
+
+    mutating func pressed() throws(Failure) -> [LiveModel.Action] {
+        var ready = pollfd(fd: keys, events: Int16(POLLIN), revents: 0)
+        guard keys >= 0, unsafe poll(&ready, 1, 0) > 0 else { return [] }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = unsafe read(keys, &bytes, bytes.count)
+        if count < 0, errno == EINTR || errno == EAGAIN { return [] }
+        let pressed = count > 0 ? LiveKey.parse(Array(bytes[..<count])) : [.end]
+        var actions: [LiveModel.Action] = []
+        for key in pressed {
+            switch model.press(key) {
+            case .redraw?: shown?.lines = []
+            case let action?: actions.append(action)
+            case nil: break
+            }
+        }
+        try show(nil)
+        return actions
+    }
+
+    mutating func report(_ text: String) throws(Failure) {
+        model.report(text)
+        try show(nil)
+    }
+}

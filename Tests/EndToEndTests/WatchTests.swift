@@ -1,0 +1,43 @@
+import AuthWire
+import StandInBackends
+import TestSupport
+import Testing
+
+/// The live view of `authc watch` with the real daemon and backends.
+@Suite("authc watch", .timeLimit(.minutes(2)))
+struct WatchTests {
+    @Test("shows sessions as they are signed in, renews one and signs it out")
+    func watch() async throws {
+        try await Scene.play { scene in
+            let terminal = try await scene.terminal("NO_COLOR=1 authc watch")
+            await terminal.waits(for: "There are no sessions.")
+            #expect(try await scene.login(.appTemplate).status == 0)
+            #expect(try await scene.login(.envelope).status == 0)
+            await terminal.waits(for: "session 1 of 2")
+            await terminal.waits(for: "NEXT RENEWALS")
+            let former = try await scene.agent.authc("token", "-s", "envelope").out
+            terminal.mark()
+            terminal.type("j")
+            await terminal.waits(for: ">   envelope")
+            terminal.type("r")
+            await terminal.waits(for: "envelope has a new token")
+            #expect(try await scene.agent.authc("token", "-s", "envelope").out != former)
+            terminal.mark()
+            terminal.type("s")
+            await terminal.waits(for: "Sign out envelope? [y/N]")
+            terminal.type("y")
+            await terminal.waits(for: "envelope is signed out")
+            let left = try await SessionList(scene.agent.json("list")).sessions.map(\.session.text)
+            #expect(left == ["app-template"])
+            // A restart of the agent does not end it.
+            terminal.mark()
+            try await scene.restart()
+            await terminal.waits(for: "authd is not running")
+            await terminal.waits(for: "session 1 of 1")
+            terminal.type("q")
+            await terminal.waits(for: "exit 0")
+            #expect(terminal.echoes && terminal.readsLines)
+            await terminal.ends()
+        }
+    }
+}
