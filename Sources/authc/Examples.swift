@@ -95,7 +95,7 @@ enum Examples {
             "authc provider client-metadata https://example.org/authd.json > authd.json",
         ],
         "network": ["authc network", "authc network --watch"],
-        "doctor": ["authc doctor", "authc doctor --json"],
+        "doctor": ["authc doctor --fix", "authc doctor --report > report.txt"],
         "stats": ["authc stats", "authc stats --metrics prometheus --output authd.prom"],
         "reload": ["authc reload", "authc reload --json"],
         "version": ["authc version", "authc version --json"],

@@ -49,6 +49,9 @@ struct Options {
         }
     }
 
+    /// Whether no option and no variable names the socket itself.
+    var hasDefaultSocket: Bool { socket == nil && (environmentValue("AUTHD_SOCKET") ?? "").isEmpty }
+
     /// The option or variable that the socket's path comes from.
     var socketSource: String {
         if socket != nil { return "--socket" }

@@ -6,18 +6,21 @@ import Glibc
 /// Checks that do not need the agent.
 enum DoctorEnvironment {
     /// - Parameter source: the option or variable that the path comes from.
-    static func socket(_ path: String, from source: String) -> Finding {
-        let folder = SocketPath.neighbour("", of: path).dropLast()
+    static func socket(_ path: String, from source: String, isDefault: Bool) -> Finding {
+        let folder = String(SocketPath.neighbour("", of: path).dropLast())
         guard unsafe access(path, F_OK) == 0 else {
             return .problem(
                 .socket, .noAgent, "there is no socket at \(path) (\(source))",
-                hint: "start the agent: `systemctl --user enable --now authd.socket`, or `authd`")
+                hint: "start the agent: `systemctl --user enable --now authd.socket`, or `authd`",
+                // A unit listens where nobody has named another place.
+                fix: isDefault ? .startSocket : nil)
         }
-        guard SocketPath.isPrivateFolder(String(folder), getuid()) else {
-            let remedy = mayClose(String(folder)) ? "`chmod 700 \(folder)`, or " : ""
+        guard SocketPath.isPrivateFolder(folder, getuid()) else {
+            let remedy = mayClose(folder) ? "`chmod 700 \(folder)`, or " : ""
             return .warning(
                 .socket, "\(path) (\(source)): other users can open its folder",
-                hint: "close it to others: \(remedy)remove AUTHD_SOCKET and --socket")
+                hint: "close it to others: \(remedy)remove AUTHD_SOCKET and --socket",
+                fix: remedy.isEmpty ? nil : .closeFolder(folder))
         }
         return .ok(.socket, "\(path) (\(source))")
     }
@@ -40,6 +43,6 @@ enum DoctorEnvironment {
         }
         return .note(
             .lingering, "the agent ends with your last login",
-            hint: "for cron jobs and timers: `loginctl enable-linger`")
+            hint: "for cron jobs and timers: `loginctl enable-linger`", fix: .enableLinger)
     }
 }

@@ -7,35 +7,71 @@ struct DoctorReport {
     private static let defaultTimeout = Duration.seconds(5)
 
     private(set) var findings: [Finding] = []
+    private var info: AgentInfo?
+    private var statuses: [SessionStatus] = []
 
-    static func run(_ options: Options) throws(Failure) -> ExitStatus {
+    /// - Parameters:
+    ///   - fixing: whether to do what ``DoctorFix`` may do, and look again.
+    ///   - forOthers: prints a report for others instead.
+    static func run(_ options: Options, fixing: Bool, forOthers: Bool) throws(Failure) -> ExitStatus {
         var options = options
         options.timeout = options.timeout ?? defaultTimeout
         var report = DoctorReport()
         report.examine(options)
-        try options.json ? Output.json(report.json) : report.show()
+        if fixing, report.fix() {
+            report = DoctorReport()
+            report.examine(options)
+        }
+        if forOthers {
+            let text = BugReport(findings: report.findings, info: report.info, sessions: report.statuses).text
+            try options.json ? Output.json(["report": .string(text)]) : Output.result(text)
+        } else {
+            try options.json ? Output.json(report.json) : report.show(offersFix: !fixing)
+        }
         return report.status
+    }
+
+    /// - Returns: whether anything was done.
+    private func fix() -> Bool {
+        let fixes = findings.compactMap(\.fix)
+        for fix in fixes {
+            do throws(Failure) {
+                try fix.perform()
+                Output.note("fixed: \(Visible.line(fix.command))")
+            } catch {
+                Output.note("not fixed: \(error.explanation)")
+            }
+        }
+        if fixes.isEmpty { Output.note("There is nothing that --fix can do.") }
+        return !fixes.isEmpty
     }
 
     private mutating func examine(_ options: Options) {
         do throws(Failure) {
-            findings.append(DoctorEnvironment.socket(try options.socketPath(), from: options.socketSource))
+            findings.append(
+                DoctorEnvironment.socket(
+                    try options.socketPath(), from: options.socketSource, isDefault: options.hasDefaultSocket))
         } catch {
             findings.append(.problem(.socket, error))
         }
-        defer { findings += [DoctorEnvironment.lingering()].compactMap(\.self) }
+        defer {
+            if let file = try? SettingsFile(named: nil) { findings += DoctorFiles.findings(file.path) }
+            findings += [DoctorEnvironment.lingering()].compactMap(\.self)
+        }
         guard status != .usage, status != .noAgent else { return }
         var subject = Finding.Subject.agent
         do throws(Failure) {
             let agent = try options.connect()
             let info = try agent.call(AgentInfoGet()).value
+            self.info = info
             findings += [DoctorChecks.agent(info), try settings(agent), DoctorChecks.store(info.store)]
             subject = .network
             let network = try agent.call(NetworkStatusGet()).value
             findings.append(DoctorChecks.network(network))
             findings += DoctorChecks.providers(network) + DoctorChecks.clock(network)
             subject = .sessions
-            findings += DoctorChecks.sessions(try agent.call(SessionListGet()).value.sessions)
+            statuses = try agent.call(SessionListGet()).value.sessions
+            findings += DoctorChecks.sessions(statuses)
         } catch {
             findings.append(.problem(subject, error))
         }
@@ -59,12 +95,17 @@ struct DoctorReport {
         ["checks": .array(findings.map(\.json)), "exit": .integer(Int64(status.rawValue))]
     }
 
-    private func show() throws(Failure) {
+    private func show(offersFix: Bool) throws(Failure) {
         let screen = Screen.current
-        try Output.result(findings.map { lines($0, screen) }.joined(separator: "\n"))
+        // Problems first. Of one level, an earlier one may cause the later ones.
+        let inOrder = Finding.Level.allCases.flatMap { level in findings.filter { $0.level == level } }
+        try Output.result(inOrder.map { lines($0, screen) }.joined(separator: "\n"))
         let (problems, warnings) = (count(.problem), count(.warning))
         if problems + warnings == 0 { return Output.note("Nothing is wrong.") }
-        Output.note("Problems: \(problems), warnings: \(warnings).")
+        let fixable =
+            offersFix && findings.contains { $0.fix != nil && [.problem, .warning].contains($0.level) }
+            ? " `authc doctor --fix` does what is safe." : ""
+        Output.note("Problems: \(problems), warnings: \(warnings).\(fixable)")
     }
 
     private func count(_ level: Finding.Level) -> Int { findings.count { $0.level == level } }

@@ -7,13 +7,14 @@ struct Finding {
         case socket, agent, settings, store, network, providers, clock, sessions, lingering
     }
 
-    enum Level: String {
-        case ok
-        /// Not a problem, but useful to know.
-        case note
+    /// In the order in which they are shown.
+    enum Level: String, CaseIterable {
+        case problem
         /// A problem that sessions still work with.
         case warning
-        case problem
+        /// Not a problem, but useful to know.
+        case note
+        case ok
     }
 
     let subject: Subject
@@ -22,21 +23,29 @@ struct Finding {
     let hint: String?
     /// The command's exit status, if this is the first problem.
     let status: ExitStatus
+    /// What `--fix` does about it.
+    var fix: DoctorFix?
 
     static func ok(_ subject: Subject, _ message: String) -> Finding {
         Finding(subject: subject, level: .ok, message: message, hint: nil, status: .done)
     }
 
-    static func note(_ subject: Subject, _ message: String, hint: String? = nil) -> Finding {
-        Finding(subject: subject, level: .note, message: message, hint: hint, status: .done)
+    static func note(
+        _ subject: Subject, _ message: String, hint: String? = nil, fix: DoctorFix? = nil
+    ) -> Finding {
+        Finding(subject: subject, level: .note, message: message, hint: hint, status: .done, fix: fix)
     }
 
-    static func warning(_ subject: Subject, _ message: String, hint: String?) -> Finding {
-        Finding(subject: subject, level: .warning, message: message, hint: hint, status: .done)
+    static func warning(
+        _ subject: Subject, _ message: String, hint: String?, fix: DoctorFix? = nil
+    ) -> Finding {
+        Finding(subject: subject, level: .warning, message: message, hint: hint, status: .done, fix: fix)
     }
 
-    static func problem(_ subject: Subject, _ status: ExitStatus, _ message: String, hint: String?) -> Finding {
-        Finding(subject: subject, level: .problem, message: message, hint: hint, status: status)
+    static func problem(
+        _ subject: Subject, _ status: ExitStatus, _ message: String, hint: String?, fix: DoctorFix? = nil
+    ) -> Finding {
+        Finding(subject: subject, level: .problem, message: message, hint: hint, status: status, fix: fix)
     }
 
     static func problem(_ subject: Subject, _ failure: Failure) -> Finding {
@@ -48,6 +57,7 @@ struct Finding {
             "check": .string(subject.rawValue), "level": .string(level.rawValue), "message": .string(message),
         ]
         object["hint"] = hint.map(JSON.string)
+        object["fix"] = fix.map { .string($0.command) }
         return .object(object)
     }
 }

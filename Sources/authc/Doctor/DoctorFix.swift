@@ -1,0 +1,47 @@
+import AuthWire
+import CLinux
+import Glibc
+
+/// What `doctor --fix` may do by itself: it can be undone, and takes nothing from anybody.
+enum DoctorFix: Equatable {
+    case startSocket
+    case enableLinger
+    /// Mode 0700.
+    case closeFolder(String)
+    /// Removes the permission of others to write.
+    case protectFile(String)
+
+    /// The same, as the user would type it.
+    var command: String {
+        switch self {
+        case .startSocket: "systemctl --user start authd.socket"
+        case .enableLinger: "loginctl enable-linger"
+        case .closeFolder(let path): "chmod 700 \(path)"
+        case .protectFile(let path): "chmod go-w \(path)"
+        }
+    }
+
+    func perform() throws(Failure) {
+        switch self {
+        case .startSocket, .enableLinger:
+            let status = try ChildProgram(command: command.split(separator: " ").map(String.init), variables: []).run(
+                isQuiet: true)
+            guard status == 0 else {
+                throw Failure(status: .temporary, kind: "fix", message: "`\(command)` ended with status \(status)")
+            }
+        case .closeFolder(let path): try change(path, to: 0o700)
+        case .protectFile(let path):
+            var info = stat()
+            guard unsafe stat(path, &info) == 0 else { throw failed(path) }
+            try change(path, to: info.st_mode & 0o7755)
+        }
+    }
+
+    private func change(_ path: String, to mode: mode_t) throws(Failure) {
+        guard unsafe chmod(path, mode) == 0 else { throw failed(path) }
+    }
+
+    private func failed(_ path: String) -> Failure {
+        .usage("cannot change the mode of \(path): \(SystemError.text(errno))")
+    }
+}
