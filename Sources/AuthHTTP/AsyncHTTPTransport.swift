@@ -46,12 +46,14 @@ package final class AsyncHTTPTransport: HTTPTransport {
     /// Variables of the environment that could not be used, for the log.
     package let notices: [String]
 
-    private let limits: TransportLimits
-    private let userAgent: String
-    private let proxies: ProxyRules
+    let limits: TransportLimits
+    let userAgent: String
+    let proxies: ProxyRules
     private let pool: ClientPool
     /// For streamed requests, which are long and have their own time limit, so that others need not wait for them.
     private let streams: ClientPool
+    /// For responses that are read while they arrive.
+    let live: ClientPool
 
     /// - Throws: if the proxy or the file of certificates cannot be used.
     package init(_ configuration: Configuration, group: any EventLoopGroup) throws(TransportSettingsError) {
@@ -68,6 +70,14 @@ package final class AsyncHTTPTransport: HTTPTransport {
             // A client may be slow. ``StallDetector`` notices a provider that stops.
             configuration.timeout.read = nil
             configuration.timeout.write = nil
+            return configuration
+        }
+        live = ClientPool(group: group) { route in
+            var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route)
+            // Silence is normal between two events.
+            configuration.timeout.read = nil
+            configuration.timeout.write = nil
+            configuration.decompression = .disabled
             return configuration
         }
     }
@@ -93,22 +103,26 @@ package final class AsyncHTTPTransport: HTTPTransport {
     package func closeIdleConnections() async {
         await pool.renew()
         await streams.renew()
+        await live.renew()
     }
 
     package func closeIdleConnections(to origins: Set<Origin>) async {
         await pool.renew(to: origins)
         await streams.renew(to: origins)
+        await live.renew(to: origins)
     }
 
     package func closeAllConnections() async {
         await pool.abandon()
         await streams.abandon()
+        await live.abandon()
     }
 
     /// Closes all connections. Requests in flight and later ones end as cancelled.
     package func shutdown() async {
         await pool.close()
         await streams.close()
+        await live.close()
     }
 }
 

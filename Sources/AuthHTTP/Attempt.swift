@@ -28,7 +28,11 @@ struct Attempt {
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             lost("the compressed body of the response is damaged")
         case let error as HTTPParserError:
-            error == .invalidEOFState ? lost("it ended within the response") : lost("the response is not HTTP")
+            switch error {
+            case .invalidEOFState: lost("it ended within the response")
+            case .headerOverflow: lost("the headers of the response are too large")
+            default: lost("the response is not HTTP")
+            }
         case let error as NIOSSLError: meaning(of: error)
         case is NIOSSLExtraError: certificate("the certificate is not for this host name")
         case let error as BoringSSLError: handshake(error)

@@ -30,3 +30,12 @@ package enum HTTPStreamLimits {
     /// Small enough that a connection of 2 KiB/s transfers one within the time limit for silent servers.
     package static let pieceBytes = 64 << 10
 }
+
+/// Receives a response while it arrives, whatever its status and length.
+package protocol HTTPLiveReceiver: Sendable {
+    /// - Parameter head: without its body.
+    func begin(_ head: HTTPResponse) async
+
+    /// Returns when there is room for more.
+    func receive(_ piece: [UInt8]) async
+}
