@@ -39,8 +39,8 @@ SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
 SWIFT_SOURCES := Package.swift Sources Tests
 
 PROGRAMS := authd authc
-# Called by authc, for all that authc does not do by itself.
-COMMANDS := authc-full
+# Called by authc: for all that authc does not do by itself, and for what needs TLS.
+COMMANDS := authc-full authd-gateway
 UNITS := $(wildcard systemd/*.service systemd/*.socket)
 CATALOGS := $(wildcard systemd/*.catalog)
 # The commented sample that authc config starts with.
@@ -72,7 +72,7 @@ FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fis
 .PHONY: help build clients docs library install-library demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
 
 help:
-	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, stand-in-backends'
+	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
 	@echo 'make library    libauthclient for programs in C; make install-library installs it'
 	@echo 'make docs       the documentation of AuthClient as a site, $(DOCS)/AuthClient.doccarchive'
 	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
@@ -108,6 +108,7 @@ build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product authd
 	$(SWIFT) build $(RELEASE_FLAGS) --product authc
 	$(SWIFT) build $(RELEASE_FLAGS) --product authc-full
+	$(SWIFT) build $(RELEASE_FLAGS) --product authd-gateway
 	$(SWIFT) build $(RELEASE_FLAGS) --product stand-in-backends
 	Tests/check-programs $(addprefix $(RELEASE)/,$(PROGRAMS) $(COMMANDS))
 

@@ -35,6 +35,7 @@ let package = Package(
         .executable(name: "authd", targets: ["authd"]),
         .executable(name: "authc", targets: ["authc-start"]),
         .executable(name: "authc-full", targets: ["authc"]),
+        .executable(name: "authd-gateway", targets: ["authd-gateway"]),
         .executable(name: "stand-in-backends", targets: ["stand-in-backends"]),
     ],
     // Exact versions: a new release of any of them comes in by a change here (Tests/dependencies.txt has all packages).
@@ -238,6 +239,22 @@ let package = Package(
             ]
         ),
 
+        // What stands between other programs and their servers, with the token of a session (Docs/decisions/gateway.md).
+        .target(
+            name: "AuthGateway", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], swiftSettings: strict),
+        .executableTarget(
+            name: "authd-gateway",
+            dependencies: [
+                "AuthAgent", "AuthClient", "AuthConcurrency", "AuthGateway", "AuthHTTP", "AuthModel", "AuthProviders",
+                "AuthWire", "CIdle", "CWipe", .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict,
+            linkerSettings: [
+                .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release)),
+                .unsafeFlags(resolvedAtStart),
+            ]
+        ),
+
         // The five backends over real HTTP, for the demo and the tests.
         .target(
             name: "StandInBackends",
@@ -303,6 +320,10 @@ let package = Package(
             swiftSettings: checked),
         .testTarget(
             name: "AuthMachinesTests", dependencies: ["AuthMachines", "AgentTestSupport", "AuthModel", "AuthWire"],
+            swiftSettings: checked),
+        .testTarget(
+            name: "AuthGatewayTests",
+            dependencies: ["AuthGateway", "AgentTestSupport", "AuthMachines", "AuthModel", "AuthWire"],
             swiftSettings: checked),
         .testTarget(
             name: "AuthAgentTests",

@@ -54,7 +54,7 @@ struct Authc: ParsableCommand {
         version: Release.version,
         subcommands: [
             LoginCommand.self, Register.self, Logout.self, Password.self, Status.self, List.self, Use.self, Token.self,
-            Exec.self, Env.self, Helper.self, Whoami.self,
+            Exec.self, Env.self, Helper.self, Mcp.self, Whoami.self,
             Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
             Doctor.self, Stats.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self,
             Store.self, Export.self, Import.self, Trust.self, Config.self, Completion.self, Redirect.self,

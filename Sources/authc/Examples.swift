@@ -35,6 +35,9 @@ enum Examples {
         "token": ["authc token -s work --min-valid 5m", "authc token --for https://api.example.org"],
         "exec": ["authc exec -s work -- ./deploy", "authc exec --env GH_TOKEN=access_token -- gh repo list"],
         "env": ["eval \"$(authc env -s work)\"", "authc env --shell fish --env TOKEN=access_token | source"],
+        "mcp": [
+            "authc mcp https://mcp.example.org/mcp", "authc mcp https://mcp.example.org/mcp -s work --timeout 5m",
+        ],
         "helper": [
             "authc helper install git --for https://git.example.org", "authc helper curl https://api.example.org",
         ],

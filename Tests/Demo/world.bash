@@ -44,7 +44,7 @@ world_begin() {
     programs=$(cd "$1" && pwd)
     shift
     local program
-    for program in authd authc authc-full stand-in-backends; do
+    for program in authd authc authc-full authd-gateway stand-in-backends; do
         [[ -x $programs/$program ]] || fail "$programs/$program is not there: run make build"
     done
     world=$(mktemp -d "${TMPDIR:-/tmp}/authd-world.XXXXXX")

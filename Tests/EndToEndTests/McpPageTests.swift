@@ -1,3 +1,4 @@
+import AuthWire
 import Foundation
 import TestSupport
 import Testing
@@ -15,10 +16,30 @@ struct McpPageTests {
         }
     }
 
+    @Test("the configuration for programs that start commands names one that works")
+    func configuration() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "Docs/mcp.md"), encoding: .utf8)
+        let block = text.components(separatedBy: "```json\n").dropFirst().first?.components(separatedBy: "```")[0]
+        let server = try JSON(parsing: block ?? "")["mcpServers"]?["example"]
+        #expect(server?["command"] == "authc")
+        let words = server?["args"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        #expect(words.count == 2 && words.first == "mcp")
+        try await Scene.play { scene in
+            try await Peer.running(.mcp, ["open"], in: scene.desktop) { server in
+                let url = try #require(words.last).replacing("https://mcp.example.com", with: server.url)
+                let bridge = try await HeldBridge(url, on: scene.desktop)
+                #expect(try await bridge.ask(HeldBridge.initialize)["result"] != nil)
+                await bridge.child.end()
+            }
+        }
+    }
+
     @Test("every command works as it is written")
     func page() async throws {
         let commands = try commands()
-        #expect(commands.count == 7)
+        #expect(commands.count == 8)
         try await Scene.play { scene in
             try await Peer.running(.mcp, in: scene.desktop) { server in
                 for command in commands {
@@ -34,6 +55,7 @@ struct McpPageTests {
                         let output = try await scene.shell(
                             line.replacing("authc ", with: "\(Programs.authc) "))
                         #expect(output.status == 0, "\(line): \(output.err)")
+                        if line.contains("authc mcp") { #expect(output.out.contains(#""protocolVersion""#)) }
                     }
                 }
             }

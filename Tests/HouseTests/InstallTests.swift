@@ -8,7 +8,7 @@ struct InstallTests {
     private func make(_ target: String, into folder: URL, prefix: String = "/usr") async throws {
         let programs = folder.appending(path: "built")
         try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
-        for name in ["authd", "authc", "authc-full"]
+        for name in ["authd", "authc", "authc-full", "authd-gateway"]
         where !FileManager.default.fileExists(atPath: programs.path + "/" + name) {
             try FileManager.default.copyItem(atPath: "/bin/true", toPath: programs.path + "/" + name)
         }

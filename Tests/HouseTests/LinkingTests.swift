@@ -12,7 +12,16 @@ struct LinkingTests {
     /// authc is too, in `make build`: see Tests/check-programs.
     @Test("authd is position-independent, and binds all symbols at start")
     func hardened() async throws {
-        let output = try await ask("readelf --file-header --dynamic --program-headers --wide", of: "authd")
+        try await expectHardened("authd")
+    }
+
+    @Test("the gateway is, too")
+    func hardenedGateway() async throws {
+        try await expectHardened("authd-gateway")
+    }
+
+    private func expectHardened(_ program: String) async throws {
+        let output = try await ask("readelf --file-header --dynamic --program-headers --wide", of: program)
         #expect(output.contains(/Type:\s+DYN/), "\(output)")
         #expect(output.contains("BIND_NOW") && output.contains("GNU_RELRO"))
         #expect(!output.contains("TEXTREL"))

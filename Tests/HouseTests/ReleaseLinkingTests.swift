@@ -40,8 +40,8 @@ struct ReleaseLinkingTests {
             output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
         try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
         let lines = result.standardOutput.split(separator: "\n").filter { !$0.hasPrefix("make") }
-        #expect(lines.last == "Tests/check-programs folder/authd folder/authc folder/authc-full")
-        for program in ["authd", "authc", "authc-full"] {
+        #expect(lines.last == "Tests/check-programs folder/authd folder/authc folder/authc-full folder/authd-gateway")
+        for program in ["authd", "authc", "authc-full", "authd-gateway"] {
             let line = try #require(lines.first { $0.hasSuffix(" --product " + program) })
             #expect(line.contains(" -c release ") && line.contains(" --disable-local-rpath "))
         }

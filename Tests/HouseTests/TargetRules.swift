@@ -67,6 +67,13 @@ struct TargetRules: Sendable {
             ])),
         "AuthProviders": TargetRules(
             imports: standard.union(["AuthConfiguration", "AuthModel", "AuthWire", "TOMLKit"])),
+        "AuthGateway": TargetRules(
+            imports: standard.union(["AuthMachines", "AuthModel", "AuthWire"]), forbiddenWords: doing + waiting),
+        "authd-gateway": TargetRules(
+            imports: standard.union([
+                "AuthAgent", "AuthClient", "AuthConcurrency", "AuthGateway", "AuthHTTP", "AuthModel", "AuthProviders",
+                "AuthWire", "NIOPosix",
+            ])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
                 "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthWire",

@@ -42,6 +42,10 @@ package final class Peer: Sendable {
         package static let mcp = Program("mcp-server.py", with: "mcp")
         /// Not a server: the SDK's client. Its arguments are authc, the URL and the session.
         package static let mcpClient = Program("mcp-client.py", with: "mcp")
+        /// Not a server: the SDK's client of a server that is a command. Its arguments are authc, the URL, the mode and tools.
+        package static let bridgeClient = Program("bridge-client.py", with: "mcp")
+        /// A stand-in for servers that misbehave. Its argument says how.
+        package static let hostileMCP = Program("hostile-mcp-server.py")
         /// Not a server: compares profiles with their JSON Schema.
         package static let profileSchema = Program("profile-schema.py", with: "jsonschema")
         /// A backend of FastAPI, with forms and tokens in several places. Its argument is Ada's password.

@@ -1,14 +1,14 @@
 /// The part of `Content-Type` that matters here (RFC 9110 §8.3.1).
-struct MediaType {
+package struct MediaType {
     /// In lower case, without parameters; empty if the response has none.
-    private let text: String
+    package let text: String
 
-    init(_ reply: HTTPResponse) {
+    package init(_ reply: HTTPResponse) {
         text = (reply.header("Content-Type") ?? "").prefix { $0 != ";" }.lowercased()
             .filter { $0 != " " && $0 != "\t" }
     }
 
-    var isJSON: Bool { text == "application/json" || text.hasSuffix("+json") }
+    package var isJSON: Bool { text == "application/json" || text.hasSuffix("+json") }
 
     var isPage: Bool { text == "text/html" || text == "application/xhtml+xml" }
 

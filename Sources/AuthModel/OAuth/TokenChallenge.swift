@@ -3,7 +3,7 @@ import AuthWire
 /// The challenge of a response to a request with an access token (RFC 6750 §3, RFC 9449 §7.1, RFC 9728 §5.1).
 package struct TokenChallenge: Sendable, Equatable {
     /// Such as `invalid_token`.
-    var error: String?
+    package var error: String?
     var description: String?
     /// Where the API's metadata names its authorization servers.
     package var resourceMetadata: String?

@@ -14,7 +14,7 @@ extension UInt8 {
     }
 
     /// Printable, and not a space.
-    var isVisible: Bool { (0x21...0x7E).contains(self) }
+    package var isVisible: Bool { (0x21...0x7E).contains(self) }
 
     /// Part of a scope (RFC 6749 §3.3) or of a DPoP nonce (RFC 9449 §8.1).
     var isScopeCharacter: Bool { isVisible && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\") }
@@ -23,5 +23,5 @@ extension UInt8 {
     var isUnreserved: Bool { isLetter || isDigit || "-._~".utf8.contains(self) }
 
     /// Part of a token (RFC 9110 §5.6.2).
-    var isTokenCharacter: Bool { isLetter || isDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+    package var isTokenCharacter: Bool { isLetter || isDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }

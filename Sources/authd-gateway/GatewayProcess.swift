@@ -1,0 +1,75 @@
+import AuthClient
+import AuthHTTP
+import AuthModel
+import AuthProviders
+import AuthWire
+import Glibc
+
+/// What every room of the program needs of its process.
+enum GatewayProcess {
+    /// Ends the process if it cannot do what it is started for.
+    static func begin() -> GatewayArguments {
+        do throws(GatewayMistake) {
+            let arguments = try GatewayArguments(CommandLine.arguments)
+            try prepare()
+            return arguments
+        } catch {
+            Note.write(error.text)
+            exit(error.status)
+        }
+    }
+
+    /// Before any thread is started.
+    private static func prepare() throws(GatewayMistake) {
+        // A connection must not get the number of a closed stdout: a message would be written to it.
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+            guard unsafe open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY) >= 0 else {
+                throw GatewayMistake(text: "cannot open /dev/null (\(SystemError.text(errno)))", status: 70)
+            }
+        }
+        // Swift's crash report shows what registers point to, which may be a token.
+        if environmentValue("SWIFT_BACKTRACE") == nil {
+            for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
+        }
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        umask(0o077)
+        signal(SIGPIPE, SIG_IGN)
+        unsafe setenv("LIBDISPATCH_LOG", "NO", 0)
+    }
+
+    /// The settings of the user, else the system's: proxy, certificates and time limits are the agent's own.
+    static func settings() throws(GatewayMistake) -> HTTPSettings {
+        let home = absolute("HOME").map { $0 + "/.config" }
+        let folders = [absolute("XDG_CONFIG_HOME") ?? home, "/etc/xdg"].compactMap(\.self)
+        switch SettingsFile.load(paths: folders.map { $0 + "/authd/authd.toml" }) {
+        case .success(let settings): return settings.http
+        case .failure(let failure):
+            throw .settings(failure.problems.map(\.description).joined(separator: "; "))
+        }
+    }
+
+    /// A relative folder counts as not set (XDG Base Directory Specification).
+    private static func absolute(_ name: String) -> String? {
+        environmentValue(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+
+    /// What the transport reads of the environment.
+    static var environment: [String: String] {
+        let names = [
+            "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+            "SSL_CERT_FILE",
+        ]
+        var found: [String: String] = [:]
+        for name in names { found[name] = environmentValue(name) }
+        return found
+    }
+}
+
+/// Messages on standard error, one line each.
+enum Note {
+    static func write(_ text: String) {
+        let line = Array("authd-gateway: \(VisibleText.line(text))\n".utf8)
+        _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,12 @@
+import Glibc
+
+// The program's signals are received in one place; every thread inherits this mask.
+let signals = EndSignals()
+let arguments = GatewayProcess.begin()
+// A task that the main thread starts or waits for would get a priority that the system refuses to users.
+Task.detached(priority: .medium) { [arguments, signals] in
+    switch arguments.room {
+    case .bridge(let bridge): await BridgeProgram(arguments: bridge, signals: signals).run()
+    }
+}
+while true { pause() }
