@@ -37,6 +37,65 @@ static inline int authd_peer_of(int fd, struct authd_peer *peer) {
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }
 
+// SO_PASSCRED of unix(7): what is received brings the credentials of its sender. Sockets from accept(2) inherit it. Returns 0, or
+// -1 with errno set.
+static inline int authd_pass_credentials(int fd) {
+    const int pass_credentials = 16, on = 1;
+    return setsockopt(fd, SOL_SOCKET, pass_credentials, &on, sizeof on);
+}
+
+// Whether the socket has SO_PASSCRED. Since Linux 6.16 a connection has what its listening socket had when the client connected.
+static inline int authd_passes_credentials(int fd) {
+    const int pass_credentials = 16;
+    int on = 0;
+    socklen_t length = sizeof on;
+    return getsockopt(fd, SOL_SOCKET, pass_credentials, &on, &length) == 0 && on;
+}
+
+// recv(2) from a socket with SO_PASSCRED. The sender has the pid -1 if it is unknown. The kernel does not join bytes of two
+// senders. There is no room for descriptors, so the kernel closes those that a client sends, and none of them is ever ours.
+static inline long authd_receive(int fd, void *bytes, size_t room, struct authd_peer *sender) {
+    const int credentials = 2;
+    struct iovec part = {.iov_base = bytes, .iov_len = room};
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(struct authd_peer))];
+    } control;
+    struct msghdr message;
+    memset(&message, 0, sizeof message);
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    sender->pid = -1;
+    sender->uid = (uid_t)-1;
+    long count = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    if (count <= 0) return count;
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == credentials &&
+        head->cmsg_len >= CMSG_LEN(sizeof *sender))
+        memcpy(sender, CMSG_DATA(head), sizeof *sender);
+    return count;
+}
+
+// A descriptor of the process that connected (pidfd_open(2)): SO_PEERPIDFD of Linux 6.5, otherwise of the process that has its
+// number now. The descriptor, or -1 with errno set.
+static inline int authd_peer_process(int fd, pid_t pid) {
+    const int peer_pidfd = 77, pidfd_open_number = 434;
+    int process = -1;
+    socklen_t length = sizeof process;
+    if (getsockopt(fd, SOL_SOCKET, peer_pidfd, &process, &length) == 0) return process;
+    if (errno != ENOPROTOOPT) return -1;
+    return (int)syscall(pidfd_open_number, pid, 0);
+}
+
+// SO_PEERSEC of unix(7): the label of the peer, with a final zero. The number of bytes, or -1 with errno set.
+static inline int authd_peer_label(int fd, char *label, unsigned room) {
+    const int peer_security = 31;
+    socklen_t length = room;
+    return getsockopt(fd, SOL_SOCKET, peer_security, label, &length) == 0 ? (int)length : -1;
+}
+
 // PR_SET_DUMPABLE(2const) with SUID_DUMP_DISABLE. Returns 0, or -1 with errno set.
 static inline int authd_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);

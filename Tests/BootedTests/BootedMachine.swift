@@ -61,7 +61,7 @@ final class BootedMachine: Sendable {
 
     /// Installs the units, and settings with the addresses of the stand-ins.
     private func prepare() async throws {
-        for name in ["authd.socket", "authd.service", "authc-wait@.service"] {
+        for name in ["authd.socket", "authd-extra.socket", "authd.service", "authc-wait@.service"] {
             let unit = try String(contentsOf: Self.root.appending(path: "systemd/\(name)"), encoding: .utf8)
                 .replacing(Self.installed, with: Self.built)
             try await write(unit, to: ".config/systemd/user/\(name)")

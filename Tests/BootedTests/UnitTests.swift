@@ -145,6 +145,61 @@ struct UnitTests {
         }
     }
 
+    @Test(
+        "the extra socket is opened by its unit and a restart, or by a reload; its clients get what the settings list")
+    func extraSocket() async throws {
+        let extra = "/run/user/1000/authd-extra/socket"
+        try await BootedMachine.play { machine in
+            let settings = ".config/authd/authd.toml"
+            let former = try await machine.person("cat", "/people/ada/" + settings)
+            try await machine.signIn()
+            let token = try await machine.authc("token").out
+            // By the unit. systemd starts no socket whose service runs.
+            try await machine.person("systemctl", "--user", "enable", "authd-extra.socket")
+            let busy = try await machine.asPerson(["systemctl", "--user", "start", "authd-extra.socket"])
+            #expect(busy.status != 0)
+            try await machine.person("systemctl", "--user", "restart", "authd-extra.socket", "authd.service")
+            #expect(try await machine.authc("token").out == token)
+            #expect(try await machine.person("stat", "-c", "%a", extra, "/run/user/1000/authd-extra") == "600\n700\n")
+            #expect(try await machine.authc("status", "--socket", extra).status == 77)
+            let rules = "\n[listener.extra]\nsessions = [\"app-template\"]\nclasses = [\"status\"]\n"
+            try await machine.write(former + rules, to: settings)
+            try await machine.person("systemctl", "--user", "reload", "authd.service")
+            #expect(try await machine.journal(until: "[listener.extra] is different") != nil)
+            #expect(try await machine.authc("status", "--socket", extra).status == 0)
+            #expect(try await machine.authc("token", "--socket", extra).status == 77)
+            // A client of it starts authd.
+            try await machine.person("systemctl", "--user", "stop", "authd.service")
+            #expect(try await machine.authc("status", "--socket", extra).status == 0)
+
+            // By authd, without the unit.
+            try await machine.person("systemctl", "--user", "disable", "--now", "authd-extra.socket")
+            try await machine.person("systemctl", "--user", "restart", "authd.service")
+            try await machine.write(former + rules + "listen = true\n", to: settings)
+            try await machine.person("systemctl", "--user", "reload", "authd.service")
+            let opened = "until [ -S \(extra) ]; do :; done"
+            try await machine.person("timeout", "60", "bash", "-c", opened)
+            #expect(try await machine.authc("status", "--socket", extra).status == 0)
+        }
+    }
+
+    @Test("a unit of the user with PrivateUsers= is in a sandbox, and other units are not")
+    func confinedUnit() async throws {
+        try await BootedMachine.play { machine in
+            try await machine.signIn()
+            func token(_ options: String...) async throws -> Child.Output {
+                try await machine.asPerson(
+                    ["systemd-run", "--user", "--wait", "--pipe", "--quiet"] + options
+                        + ["/usr/lib/authd-built/authc", "token"])
+            }
+            let plain = try await token()
+            #expect(plain.status == 0 && !plain.out.isEmpty, "\(plain)")
+            let confined = try await token("-p", "PrivateUsers=yes")
+            #expect(confined.status == 77 && confined.out.isEmpty, "\(confined)")
+            #expect(confined.err.contains("user namespace"), "\(confined)")
+        }
+    }
+
     @Test("the unit limits authd's resources")
     func bounds() async throws {
         try await BootedMachine.play { machine in

@@ -8,12 +8,14 @@ import AuthWire
 /// The rules are read at each request, and again before its result is sent: a reload also applies to open connections, to
 /// requests that wait, and to streams.
 struct Confinement: Sendable {
+    /// Why the client is confined.
+    var client = ConfinedClient.extraSocket
     let rules: StateBroadcast<ListenerRules>
     let board: StateBoard
 
     private var now: ListenerRules { rules.current ?? ListenerRules() }
 
-    var visibility: Visibility { Visibility(now, board) }
+    var visibility: Visibility { Visibility(now, board, for: client) }
 
     /// Checks a method before its params are read.
     func check(_ method: String, _ access: AccessClass) throws(AgentError) {
@@ -58,7 +60,8 @@ struct Confinement: Sendable {
     func guarding(_ handling: RequestHandling, of request: ConfinedRequest) -> RequestHandling {
         switch handling {
         case .now(let result): .now(result.map { visibility.result($0, of: request.method) }.mapError(visibility.error))
-        case .rendered where request.method == TokenGet.name: .now(.failure(.notAllowedHere("allows no such token")))
+        case .rendered where request.method == TokenGet.name:
+            .now(.failure(visibility.error(.notAllowedHere("allows no such token"))))
         case .later(let limit, let work): .later(within: limit, guarding(work, of: request))
         case .open(let opening): .open(guarding(opening, of: request))
         case .onStream(let name, let use): .onStream(name) { guarding(use($0), of: request) }
@@ -74,11 +77,12 @@ struct Confinement: Sendable {
             } catch {
                 throw visibility.error(error)
             }
-            if let refusal = request.refusal(by: now) { throw refusal }
+            if let refusal = request.refusal(by: now) { throw visibility.error(refusal) }
             guard case .value(let json) = payload else { return payload }
             let granted = json["scopes"]?.arrayValue?.compactMap(\.stringValue)
             if request.method == TokenGet.name, !request.isNarrow(granted) {
-                throw .notAllowedHere("does not allow the token that was issued: it has more scopes than requested")
+                throw visibility.error(
+                    .notAllowedHere("does not allow the token that was issued: it has more scopes than requested"))
             }
             return .value(visibility.result(json, of: request.method))
         }
@@ -89,7 +93,7 @@ struct Confinement: Sendable {
             name: opening.name,
             make: { send throws(AgentError) in
                 try opening.make { result in
-                    if let refusal = request.refusal(by: now) { return send(.failure(refusal)) }
+                    if let refusal = request.refusal(by: now) { return send(.failure(visibility.error(refusal))) }
                     send(result.mapError(visibility.error))
                 }
             },
@@ -98,7 +102,7 @@ struct Confinement: Sendable {
                     group.addTask {
                         for await rules in self.rules.states() {
                             guard let refusal = request.refusal(by: rules) else { continue }
-                            return stream.close(refusal)
+                            return stream.close(visibility.error(refusal))
                         }
                     }
                     await opening.run(stream)

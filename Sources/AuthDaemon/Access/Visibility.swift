@@ -6,11 +6,13 @@ import AuthWire
 /// passes through this value: results, errors, events and snapshots.
 struct Visibility {
     let rules: ListenerRules
+    private let client: ConfinedClient
     /// By name. Each is `default` only if it is the default one for this client.
     let statuses: [SessionStatus]
 
-    init(_ rules: ListenerRules, _ board: StateBoard) {
+    init(_ rules: ListenerRules, _ board: StateBoard, for client: ConfinedClient) {
         self.rules = rules
+        self.client = client
         var visible = board.statuses().filter { rules.sessions.contains($0.session) }
         let chosen = visible.first(where: \.isDefault)?.session ?? (visible.count == 1 ? visible[0].session : nil)
         for index in visible.indices {
@@ -103,7 +105,10 @@ struct Visibility {
             visible.message = "This session uses the sign-in of another one, which is not signed in."
         case "damaged":
             visible.message = "What is kept of this session cannot be read. Signing in to it again replaces it."
-        case "insufficient_scope", AgentError.noDefaultCause, AgentError.confinedCause: return visible
+        case AgentError.confinedCause:
+            visible.message = "\(client.text): \(error.message)"
+            return visible
+        case "insufficient_scope", AgentError.noDefaultCause: return visible
         default:
             if error.kind == .validation { return visible }
         }

@@ -32,6 +32,11 @@ final class Connection: ClientSocketDelegate {
     /// Unique in the registry.
     let number: Int
     let peer: PeerCredentials
+    /// The process that has connected; `nil` if the client is confined.
+    let process: PeerProcess?
+    /// It was made before the agent asked for senders, by a client that waited for the agent's start at a socket without
+    /// PassCredentials= (systemd.socket(5)). What that client sent first has no sender.
+    let mayLackSender: Bool
     /// `nil`: the client may do everything.
     let confinement: Confinement?
     private(set) var subscriptions: Subscriptions
@@ -64,9 +69,14 @@ final class Connection: ClientSocketDelegate {
     private(set) var unread = BufferedSince()
     private var lingers = false
 
-    init(peer: PeerCredentials, confinement: Confinement?, socket: ClientSocket, registry: ConnectionRegistry) {
+    init(
+        peer: PeerCredentials, process: PeerProcess?, confinement: Confinement?, socket: ClientSocket,
+        registry: ConnectionRegistry
+    ) {
         number = registry.nextNumber()
         self.peer = peer
+        self.process = process
+        mayLackSender = socket.asksForSenders()
         self.confinement = confinement
         self.socket = socket
         self.registry = registry
@@ -87,8 +97,10 @@ final class Connection: ClientSocketDelegate {
         startLineDeadline("after connecting")
     }
 
-    func received(_ bytes: ByteBuffer) {
+    func received(_ bytes: ByteBuffer, from sender: PeerCredentials) {
         guard phase == .open else { return }
+        let isPeer = sender == peer || (mayLackSender && sender.processID <= 0)
+        guard isPeer, process?.isRunning ?? true else { return refuse(.senderChanged) }
         framer.append(bytes)
         processLines()
         framer.copyRest()

@@ -9,6 +9,8 @@ package struct ConnectionLimits: Sendable {
     package var connectionsPerUser = Limits.connectionsPerUser
     /// Of clients of the extra socket and in sandboxes: they must not use up those of the user.
     package var confinedConnections = 1024
+    /// Each needs a descriptor.
+    package var watchedProcesses = 128
     package var requestsPerConnection = Limits.requestsPerConnection
     package var batchAnswerBytes = Limits.batchAnswerBytes
 
@@ -66,7 +68,9 @@ package struct ConnectionLimits: Sendable {
     /// With as many connections as the descriptors of this process allow.
     package static var ofThisProcess: ConnectionLimits {
         var limits = ConnectionLimits()
-        limits.connectionsInAll = limits.connections(forDescriptors: ProcessGuard.descriptors)
+        let descriptors = ProcessGuard.descriptors
+        limits.connectionsInAll = limits.connections(forDescriptors: descriptors)
+        limits.watchedProcesses = min(limits.watchedProcesses, descriptors / 128)
         return limits
     }
 

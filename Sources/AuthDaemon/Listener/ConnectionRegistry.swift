@@ -19,6 +19,7 @@ final class ConnectionRegistry {
     private let board: StateBoard
     private let newTasks: AsyncStream<ConnectionTasks>.Continuation
     private let confinement: Confinement
+    private let processes: PeerProcesses
     private var acceptSources: [ListenerName: AcceptSource] = [:]
     private var lastNumber = 0
     private var connections: [Int: Connection] = [:]
@@ -54,6 +55,7 @@ final class ConnectionRegistry {
         self.board = board
         self.policy = policy
         confinement = Confinement(rules: rules, board: board)
+        processes = PeerProcesses(executor: executor, limit: limits.watchedProcesses)
         self.limits = limits
         self.counters = counters
         self.clock = clock
@@ -82,13 +84,26 @@ final class ConnectionRegistry {
         // A peer whose uid is unknown is refused.
         let peer = PeerCredentials(descriptor: descriptor) ?? PeerCredentials(processID: 0, userID: .max)
         let socket = ClientSocket(descriptor, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
+        let caller = caller(peer, at: descriptor, from: name)
         let connection = Connection(
-            peer: peer, confinement: name == .extra ? confinement : nil, socket: socket, registry: self)
+            peer: peer, process: caller.process, confinement: caller.confinement, socket: socket, registry: self)
         do throws(SystemFailure) {
             try socket.open(for: connection)
             connection.begin()
         } catch {
+            if let process = caller.process { processes.connectionEnded(of: process) }
             logger.error("Refused a client: \(error)", metadata: ["peer_pid": "\(peer.processID)"])
+        }
+    }
+
+    private func caller(_ peer: PeerCredentials, at descriptor: CInt, from name: ListenerName) -> Caller {
+        guard name != .extra else { return .confined(.extraSocket, by: confinement) }
+        // It is refused anyway.
+        guard policy.now.refusal(of: peer) == nil else { return .confined(.unidentified, by: confinement) }
+        do throws(ConfinedClient) {
+            return Caller(process: try processes.process(of: peer, at: descriptor), confinement: nil)
+        } catch {
+            return .confined(error, by: confinement)
         }
     }
 
@@ -134,6 +149,7 @@ final class ConnectionRegistry {
 
     func leave(_ connection: Connection) {
         unfollow(connection)
+        if let process = connection.process { processes.connectionEnded(of: process) }
         guard connections.removeValue(forKey: connection.number) != nil else { return }
         counters.closed()
         if connection.confinement != nil { confined -= 1 }

@@ -6,7 +6,7 @@ import NIOCore
 /// The user of a socket.
 protocol ClientSocketDelegate: AnyObject {
     /// The bytes belong to the executor: copy what is needed later.
-    func received(_ bytes: ByteBuffer)
+    func received(_ bytes: ByteBuffer, from sender: PeerCredentials)
     /// No more input; output may continue.
     func inputEnded()
     /// The client received some of the waiting bytes.
@@ -44,6 +44,14 @@ final class ClientSocket: ReadinessHandler {
         self.marks = marks
     }
 
+    /// Has the kernel report the senders of what is received from now on.
+    /// - Returns: whether it did not do that before.
+    func asksForSenders() -> Bool {
+        guard authd_passes_credentials(descriptor) == 0 else { return false }
+        _ = authd_pass_credentials(descriptor)
+        return true
+    }
+
     /// Bytes that the client has not received.
     var waiting: Int { unsent.readableBytes }
 
@@ -68,7 +76,7 @@ final class ClientSocket: ReadinessHandler {
     }
 
     private func read() {
-        let count = executor.read(descriptor) { delegate?.received($0) }
+        let count = executor.read(descriptor) { delegate?.received($0, from: $1) }
         guard count <= 0, isOpen else { return }
         if count == 0 {
             hasInput = false

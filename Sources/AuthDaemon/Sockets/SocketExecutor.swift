@@ -247,20 +247,21 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         poller.unwatch(descriptor)
     }
 
-    /// Passes on available input, and wipes it.
+    /// Passes on available input of one sender, and wipes it.
     ///
     /// - Returns: the number of bytes, 0 at the end of the input, and -1 with errno set.
-    func read(_ descriptor: CInt, _ body: (ByteBuffer) -> Void) -> Int {
+    func read(_ descriptor: CInt, _ body: (ByteBuffer, PeerCredentials) -> Void) -> Int {
         assertOwned()
         var count = 0
+        var sender = authd_peer()
         unsafe input.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.maxInput) { room in
             repeat {
-                count = unsafe recv(descriptor, room.baseAddress, Self.maxInput, 0)
+                count = unsafe authd_receive(descriptor, room.baseAddress, Self.maxInput, &sender)
             } while count < 0 && errno == EINTR
             return max(0, count)
         }
         guard count > 0 else { return count }
-        body(input)
+        body(input, PeerCredentials(sender))
         input.clear()
         unsafe input.withUnsafeMutableWritableBytes { room in
             if let start = room.baseAddress { unsafe explicit_bzero(start, count) }

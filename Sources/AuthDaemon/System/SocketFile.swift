@@ -42,6 +42,8 @@ package struct SocketFile: Sendable {
             // wider, and the umask of other threads does not change.
             guard fchmod(descriptor, 0o600) == 0 else { throw SystemFailure("set the mode of \(path)") }
             guard unsafe call(Glibc.bind, descriptor, &address) == 0 else { throw SystemFailure("bind \(path)") }
+            // Before anyone can connect: the first bytes of a client must bring their sender, too.
+            guard authd_pass_credentials(descriptor) == 0 else { throw SystemFailure("receive credentials at \(path)") }
             guard listen(descriptor, backlog) == 0 else { throw SystemFailure("listen at \(path)") }
             guard let identity = FileIdentity(path: path) else { throw SystemFailure("read the status of \(path)") }
             return SocketFile(descriptor: descriptor, path: path, identity: identity)
@@ -52,8 +54,11 @@ package struct SocketFile: Sendable {
     }
 
     /// A socket that systemd bound and passed to us (sd_listen_fds(3)).
+    ///
+    /// Its unit has PassCredentials=. This is for a unit that does not.
     package static func inherited(descriptor: CInt, path: String) -> SocketFile {
-        SocketFile(descriptor: descriptor, path: path, identity: nil)
+        _ = authd_pass_credentials(descriptor)
+        return SocketFile(descriptor: descriptor, path: path, identity: nil)
     }
 
     /// Removes the file if it is still the one that ``bind(path:)`` made.

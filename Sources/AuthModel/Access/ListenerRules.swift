@@ -125,7 +125,7 @@ extension AgentError {
 
     package static func notAllowedHere(_ reason: String, details: [String] = []) -> AgentError {
         AgentError(
-            .denied, "[listener.extra] in authd.toml, which applies to this client, \(reason).", cause: confinedCause,
+            .denied, "[listener.extra] in authd.toml \(reason).", cause: confinedCause,
             details: details)
     }
 }
