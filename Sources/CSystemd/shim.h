@@ -78,14 +78,17 @@ static inline long authd_receive(int fd, void *bytes, size_t room, struct authd_
     return count;
 }
 
-// A descriptor of the process that connected (pidfd_open(2)): SO_PEERPIDFD of Linux 6.5, otherwise of the process that has its
-// number now. The descriptor, or -1 with errno set.
-static inline int authd_peer_process(int fd, pid_t pid) {
-    const int peer_pidfd = 77, pidfd_open_number = 434;
+// SO_PEERPIDFD of Linux 6.5: a descriptor of the process that connected, or -1 with errno set: ENOPROTOOPT on an older kernel.
+static inline int authd_peer_process(int fd) {
+    const int peer_pidfd = 77;
     int process = -1;
     socklen_t length = sizeof process;
-    if (getsockopt(fd, SOL_SOCKET, peer_pidfd, &process, &length) == 0) return process;
-    if (errno != ENOPROTOOPT) return -1;
+    return getsockopt(fd, SOL_SOCKET, peer_pidfd, &process, &length) == 0 ? process : -1;
+}
+
+// pidfd_open(2): a descriptor of the process that has this number now, or -1 with errno set.
+static inline int authd_open_process(pid_t pid) {
+    const int pidfd_open_number = 434;
     return (int)syscall(pidfd_open_number, pid, 0);
 }
 

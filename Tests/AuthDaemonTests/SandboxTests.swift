@@ -85,6 +85,39 @@ struct SandboxTests {
         for text in ["", "NSpid:\n", "Name:\tNSpid: 1\n"] { #expect(ProcText.processNamespaces(inText: text) == nil) }
     }
 
+    @Test("without SO_PEERPIDFD, and with more processes than are watched, a client gets its token all the same")
+    func olderKernel() async throws {
+        var limits = ConnectionLimits()
+        limits.watchedProcesses = 0
+        try await TestServer.run(limits: limits) { rig in
+            let answers = try await SenderTests.responses("token", rig.path)
+            #expect(answers.first?["result"]?["access_token"] == .string(TestServer.token), "\(answers)")
+        }
+        let executor = try SocketExecutor()
+        let child = try await Child(["true"], environment: ["PATH": "/usr/bin:/bin"])
+        #expect(await child.ended() == 0)
+        let pid = child.pid
+        let found = await withCheckedContinuation { (continuation: CheckedContinuation<[String], Never>) in
+            executor.perform {
+                var found: [String] = []
+                let processes = PeerProcesses(executor: executor, limit: 1, hasPeerDescriptors: false)
+                for processID in [getpid(), pid, 0] {
+                    do throws(ConfinedClient) {
+                        let peer = PeerCredentials(processID: processID, userID: geteuid())
+                        let process = try processes.process(of: peer, at: -1)
+                        found.append(process.isRunning ? "running" : "ended")
+                        processes.connectionEnded(of: process)
+                    } catch {
+                        found.append(error.rawValue)
+                    }
+                }
+                continuation.resume(returning: found)
+            }
+        }
+        #expect(found == ["running", "unidentified", "processNamespace"])
+        await executor.stop()
+    }
+
     @Test("without a descriptor for each process, the start time shows that it is still the same one")
     func startTime() async throws {
         let child = try await Child(["cat"], environment: ["PATH": "/usr/bin:/bin"], input: .held)

@@ -103,7 +103,8 @@ struct Visibility {
             visible.cause = "other_origin"
         case "shared_sign_in":
             visible.message = "This session uses the sign-in of another one, which is not signed in."
-        case "damaged":
+        // The store's message names the sessions whose records are damaged.
+        case "damaged", StoreState.ready.rawValue:
             visible.message = "What is kept of this session cannot be read. Signing in to it again replaces it."
         case AgentError.confinedCause:
             visible.message = "\(client.text): \(error.message)"

@@ -57,13 +57,16 @@ final class PeerProcesses {
 
     private let executor: SocketExecutor
     private let limit: Int
+    private let hasPeerDescriptors: Bool
     private var entries: [Int32: Entry] = [:]
 
     /// - Parameter limit: how many processes are watched. Each needs a descriptor; for another one the start time is read with
     ///   every message.
-    init(executor: SocketExecutor, limit: Int) {
+    /// - Parameter hasPeerDescriptors: whether the kernel may know SO_PEERPIDFD.
+    init(executor: SocketExecutor, limit: Int, hasPeerDescriptors: Bool = true) {
         self.executor = executor
         self.limit = limit
+        self.hasPeerDescriptors = hasPeerDescriptors
     }
 
     /// The process at the other end, with one more connection; see ``connectionEnded(of:)``.
@@ -71,7 +74,7 @@ final class PeerProcesses {
     func process(of peer: PeerCredentials, at socket: CInt) throws(ConfinedClient) -> PeerProcess {
         // The kernel has no number for a process that is not in our process namespace, or below it.
         guard peer.processID > 0 else { throw .processNamespace }
-        let descriptor = authd_peer_process(socket, peer.processID)
+        let descriptor = descriptor(of: peer.processID, at: socket)
         guard descriptor >= 0 else { throw .unidentified }
         var isKept = false
         defer { if !isKept { close(descriptor) } }
@@ -88,6 +91,14 @@ final class PeerProcesses {
         let process = PeerProcess(peer.processID, descriptor: descriptor, isWatched: isKept, executor: executor)
         entries[peer.processID] = Entry(process: process, connections: 1)
         return process
+    }
+
+    private func descriptor(of processID: Int32, at socket: CInt) -> CInt {
+        if hasPeerDescriptors {
+            let descriptor = authd_peer_process(socket)
+            if descriptor >= 0 || errno != ENOPROTOOPT { return descriptor }
+        }
+        return authd_open_process(processID)
     }
 
     func connectionEnded(of process: PeerProcess) {
