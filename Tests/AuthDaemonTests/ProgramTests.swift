@@ -166,14 +166,14 @@ struct UnitTests {
         let home = try Home()
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path
-        for unit in ["authd.socket", "authd.service"] {
+        for unit in ["authd.socket", "authd-extra.socket", "authd.service"] {
             let text = try String(contentsOfFile: "\(repository)/systemd/\(unit)", encoding: .utf8)
             _ = try home.folder.write(text.replacing("/usr/bin/authd", with: Programs.authd), to: "units/\(unit)")
         }
         let units = home.folder.path + "/units/"
         let verify = try await Program(
-            home, [units + "authd.service", units + "authd.socket"], program: "systemd-analyze",
-            through: [], first: ["verify", "--user", "--man=no"])
+            home, ["authd.service", "authd.socket", "authd-extra.socket"].map { units + $0 },
+            program: "systemd-analyze", through: [], first: ["verify", "--user", "--man=no"])
         #expect(await verify.ended() == 0)
         // Unknown keys only cause warnings.
         #expect(await verify.errors() == "")

@@ -103,6 +103,7 @@ final class ConnectionRegistry {
         do throws(ConfinedClient) {
             return Caller(process: try processes.process(of: peer, at: descriptor), confinement: nil)
         } catch {
+            logger.debug("\(error.text): its access is limited.", metadata: ["peer_pid": "\(peer.processID)"])
             return .confined(error, by: confinement)
         }
     }
