@@ -48,6 +48,14 @@ package struct SettingKey: Sendable, Equatable {
                 "session.signed_out",
             ])),
         SettingKey("hook[N].command", .texts),
+        SettingKey("listener.extra.listen", .boolean, default: "false"),
+        SettingKey("listener.extra.socket", .text),
+        SettingKey("listener.extra.sessions", .texts),
+        SettingKey("listener.extra.classes", .texts),
+        SettingKey("listener.extra.methods", .texts),
+        SettingKey("listener.extra.endpoints", .texts),
+        SettingKey("listener.extra.scopes", .texts),
+        SettingKey("listener.extra.audiences", .texts),
     ]
 
     /// The setting with this path.

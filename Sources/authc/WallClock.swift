@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Shows Unix seconds as local time.

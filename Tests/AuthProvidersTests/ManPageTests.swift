@@ -71,12 +71,15 @@ struct ManPageTests {
         zzzzzzzzzzzz = 1
         [[hook]]
         zzzzzzzzzzzz = 1
+        [listener.extra]
+        zzzzzzzzzzzz = 1
         """
 
     /// Keys that are tables, and have a section.
     private static let sectionsOfTables = [
         "http": "[http]", "api": "[api]", "providers": "[providers.NAME]",
         "environments": "[providers.NAME.environments]", "folder": "[[folder]]", "hook": "[[hook]]",
+        "listener": "[listener.extra]",
     ]
 
     @Test("authd.toml(5) has every setting in its table's section, and no other")

@@ -1,3 +1,4 @@
+internal import AuthConfiguration
 internal import AuthModel
 internal import AuthWire
 

@@ -1,4 +1,5 @@
 import AuthClient
+import CLinux
 import Glibc
 
 /// Draws a ``TransferBar`` on stderr, if that is a terminal.
