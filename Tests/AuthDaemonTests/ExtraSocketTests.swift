@@ -160,6 +160,54 @@ struct ExtraSocketTests {
         }
     }
 
+    @Test("without rules the agent says only its version and its protocol")
+    func info() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let info = try rig.dialExtra().ask("agent.info")["result"]?.objectValue
+                #expect(info.map { Set($0.keys) } == ["version", "protocol"])
+            }
+        }
+    }
+
+    @Test("a session that shares the sign-in of a hidden one does not name it")
+    func sharedSignIn() async throws {
+        try await TestServer.run(names: Self.names, rules: Self.rules(["work", "linked"])) { rig in
+            try await onThread {
+                let linked = try SessionName("linked")
+                var status = SessionStatus(session: linked, provider: "shop", state: .stale)
+                status.sharedSession = try SessionName("private")
+                status.message = "It uses private."
+                status.lastError = "shop did not renew session private."
+                status.storeError = "private is locked."
+                rig.board.put(placeholder: status)
+                let client = try rig.dialExtra()
+                _ = try client.ask("events.subscribe")
+                var heard = try client.json().text()
+                heard += try client.ask("session.list").text()
+                heard += try client.ask("session.status", ["session": "linked"]).text()
+                rig.publisher.publish(
+                    AgentEvent(topic: .session, name: "state", at: 1, session: linked, status: status))
+                heard += try client.json().text()
+                #expect(heard.contains("linked") && !heard.contains("private"), "\(heard)")
+            }
+        }
+    }
+
+    @Test("the default session does not depend on hidden ones")
+    func hiddenDefault() async throws {
+        try await TestServer.run(names: Self.names, rules: Self.rules()) { rig in
+            try await onThread {
+                let client = try rig.dialExtra()
+                let cases: [(String, String?)] = [("private", nil), ("work", "work"), ("shop", "shop")]
+                for (preferred, expected) in cases {
+                    rig.board.prefer(try SessionName(preferred))
+                    #expect(try client.ask("session.status")["result"]?["session"]?.stringValue == expected)
+                }
+            }
+        }
+    }
+
     @Test("its clients cannot use up the connections of the user")
     func crowd() async throws {
         var limits = ConnectionLimits()

@@ -14,7 +14,8 @@ extension SessionRegistry {
             throw .refused(.cannotRenew(record.provider))
         }
         guard let source = session(named: name), hasSignIn(await source.record, for: record) else {
-            throw .temporary(isLoaded ? .noSharedSignIn(record.session, name) : absence(of: name), retryAfter: nil)
+            let absence = isLoaded ? nil : absence(of: name).ofSharedSignIn(record.session)
+            throw .temporary(absence ?? .noSharedSignIn(record.session), retryAfter: nil)
         }
         do throws(AgentError) {
             let grant = try await token(for: resource, of: source, sentAt: sentAt)
@@ -23,18 +24,18 @@ extension SessionRegistry {
         } catch {
             // A refusal that is repeated from memory has a pause: no request follows before its end.
             guard error.refusesTarget, error.retryAfter == nil else {
-                throw .temporary(error, retryAfter: error.retryAfter)
+                throw .temporary(error.ofSharedSignIn(record.session), retryAfter: error.retryAfter)
             }
             // The refusal may concern the sign-in itself and not this resource: a renewal of the other session shows
             // that.
             do throws(AgentError) {
                 try await source.renew()
             } catch {
-                throw .temporary(error, retryAfter: error.retryAfter)
+                throw .temporary(error.ofSharedSignIn(record.session), retryAfter: error.retryAfter)
             }
             throw .final(error)
         }
-        throw .temporary(.noSharedSignIn(record.session, name), retryAfter: nil)
+        throw .temporary(.noSharedSignIn(record.session), retryAfter: nil)
     }
 
     /// Requests a new token for another resource with a session's sign-in.
@@ -106,9 +107,21 @@ extension AgentError {
         return [.validation, .refused, .forbidden].contains(kind) && codes.contains(cause ?? "")
     }
 
-    fileprivate static func noSharedSignIn(_ session: SessionName, _ source: SessionName) -> AgentError {
+    /// Errors of this session do not name the other one, because a client of this session may not know it
+    /// (Docs/decisions/access.md). `shared_session` in the status does.
+    fileprivate static func noSharedSignIn(_ session: SessionName) -> AgentError {
         AgentError(
-            .signInRequired, "Session \(session) uses the sign-in of session \(source), which is not signed in.",
+            .signInRequired, "Session \(session) uses the sign-in of another session, which is not signed in.",
             cause: "shared_sign_in")
+    }
+
+    /// An error of the session with the sign-in, as one of this session.
+    fileprivate func ofSharedSignIn(_ session: SessionName) -> AgentError {
+        var error = self
+        error.message =
+            "Session \(session) uses the sign-in of another session, which did not renew it: "
+            + "\((kind ?? .internal_).rawValue). The status of that session says more."
+        error.details = []
+        return error
     }
 }

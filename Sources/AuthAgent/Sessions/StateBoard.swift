@@ -106,6 +106,8 @@ package final class StateBoard: Sendable {
         known.withLock { $0.missingScopes.values.map(\.1).sorted { $0.session < $1.session } }
     }
     package var network: NetworkStatus { known.withLock { $0.network } }
+    /// The default session that the settings name; it need not exist.
+    package var preferredSession: SessionName? { known.withLock { $0.standard.preferred } }
     package var renewals: Int { known.withLock { $0.renewals } }
     package var sessionCount: Int { known.withLock { $0.snapshots.count } }
 

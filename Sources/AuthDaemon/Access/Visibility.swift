@@ -14,15 +14,25 @@ struct Visibility {
         self.rules = rules
         self.client = client
         var visible = board.statuses().filter { rules.sessions.contains($0.session) }
-        let chosen = visible.first(where: \.isDefault)?.session ?? (visible.count == 1 ? visible[0].session : nil)
+        // The session that the user chose may be a hidden one, so that choice does not count.
+        let preferred = visible.contains { $0.session == board.preferredSession } ? board.preferredSession : nil
+        let chosen = preferred ?? (visible.count == 1 ? visible[0].session : nil)
         for index in visible.indices {
             visible[index].isDefault = visible[index].session == chosen
-            if let shared = visible[index].sharedSession, !rules.sessions.contains(shared) {
-                visible[index].sharedSession = nil
-                visible[index].message = nil
-            }
+            visible[index] = Self.hidingSharedSignIn(of: visible[index], rules)
         }
         statuses = visible
+    }
+
+    /// Texts may name the session whose sign-in is used.
+    private static func hidingSharedSignIn(of status: SessionStatus, _ rules: ListenerRules) -> SessionStatus {
+        guard let shared = status.sharedSession, !rules.sessions.contains(shared) else { return status }
+        var visible = status
+        visible.sharedSession = nil
+        visible.message = nil
+        visible.lastError = nil
+        visible.storeError = nil
+        return visible
     }
 
     /// The session that is meant if none is named.
@@ -47,23 +57,44 @@ struct Visibility {
             with(json) { object in
                 let listed = object["providers"]?.arrayValue ?? []
                 object["providers"] = .array(
-                    listed.filter { providers.contains($0["name"]?.stringValue ?? "") })
+                    listed.filter { providers.contains($0["name"]?.stringValue ?? "") }.map(provider))
             }
+        case ProviderShow.name: provider(json)
         case NetworkStatusGet.name: network(json)
-        case AgentInfoGet.name: with(json) { $0["store"] = $0["store"].map(store) }
+        case AgentInfoGet.name:
+            with(json) { object in
+                var visible = JSONObject()
+                for key in ["version", "protocol"] { visible[key] = object[key] }
+                object = visible
+            }
         default: json
         }
     }
 
     private func status(_ json: JSON) -> JSON {
+        guard let status = try? SessionStatus(json) else { return [:] }
+        return self.status(status).json
+    }
+
+    private func status(_ status: SessionStatus) -> SessionStatus {
+        var visible = Self.hidingSharedSignIn(of: status, rules)
+        visible.isDefault = statuses.contains { $0.isDefault && $0.session == status.session }
+        return visible
+    }
+
+    /// Without the path of the profile, and without environments that no visible session uses.
+    private func provider(_ json: JSON) -> JSON {
         with(json) { object in
-            let name = object["session"]?.stringValue
-            object["default"] = .bool(statuses.contains { $0.isDefault && $0.session.text == name })
-            guard let shared = object["shared_session"]?.stringValue,
-                !rules.sessions.contains(where: { $0.text == shared })
-            else { return }
-            object["shared_session"] = nil
-            object["message"] = nil
+            let name = object["name"]?.stringValue
+            let used = Set(statuses.filter { $0.provider == name }.compactMap(\.environment))
+            func isUsed(_ environment: JSON?) -> Bool { environment?.stringValue.map(used.contains) ?? false }
+            if object["source"]?.stringValue?.hasPrefix("/") == true { object["source"] = "file" }
+            if let all = object["environments"]?.arrayValue {
+                object["environments"] = .array(all.filter { isUsed($0["name"] ?? $0) })
+            }
+            if let all = object["hosts"]?.arrayValue {
+                object["hosts"] = .array(all.filter { $0["environment"] == nil || isUsed($0["environment"]) })
+            }
         }
     }
 
@@ -75,14 +106,6 @@ struct Visibility {
                 for name in all.keys where providers.contains(name) { visible[name] = all[name] }
                 object[key] = .object(visible)
             }
-        }
-    }
-
-    /// The message and the process may be about other sessions and programs.
-    private func store(_ json: JSON) -> JSON {
-        with(json) { object in
-            object["message"] = nil
-            object["process"] = nil
         }
     }
 
@@ -126,7 +149,7 @@ struct Visibility {
         switch event.topic {
         case .session:
             guard let session = event.session, rules.sessions.contains(session) else { return nil }
-            if let status = event.status { visible.status = try? SessionStatus(self.status(status.json)) }
+            visible.status = event.status.map { status($0) }
         case .network:
             if let network = event.network { visible.network = try? NetworkStatus(self.network(network.json)) }
         case .store: visible.store = event.store.map { StoreInfo(kind: $0.kind, state: $0.state) }

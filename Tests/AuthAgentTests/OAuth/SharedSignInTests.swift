@@ -17,6 +17,8 @@ struct SharedSignInTests {
     /// The server, which counts the renewals of `a`.
     private final class Server: Sendable {
         let answer: Mutex<HTTPResponse>
+        /// To renewals of `a`; `nil`: a token.
+        let answerToA = Mutex<HTTPResponse?>(nil)
         let renewals = Counter()
         let clock = Mutex<ManualClock?>(nil)
 
@@ -31,7 +33,8 @@ struct SharedSignInTests {
             clock.withLock { $0 }?.advance(RenewalQueue.spacing)
             let form = request.body.flatMap { Form.decode($0.reveal()) } ?? []
             if form["resource"] == SharedSignInTests.places["b"] { return answer.withLock { $0 } }
-            return SharedSignInTests.token("a-\(renewals.next())")
+            let number = renewals.next()
+            return answerToA.withLock { $0 } ?? SharedSignInTests.token("a-\(number)")
         }
     }
 
@@ -129,6 +132,20 @@ struct SharedSignInTests {
                 await #expect(throws: AgentError.self) { try await sessions.refresh(Self.ofB) }
             }
             #expect(server.renewals.next() == 2)
+        }
+    }
+
+    @Test(
+        "errors of a session do not name the one whose sign-in it uses", arguments: ["invalid_grant", "server_error"])
+    func unnamed(code: String) async throws {
+        try await play(try Self.pair(age: 2000), Self.error(400, "invalid_target")) { sessions, server in
+            server.answerToA.withLock { $0 = Self.error(400, code) }
+            let error = await #expect(throws: AgentError.self) { try await sessions.refresh(Self.ofB) }
+            let status = try sessions.status(Self.ofB.session)
+            for text in [error?.message, status.lastError] {
+                let text = try #require(text)
+                #expect(!text.contains("session a") && !text.contains("Session a "), "\(text)")
+            }
         }
     }
 
