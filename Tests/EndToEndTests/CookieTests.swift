@@ -131,6 +131,51 @@ struct CookieTests {
         }
     }
 
+    @Test("a client with limited access gets no header with a credential: of a response, from the cache, of a stream")
+    func limitedAccess() async throws {
+        let reply: @Sendable (ScriptedBackend.Received) -> ScriptedBackend.Reply = { call in
+            let headers = [("X-Token", "token-1"), ("Set-Cookie", "refresh=secret; HttpOnly"), ("X-Other", "shown")]
+            return .init(200, #"{"token":"token-0","expires_in":3600}"#, headers)
+        }
+        try await ScriptedBackend.serving(reply) { backend in
+            try await Scene.play { scene in
+                try await scene.addProfile(
+                    Self.profile(
+                        backend.url,
+                        reply: "access_token = { header = \"X-Token\" }\nexpires_in = \"/expires_in\"",
+                        renewal: "kind = \"none\""
+                    ).replacing("cache_seconds = 0", with: "cache_seconds = 60")
+                        .replacing("[sign_in", with: "staging = \"\(backend.url)/staging\"\n[sign_in"), named: "shop")
+                try await Self.login(scene)
+                let extra = try await scene.openExtra(
+                    "sessions = [\"shop\"]\nclasses = [\"status\", \"act\"]\nendpoints = [\"me\"]")
+                let main = scene.desktop.folder.path + "/run/authd/socket"
+                for members in [[:], [:], ["answer": "stream", "stream": "s"]] as [JSONObject] {
+                    for path in [extra, main] {
+                        var params = members
+                        params["session"] = "shop"
+                        params["endpoint"] = "me"
+                        let answer = try await onThread { [params] in
+                            try RawClient(path).ask("api.call", .object(params))
+                        }
+                        let headers = answer["result"]?["headers"]
+                        #expect(headers?["x-other"] == "shown", "\(answer.text())")
+                        #expect((headers?["set-cookie"] == nil) == (path == extra), "\(answer.text())")
+                        #expect((headers?["x-token"] == nil) == (path == extra), "\(answer.text())")
+                    }
+                }
+                // Nor the path of the profile, nor an environment that no session uses.
+                let show = try await onThread {
+                    try RawClient(extra).ask("provider.show", ["provider": "shop"])["result"]
+                }
+                #expect(show?["source"] == "file")
+                #expect(show?["environments"]?.arrayValue?.map { $0["name"] } == ["production"])
+                let list = try await onThread { try RawClient(extra).ask("provider.list")["result"]?["providers"]?[0] }
+                #expect(list?["source"] == "file" && list?["environments"] == ["production"])
+            }
+        }
+    }
+
     @Test("a token in a header, with its scheme, and a refresh token in a cookie that the profile sends itself")
     func header() async throws {
         let reply: @Sendable (ScriptedBackend.Received) -> ScriptedBackend.Reply = { call in

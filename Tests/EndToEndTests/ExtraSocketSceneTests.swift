@@ -21,7 +21,7 @@ struct ExtraSocketSceneTests {
             #expect(users.status == 0 && users.out.contains("ada@example.org"), "\(users)")
             for command in [
                 ["token"], ["token", "--scope", "read"], ["call", "preferences"], ["request", "GET", "/users"],
-                ["logout"],
+                ["whoami", "--fresh"], ["logout"],
             ] {
                 let refused = try await scene.authc(command + ["--socket", extra, "--no-input"])
                 #expect(refused.status == 77 && refused.out.isEmpty, "\(command): \(refused)")
@@ -36,7 +36,7 @@ struct ExtraSocketSceneTests {
 
     @Test("token.get returns only a token with a listed scope, which is another one than the session's own")
     func narrowed() async throws {
-        try await OAuthScene.play { scene, _ in
+        try await OAuthScene.play { scene, server in
             #expect(try await scene.loginByBrowser().status == 0)
             let own = try await scene.authc(["token"]).out
             let extra = try await scene.openExtra(
@@ -48,6 +48,15 @@ struct ExtraSocketSceneTests {
             ] {
                 let refused = try await scene.authc(["token", "--socket", extra] + more)
                 #expect(refused.status == 77 && refused.out.isEmpty, "\(more): \(refused)")
+            }
+            // Also on the way from memory: the user may have it.
+            server.misbehave(.grantsMore)
+            let list = "sessions = [\"oauth-test\"]\nmethods = [\"token.get\"]\nscopes = [\"list\"]"
+            _ = try await scene.openExtra(list)
+            for _ in 0..<2 {
+                let wider = try await scene.authc(["token", "--scope", "list", "--socket", extra])
+                #expect(wider.status == 77 && wider.out.isEmpty && wider.err.contains("more scopes"), "\(wider)")
+                #expect(try await scene.authc(["token", "--scope", "list"]).status == 0)
             }
             // The rules are read again for what is already in memory.
             _ = try await scene.openExtra("sessions = [\"oauth-test\"]\nclasses = [\"status\"]")

@@ -12,6 +12,8 @@ struct Confinement: Sendable {
     var client = ConfinedClient.extraSocket
     let rules: StateBroadcast<ListenerRules>
     let board: StateBoard
+    /// Header fields of a session's responses that may contain its credentials, in lower case.
+    let credentialHeaders: @Sendable (SessionName) -> Set<String>
 
     private var now: ListenerRules { rules.current ?? ListenerRules() }
 
@@ -50,8 +52,18 @@ struct Confinement: Sendable {
         do throws(AgentError) {
             return try visibility.defaultSession()
         } catch {
-            throw board.store.state == .starting ? .storeNotRead(board.store) : error
+            throw board.store.state == .starting ? .storeNotRead(visibleStore) : error
         }
+    }
+
+    /// Its message may be about other sessions.
+    private var visibleStore: StoreInfo { StoreInfo(kind: board.store.kind, state: board.store.state) }
+
+    /// - Throws: if an empty list would say that there are no sessions, while the store has not been read.
+    private func checkStore(for request: ConfinedRequest) throws(AgentError) {
+        let isEmptyList = request.method == SessionListGet.name && visibility.statuses.isEmpty
+        guard isEmptyList, board.store.state != .ready else { return }
+        throw .storeNotRead(visibleStore)
     }
 
     // MARK: Results
@@ -59,7 +71,12 @@ struct Confinement: Sendable {
     /// The same handling, whose results are checked and filtered.
     func guarding(_ handling: RequestHandling, of request: ConfinedRequest) -> RequestHandling {
         switch handling {
-        case .now(let result): .now(result.map { visibility.result($0, of: request.method) }.mapError(visibility.error))
+        case .now(let result):
+            .now(
+                Result { () throws(AgentError) in
+                    try checkStore(for: request)
+                    return visibility.result(try result.get(), of: request.method)
+                }.mapError(visibility.error))
         case .rendered where request.method == TokenGet.name:
             .now(.failure(visibility.error(.notAllowedHere("allows no such token"))))
         case .later(let limit, let work): .later(within: limit, guarding(work, of: request))
@@ -71,21 +88,55 @@ struct Confinement: Sendable {
 
     private func guarding(_ work: @escaping RequestTask.Work, of request: ConfinedRequest) -> RequestTask.Work {
         { () async throws(AgentError) in
-            let payload: Payload
-            do throws(AgentError) {
-                payload = try await work()
-            } catch {
-                throw visibility.error(error)
-            }
+            let payload = try await result(of: work, for: request).get()
             if let refusal = request.refusal(by: now) { throw visibility.error(refusal) }
-            guard case .value(let json) = payload else { return payload }
-            let granted = json["scopes"]?.arrayValue?.compactMap(\.stringValue)
-            if request.method == TokenGet.name, !request.isNarrow(granted) {
-                throw visibility.error(
-                    .notAllowedHere("does not allow the token that was issued: it has more scopes than requested"))
+            switch payload {
+            case .token(let token):
+                if let refusal = request.refusal(of: token, by: now) { throw visibility.error(refusal) }
+                return payload
+            case .response(let response): return .response(withoutCredentials(response, of: request))
+            case .value(let json):
+                do throws(AgentError) {
+                    try checkStore(for: request)
+                } catch {
+                    throw visibility.error(error)
+                }
+                return .value(visibility.result(json, of: request.method))
+            case .text: throw visibility.error(.notAllowedHere("allows no such result"))
             }
-            return .value(visibility.result(json, of: request.method))
         }
+    }
+
+    /// The result of the work, or the refusal by new rules, whichever is first.
+    private func result(
+        of work: @escaping RequestTask.Work, for request: ConfinedRequest
+    ) async -> Result<Payload, AgentError> {
+        await withTaskGroup(of: Result<Payload, AgentError>?.self) { group in
+            group.addTask {
+                do throws(AgentError) {
+                    return .success(try await work())
+                } catch {
+                    return .failure(visibility.error(error))
+                }
+            }
+            group.addTask {
+                for await rules in self.rules.states() {
+                    if let refusal = request.refusal(by: rules) { return .failure(visibility.error(refusal)) }
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            for await result in group { if let result { return result } }
+            return .failure(.stopping)
+        }
+    }
+
+    /// An API may set the cookies that the session is signed in with in any response.
+    private func withoutCredentials(_ response: APIResponse, of request: ConfinedRequest) -> APIResponse {
+        let hidden = request.session.map(credentialHeaders) ?? ProviderProfile.cookieHeaders
+        var visible = response
+        visible.headers = response.headers.filter { !hidden.contains($0.key) }
+        return visible
     }
 
     private func guarding(_ opening: StreamOpening, of request: ConfinedRequest) -> StreamOpening {
@@ -94,7 +145,7 @@ struct Confinement: Sendable {
             make: { send throws(AgentError) in
                 try opening.make { result in
                     if let refusal = request.refusal(by: now) { return send(.failure(visibility.error(refusal))) }
-                    send(result.mapError(visibility.error))
+                    send(result.map { withoutCredentials($0, of: request) }.mapError(visibility.error))
                 }
             },
             run: { stream in

@@ -85,7 +85,7 @@ extension Dispatcher {
         on(TokenGet.self) { call in
             if let token = sessions.liveToken(call) { return .rendered(token.json) }
             return .later(within: call.timeout) { () async throws(AgentError) in
-                .value(try await sessions.token(call).json)
+                .token(try await sessions.token(call))
             }
         }
         later(TokenReject.self) { call async throws(AgentError) in try await sessions.reject(call) }
@@ -142,8 +142,7 @@ extension Dispatcher {
         on(Call.self) { call in
             guard call.streams, !call.queue else {
                 return .later(within: call.timeout) { () async throws(AgentError) in
-                    let response = try await answer(call)
-                    return .text(response.rendered)
+                    .response(try await answer(call))
                 }
             }
             return .open(

@@ -6,6 +6,7 @@ import AuthWire
 /// One handler for each method, registered by its type. What is in memory is answered without a task or an actor's turn.
 package struct Dispatcher: Sendable {
     let board: StateBoard
+    private let providers: ProviderClient
     private var handlers: [String: any MethodHandler] = [:]
 
     package init(
@@ -13,6 +14,7 @@ package struct Dispatcher: Sendable {
         store: StoreAdmin, services: AgentServices
     ) {
         board = context.board
+        providers = context.providers
         addAgent(services)
         addProviders(context.providers, signIns, services)
         addSignIns(signIns)
@@ -31,6 +33,12 @@ package struct Dispatcher: Sendable {
         } catch {
             return .now(.failure(confinement?.visibility.error(error) ?? error))
         }
+    }
+
+    /// The header fields of a session's responses that may contain its credentials, in lower case.
+    func credentialHeaders(of session: SessionName) -> Set<String> {
+        let profile = board.status(session).flatMap { providers.profile(named: $0.provider) }
+        return profile?.credentialHeaders ?? ProviderProfile.cookieHeaders
     }
 
     /// Any handler.

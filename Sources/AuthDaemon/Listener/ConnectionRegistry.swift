@@ -54,7 +54,8 @@ final class ConnectionRegistry {
         self.dispatcher = dispatcher
         self.board = board
         self.policy = policy
-        confinement = Confinement(rules: rules, board: board)
+        confinement = Confinement(
+            rules: rules, board: board, credentialHeaders: { dispatcher.credentialHeaders(of: $0) })
         processes = PeerProcesses(executor: executor, limit: limits.watchedProcesses)
         self.limits = limits
         self.counters = counters

@@ -41,7 +41,7 @@ struct RequestTask: Sendable {
 
     private static func outcome(of work: Work) async -> Result<Payload, AgentError> {
         do throws(AgentError) {
-            return .success(try await work())
+            return .success(try await work().rendered)
         } catch {
             return .failure(error)
         }

@@ -49,9 +49,11 @@ extension SessionMachine {
     var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latestVersion) }
 
     var tokenResult: TokenResult {
-        TokenResult(
+        var result = TokenResult(
             accessToken: record.tokens.accessToken.reveal(), tokenType: record.tokens.tokenType,
             expiresAt: record.tokens.expiresAt?.unixSeconds, session: record.session)
+        result.isOwn = true
+        return result
     }
 
     /// How long a returned token stays valid; `nil` if its expiry is unknown.

@@ -22,7 +22,7 @@ extension SessionMachine {
     ) {
         if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
         if !isNew, let token = targetedTokens[target], token.isEnough(minValid, turn.now), !isRevoked(token) {
-            return turn.reply(.token(token.result(record.session)), to: caller)
+            return turn.reply(.token(token.result(of: record)), to: caller)
         }
         guard canRenew else { return turn.reply(.failure(.cannotRenew(record.provider)), to: caller) }
         if let failure = targetFailures[target], turn.now.boot < failure.until {
@@ -45,7 +45,7 @@ extension SessionMachine {
         let outcome: Result<TargetedToken, AgentError>
         if !missing.isEmpty {
             outcome = .failure(.notGranted(missing))
-        } else if let token = TargetedToken(grant, sentAt: sentAt) {
+        } else if let token = TargetedToken(grant, of: record, sentAt: sentAt) {
             outcome = .success(token)
         } else {
             outcome = .failure(
@@ -85,7 +85,7 @@ extension SessionMachine {
             targetedTokens[target] = token
             targetedTokens[target]?.rotation = rotations
             targetFailures[target] = nil
-            answer(.targeted(target), .token(token.result(record.session)), &turn)
+            answer(.targeted(target), .token(token.result(of: record)), &turn)
         case .failure(let error):
             if targetFailures.count >= Self.maxTargets { targetFailures = [:] }
             targetFailures[target] = TargetFailure(

@@ -12,8 +12,8 @@ package struct ListenerRules: Sendable, Equatable {
     package var sessions: Set<SessionName> = []
     package var classes: Set<AccessClass> = []
     package var methods: Set<String> = []
-    /// For `api.call`; `nil`: any. With a list, `api.request` is refused, because it can reach any path.
-    package var endpoints: Set<String>?
+    /// Those that `api.call` may use.
+    package var endpoints: Set<String> = []
     /// At least one of them must be requested with `token.get`, and no other.
     package var scopes: Set<String> = []
     /// One of them must be requested with `token.get`, if there are any.
@@ -31,11 +31,11 @@ package struct ListenerRules: Sendable, Equatable {
     static let byClass: Set<String> = [
         SessionListGet.name, SessionStatusGet.name, SessionWait.name, ProviderListGet.name, ProviderShow.name,
         NetworkStatusGet.name, EventsSubscribe.name, EventsUnsubscribe.name, SessionRefresh.name,
-        SessionValidate.name, TokenReject.name, UserGet.name, APIRequest.name, APICall.name,
+        SessionValidate.name, TokenReject.name, APICall.name,
     ]
 
-    /// Allowed only if the settings list their name.
-    static let byName: Set<String> = [TokenGet.name, TokenProof.name]
+    /// Allowed only if the settings list their name: they return tokens and proofs, or reach more than the listed endpoints.
+    static let byName: Set<String> = [TokenGet.name, TokenProof.name, UserGet.name, APIRequest.name]
 
     /// They belong to a call of the same connection.
     static let ofStreams: Set<String> = [APIWrite.name, APIRead.name, APIClose.name]
@@ -46,7 +46,6 @@ package struct ListenerRules: Sendable, Equatable {
     package func allows(_ method: String, _ access: AccessClass) -> Bool {
         if Self.always.contains(method) { return true }
         if Self.ofStreams.contains(method) { return allows(APICall.name, .act) || allows(APIRequest.name, .act) }
-        if method == APIRequest.name, endpoints != nil { return false }
         if Self.byName.contains(method) { return methods.contains(method) }
         return Self.byClass.contains(method) && (methods.contains(method) || classes.contains(access))
     }
@@ -82,11 +81,12 @@ package struct ConfinedRequest: Sendable {
     package func refusal(by rules: ListenerRules) -> AgentError? {
         if let refusal = refusalOfMethod(by: rules) { return refusal }
         if let session, !rules.sessions.contains(session) { return .unknownSession(session) }
-        if let endpoint, let endpoints = rules.endpoints, !endpoints.contains(endpoint) {
+        if let endpoint, !rules.endpoints.contains(endpoint) {
             return .notAllowedHere("does not allow the endpoint \(endpoint.quotable)")
         }
-        if hasAddress, rules.endpoints != nil {
-            return .notAllowedHere("lists endpoints, so `next` is not allowed")
+        // It can reach any path of the API.
+        if hasAddress, !rules.allows(APIRequest.name, APIRequest.access) {
+            return .notAllowedHere("does not allow `next`, which needs api.request")
         }
         if isQueued { return .notAllowedHere("does not allow queued writes") }
         return method == TokenGet.name ? tokenRefusal(by: rules) : nil
@@ -111,9 +111,27 @@ package struct ConfinedRequest: Sendable {
         return nil
     }
 
-    /// Whether a token with these scopes may be returned. Without a list in its response, the provider granted what was
-    /// requested (RFC 6749 §5.1).
-    package func isNarrow(_ granted: [String]?) -> Bool {
+    /// Why a token that was issued for this request is not returned; `nil` if it may be.
+    ///
+    /// A provider that ignores `scope` and does not list scopes cannot be recognized, because an absent list means those that were
+    /// requested (RFC 6749 §5.1). Neither can the audience of an opaque token.
+    package func refusal(of token: TokenResult, by rules: ListenerRules) -> AgentError? {
+        let issued = "does not allow the token that was issued"
+        if token.isOwn { return .notAllowedHere("\(issued): it is the session's own") }
+        let secret = Secret(token.accessToken)
+        guard isNarrow(token.granted), isNarrow(JWTClaims.scopes(of: secret)) else {
+            return .notAllowedHere("\(issued): it has more scopes than requested")
+        }
+        if let audience, JWTClaims.isReadable(secret) {
+            let audiences = Set(JWTClaims.audiences(of: secret))
+            guard audiences.contains(audience), rules.audiences.isSuperset(of: audiences) else {
+                return .notAllowedHere("\(issued): it is for another audience, or for more than one")
+            }
+        }
+        return nil
+    }
+
+    private func isNarrow(_ granted: [String]?) -> Bool {
         guard let scopes, let granted else { return true }
         return Set(scopes).isSuperset(of: granted)
     }

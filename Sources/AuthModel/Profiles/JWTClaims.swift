@@ -30,6 +30,15 @@ package enum JWTClaims {
         return (found.arrayValue ?? [found]).compactMap(\.stringValue)
     }
 
+    /// Whether its claims can be read; an opaque token has none.
+    package static func isReadable(_ token: Secret) -> Bool { claims(of: token) != nil }
+
+    /// `scope` (RFC 9068 §2.2.3), or `scp` as some servers call it: a list, or one text; `nil` if there is neither.
+    package static func scopes(of token: Secret) -> [String]? {
+        guard let claims = claims(of: token), let found = claims["scope"] ?? claims["scp"] else { return nil }
+        return found.stringValue.map(OAuthScope.list) ?? found.arrayValue?.compactMap(\.stringValue)
+    }
+
     private static func date(_ claim: String, of token: Secret) -> WallTime? {
         guard let seconds = claims(of: token)?[claim]?.doubleValue, TokenLifetimeDecoder.dates.contains(seconds) else {
             return nil

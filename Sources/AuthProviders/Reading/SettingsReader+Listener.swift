@@ -19,7 +19,7 @@ extension SettingsReader {
         let methods = ListenerRules.grantableMethods
         rules.methods = Set(
             words(section, "methods", "one of " + methods.joined(separator: ", ")) { methods.contains($0) ? $0 : nil })
-        rules.endpoints = section.strings("endpoints").map(Set.init)
+        rules.endpoints = Set(section.strings("endpoints") ?? [])
         rules.scopes = Set(section.strings("scopes") ?? [])
         rules.audiences = Set(section.strings("audiences") ?? [])
         if rules.methods.contains(TokenGet.name), rules.scopes.isEmpty, rules.audiences.isEmpty {

@@ -9,6 +9,10 @@ public struct TokenResult: WireObject, HoldsSecrets {
     /// How long it is still valid, which may be less than requested; `nil`: the provider does not say.
     public var valid: Duration?
     public var session = SessionName.blank
+    /// What the provider says it granted; `nil`: it does not say. Never sent: it is for the agent's own checks.
+    package var granted: [String]?
+    /// It is the session's own token, although another one was requested. Never sent.
+    package var isOwn = false
 
     public init(blank: Blank) {}
     public init(

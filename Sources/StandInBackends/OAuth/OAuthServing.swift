@@ -130,6 +130,7 @@ struct OAuthServing: Shape {
         let audience = form["resource"].map { "resource " + $0 } ?? form["audience"].map { "audience " + $0 }
         guard form["scope"] != nil || audience != nil else { return nil }
         state.note { $0.targets.append([form["scope"], audience].compactMap(\.self).joined(separator: ", ")) }
+        if state.applies(.grantsMore) { return (form["scope"].map { $0 + " " } ?? "") + "admin" }
         return state.applies(.grantsLess) ? "openid" : form["scope"]
     }
 

@@ -187,6 +187,8 @@ extension OAuthStandIn {
         case unknownTarget
         /// Fewer scopes are granted than requested.
         case grantsLess
+        /// More scopes are granted than requested.
+        case grantsMore
         case denies
         case unknownTokenType
         /// Metadata names another algorithm for proofs than ES256.

@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthModel
 import AuthWire
 import Testing
@@ -33,8 +34,7 @@ struct ListenerRulesTests {
             all == [
                 "agent.ping", "agent.info", "rpc.discover", "session.list", "session.status", "session.wait",
                 "provider.list", "provider.show", "network.status", "events.subscribe", "events.unsubscribe",
-                "session.refresh", "session.validate", "token.reject", "user.get", "api.request", "api.call",
-                "api.write", "api.read", "api.close",
+                "session.refresh", "session.validate", "token.reject", "api.call", "api.write", "api.read", "api.close",
             ])
         // Even if they got past the settings' reader.
         let forced = try Self.rules {
@@ -42,19 +42,19 @@ struct ListenerRulesTests {
             $0.methods = Set(AgentMethods.all.map { $0.name })
         }
         let more = Self.allowed(by: forced).subtracting(all)
-        #expect(more == ["token.get", "token.proof"])
+        #expect(more == ["token.get", "token.proof", "user.get", "api.request"])
         for method in AgentMethods.all where method.access == .account || method.access == .admin {
             #expect(!forced.allows(method.name, method.access), "\(method.name)")
         }
     }
 
-    @Test("a list of endpoints excludes every request that chooses its own address")
+    @Test("only listed endpoints may be called; what chooses its own address needs api.request by name")
     func endpoints() throws {
         let rules = try Self.rules {
             $0.classes = [.act]
             $0.endpoints = ["me"]
         }
-        #expect(!rules.allows("api.request", .act))
+        #expect(!rules.allows("api.request", .act) && !rules.allows("user.get", .act))
         var call = ConfinedRequest(method: "api.call", access: .act)
         (call.session, call.endpoint) = (try SessionName("work"), "me")
         #expect(call.refusal(by: rules) == nil)
@@ -63,11 +63,20 @@ struct ListenerRulesTests {
         call.hasAddress = false
         call.endpoint = "delete-user"
         #expect(call.refusal(by: rules)?.kind == .denied)
+        call.endpoint = "me"
+        let without = try Self.rules { $0.classes = [.act] }
+        #expect(call.refusal(by: without)?.kind == .denied)
+        call.hasAddress = true
+        let byName = try Self.rules {
+            $0.methods = ["api.call", "api.request"]
+            $0.endpoints = ["me"]
+        }
+        #expect(byName.allows("api.request", .act) && call.refusal(by: byName) == nil)
     }
 
     @Test("a queued write is refused, because the rules may change before it is sent")
     func queue() throws {
-        let rules = try Self.rules { $0.classes = [.act] }
+        let rules = try Self.rules { $0.methods = ["api.request"] }
         var call = ConfinedRequest(method: "api.request", access: .act)
         call.session = try SessionName("work")
         #expect(call.refusal(by: rules) == nil)
@@ -102,11 +111,42 @@ struct ListenerRulesTests {
         #expect(Self.tokenGet(nil, "https://api.example").refusal(by: both)?.kind == .denied)
     }
 
-    @Test("a token with more scopes than were requested is not narrow")
-    func granted() {
+    private static func token(_ text: String = "opaque", granted: [String]? = nil) throws -> TokenResult {
+        var token = TokenResult(accessToken: text, tokenType: "Bearer", session: try SessionName("work"))
+        token.granted = granted
+        return token
+    }
+
+    @Test("a token with more scopes than were requested, or the session's own token, is not returned")
+    func granted() throws {
+        let rules = try Self.rules { $0.scopes = ["read", "write"] }
         let request = Self.tokenGet(["read"])
-        #expect(request.isNarrow(nil) && request.isNarrow(["read"]) && request.isNarrow([]))
-        #expect(!request.isNarrow(["read", "write"]))
+        for narrow in [nil, ["read"], []] as [[String]?] {
+            #expect(request.refusal(of: try Self.token(granted: narrow), by: rules) == nil)
+        }
+        #expect(request.refusal(of: try Self.token(granted: ["read", "write"]), by: rules)?.kind == .denied)
+        for claim in [#""scope":"read write""#, #""scp":["read","write"]"#] {
+            let token = try Self.token(Sample.jwt("{\(claim)}"))
+            #expect(request.refusal(of: token, by: rules)?.kind == .denied, "\(claim)")
+        }
+        #expect(request.refusal(of: try Self.token(Sample.jwt(#"{"scope":"read"}"#)), by: rules) == nil)
+        var own = try Self.token(granted: ["read"])
+        own.isOwn = true
+        #expect(request.refusal(of: own, by: rules)?.kind == .denied)
+    }
+
+    @Test(
+        "a token for another audience is not returned, as far as the token says for which one it is",
+        arguments: [
+            (#"{"aud":"https://a.example"}"#, true), (#"{"aud":["https://a.example","https://b.example"]}"#, true),
+            (#"{"aud":"https://other.example"}"#, false), ("{}", false),
+            (#"{"aud":["https://a.example","https://other.example"]}"#, false),
+        ])
+    func audience(claims: String, isAllowed: Bool) throws {
+        let rules = try Self.rules { $0.audiences = ["https://a.example", "https://b.example"] }
+        let request = Self.tokenGet(nil, "https://a.example")
+        #expect((request.refusal(of: try Self.token(Sample.jwt(claims)), by: rules) == nil) == isAllowed)
+        #expect(request.refusal(of: try Self.token("opaque"), by: rules) == nil)
     }
 
     @Test("a session that is not listed gets the same error whether it exists or not")
