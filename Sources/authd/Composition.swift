@@ -66,12 +66,12 @@ struct Composition: Sendable {
         if storeKind == .secretService { try locks.claimKeyring() }
         let socket =
             if let inherited { inherited } else { try StartRefusal.wrapping { try SocketFile.bind(path: path) } }
-        let extra = ExtraSocket(inherited: received.sockets[.extra])
+        let extra = ExtraSocket(inherited: received.sockets[.extra], beside: path)
+        // A program in a sandbox may have changed its folder, and must not keep authd from starting.
         do throws(StartRefusal) {
             try extra.listen(at: try reader.extraSocketPath(configuration.settings))
         } catch {
-            socket.removeIfOurs()
-            throw error
+            AgentLog(level: .error).logger().error("The extra socket is not open: \(error.message)")
         }
         return Claims(
             configuration: configuration, storeKind: storeKind, stateFolder: stateFolder, locks: locks, socket: socket,

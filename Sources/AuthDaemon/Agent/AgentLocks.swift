@@ -27,14 +27,19 @@ package final class AgentLocks: Sendable {
         keyring.withLock { $0 = lock }
     }
 
-    /// - Parameter role: what only one agent can be.
-    static func claim(_ path: String, as role: String) throws(StartRefusal) -> LockFile {
+    /// Checks or creates the folder of a socket or a lock.
+    static func prepareFolder(of path: String) throws(StartRefusal) {
         do throws(SocketFolder.Refusal) {
             try SocketFolder.prepare(PrivateFolder.parent(of: path))
         } catch {
             if case .failed = error { throw StartRefusal(.systemError, "\(error)") }
             throw StartRefusal(.refused, "\(error)")
         }
+    }
+
+    /// - Parameter role: what only one agent can be.
+    static func claim(_ path: String, as role: String) throws(StartRefusal) -> LockFile {
+        try prepareFolder(of: path)
         do throws(LockFile.Refusal) {
             return try LockFile(beside: path)
         } catch {

@@ -87,6 +87,14 @@ final class ConnectionRegistry {
         let socket = ClientSocket(descriptor, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
         let caller = caller(peer, at: descriptor, from: name)
         let connection = Connection(
+    /// Ends the clients of the extra socket, which is not served any more.
+    func closeExtra() {
+        stopListening(as: .extra)
+        for connection in Array(connections.values) where connection.confinement?.client == .extraSocket {
+            connection.close()
+        }
+    }
+
             peer: peer, process: caller.process, confinement: caller.confinement, socket: socket, registry: self)
         do throws(SystemFailure) {
             try socket.open(for: connection)

@@ -23,7 +23,8 @@ package enum ListenerName: String, Sendable {
 /// The second socket, in its own folder: from systemd, or opened by authd as the settings or the command line say, now or at a
 /// reload. systemd starts no socket unit whose service runs, so a reload is the way to get it without a restart.
 ///
-/// Invariant: a socket that authd has opened itself is locked as long as it exists.
+/// Invariant: a socket that authd has opened itself is locked as long as it exists. The lock is beside the agent's own socket:
+/// the folder of this one may be writable in a sandbox.
 package final class ExtraSocket: Sendable {
     private struct Contents {
         var socket: SocketFile?
@@ -33,10 +34,15 @@ package final class ExtraSocket: Sendable {
     }
 
     private let inside: Mutex<Contents>
+    /// Of the agent's own socket.
+    private let main: String
 
-    /// - Parameter inherited: the socket from systemd.
-    package init(inherited: SocketFile?) {
+    /// - Parameters:
+    ///   - inherited: the socket from systemd.
+    ///   - main: the path of the agent's own socket.
+    package init(inherited: SocketFile?, beside main: String) {
         inside = Mutex(Contents(socket: inherited))
+        self.main = main
     }
 
     /// Where it listens.
@@ -47,12 +53,21 @@ package final class ExtraSocket: Sendable {
     package func listen(at path: String?) throws(StartRefusal) {
         let isDone = inside.withLock { inside in
             if inside.socket != nil, inside.lock == nil { return true }
-            if inside.socket?.path == path { return true }
+            // Somebody may have removed or replaced its file.
+            if let socket = inside.socket, socket.path == path, socket.isInPlace { return true }
             Self.close(&inside)
             return path == nil
         }
         guard !isDone, let path else { return }
-        let lock = try AgentLocks.claim(path, as: "on \(path)")
+        guard path != main else {
+            throw StartRefusal(.refused, "\(path) is the agent's own socket: choose another path for the extra one")
+        }
+        try AgentLocks.prepareFolder(of: path)
+        guard !SocketFolder.areSame(PrivateFolder.parent(of: path), PrivateFolder.parent(of: main)) else {
+            throw StartRefusal(
+                .refused, "\(path) is in the folder of the agent's own socket: the extra one needs a folder of its own")
+        }
+        let lock = try AgentLocks.claim(Self.lockPath(path, beside: main), as: "on \(path)")
         let socket = try StartRefusal.wrapping { try SocketFile.bind(path: path) }
         inside.withLock { inside in
             (inside.socket, inside.lock) = (socket, lock)
@@ -77,6 +92,11 @@ package final class ExtraSocket: Sendable {
         inside.socket?.removeIfOurs()
         inside.listener?.setExtra(nil)
         (inside.socket, inside.lock) = (nil, nil)
+    }
+
+    /// With another name for each path: `extra`, and the path with dashes.
+    private static func lockPath(_ path: String, beside main: String) -> String {
+        SocketPath.neighbour("extra" + path.replacing("/", with: "-"), of: main)
     }
 
     /// The path in the settings or the standard one, `$XDG_RUNTIME_DIR/authd-extra/socket`.

@@ -34,7 +34,7 @@ package actor Listener: Service {
     ///   - accepting: called when clients are served.
     ///   - stopping: called when clients are not served any more.
     package init(
-        socket: SocketFile, extra: ExtraSocket = ExtraSocket(inherited: nil), executor: SocketExecutor,
+        socket: SocketFile, extra: ExtraSocket, executor: SocketExecutor,
         dispatcher: Dispatcher, board: StateBoard,
         policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules> = StateBroadcast(ListenerRules()),
         publisher: EventPublisher, limits: ConnectionLimits = ConnectionLimits(),
@@ -105,10 +105,10 @@ package actor Listener: Service {
         executor.perform { self.assumeIsolated { body($0.registry) } }
     }
 
-    /// Serves the extra socket, or no longer if the descriptor is `nil`.
+    /// Serves the extra socket, or no longer if the descriptor is `nil`: its clients are disconnected then.
     nonisolated func setExtra(_ descriptor: CInt?) {
         perform { registry in
-            guard let descriptor else { return registry.stopListening(as: .extra) }
+            guard let descriptor else { return registry.closeExtra() }
             do throws(SystemFailure) {
                 try registry.listen(at: descriptor, as: .extra)
             } catch {

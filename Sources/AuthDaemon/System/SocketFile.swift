@@ -67,6 +67,12 @@ package struct SocketFile: Sendable {
         unsafe unlink(path)
     }
 
+    /// Whether clients that use the path reach this socket. It is not known of a socket from systemd.
+    var isInPlace: Bool {
+        guard let identity, let found = FileIdentity(path: path) else { return identity == nil }
+        return found.device == identity.device && found.inode == identity.inode
+    }
+
     private static func clearDead(path: String, address: inout sockaddr_un) throws(Refusal) {
         var found = stat()
         guard unsafe lstat(path, &found) == 0 else {

@@ -30,6 +30,13 @@ package enum SocketFolder {
         }
     }
 
+    /// Whether both paths are the same folder; links are followed.
+    static func areSame(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     /// Creates the folder with mode 0700, or checks the existing one.
     package static func prepare(_ path: String) throws(Refusal) {
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {

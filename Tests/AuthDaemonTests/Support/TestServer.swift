@@ -66,7 +66,7 @@ struct TestServer: Sendable {
         let clock = BootClock()
         let store = MovableStore(MemoryStore())
         for name in names { try await store.save(record(named: name, at: clock.now().wall)) }
-        let extra = ExtraSocket(inherited: nil)
+        let extra = ExtraSocket(inherited: nil, beside: socket.path)
         let extraPath = folder.path + "/extra/socket"
         try extra.listen(at: extraPath)
         let broadcast = StateBroadcast<ListenerRules>(rules)
