@@ -169,6 +169,37 @@ struct ExtraSocketTests {
         }
     }
 
+    @Test("an event that shows no change to the client is not sent")
+    func unchanged() async throws {
+        try await TestServer.run(names: Self.names, rules: Self.rules()) { rig in
+            try await onThread {
+                let client = try rig.dialExtra()
+                _ = try client.ask("events.subscribe")
+                _ = try client.json()
+                let work = try SessionName("work")
+                func publish(_ change: (inout SessionStatus) -> Void = { _ in }) {
+                    var status = rig.board.status(work)
+                    if var changed = status {
+                        change(&changed)
+                        status = changed
+                    }
+                    rig.publisher.publish(
+                        AgentEvent(topic: .session, name: "changed", at: 1, session: work, status: status))
+                }
+                publish()
+                rig.board.put(network: .online, providers: ["private": "reachable"])
+                rig.board.put(store: .ready, message: "What is kept of session private cannot be read.")
+                publish { $0.isDefault = true }
+                publish { $0.lastError = "new" }
+                publish { $0.lastError = "new" }
+                rig.board.put(network: .offline, providers: [:])
+                let events = [try client.json(), try client.json()].map { $0["params"] }
+                #expect(events[0]?["status"]?["last_error"] == "new", "\(events)")
+                #expect(events[1]?["network"]?["state"] == "offline", "\(events)")
+            }
+        }
+    }
+
     @Test("a session that shares the sign-in of a hidden one does not name it")
     func sharedSignIn() async throws {
         try await TestServer.run(names: Self.names, rules: Self.rules(["work", "linked"])) { rig in
@@ -216,6 +247,48 @@ struct ExtraSocketTests {
                 #expect(list["error"] != nil && !list.text().contains("private"), "\(list.text())")
             }
         }
+    }
+
+    @Test("its clients have limits of their own for long requests, unread bytes, and the time of a request")
+    func budgets() async throws {
+        var limits = ConnectionLimits()
+        limits.confinedLongRequests = 150_000
+        limits.confinedBytes = BufferedBytes.Limits(perUser: 300_000, inAll: 300_000)
+        limits.longestConfinedAnswer = .milliseconds(1)
+        let rules = try Self.rules(["work"])
+        try await TestServer.run(limits: limits, names: Self.names, rules: rules) { [limits] rig in
+            try await onThread {
+                let (client, user) = (try rig.dialExtra(), try rig.dial())
+                func wait(_ id: String, pad: Int) -> String {
+                    RawClient.request(
+                        "session.wait",
+                        [
+                            "session": "work", "until": "signed_out", "timeout_ms": 3_600_000,
+                            "pad": .string(String(repeating: "x", count: pad)),
+                        ], id: .string(id))
+                }
+                // The longest time of a confined client is a millisecond here.
+                try client.send(wait("late", pad: 0))
+                #expect(try client.json().errorKind == "timeout")
+                #expect(limits.longestAnswer > .seconds(3600))
+                try client.send(wait("long", pad: 200_000))
+                #expect(try client.json().errorKind == "busy")
+                try user.send(wait("long", pad: 200_000))
+                #expect(try user.ask("agent.ping")["result"] != nil)
+                // An incomplete line.
+                try client.send(String(repeating: "x", count: 400_000))
+                #expect(try client.json().errorKind == "busy")
+                try user.send(String(repeating: " ", count: 400_000))
+                try user.send(RawClient.request("agent.ping", [:], id: "after"))
+                #expect(try user.json()["id"] == "after")
+            }
+        }
+    }
+
+    @Test("its clients have at most a quarter of all connections")
+    func share() {
+        let limits = ConnectionLimits.ofThisProcess
+        #expect(limits.confinedConnections <= max(1, limits.connectionsInAll / 4))
     }
 
     @Test("its clients cannot use up the connections of the user")

@@ -39,7 +39,10 @@ final class Connection: ClientSocketDelegate {
     let mayLackSender: Bool
     /// `nil`: the client may do everything.
     let confinement: Confinement?
+    var isConfined: Bool { confinement != nil }
     private(set) var subscriptions: Subscriptions
+    /// To a confined client.
+    var sent = SentState()
     let socket: ClientSocket
     let registry: ConnectionRegistry
     var phase = Phase.open
@@ -148,7 +151,9 @@ final class Connection: ClientSocketDelegate {
                 try subscriptions.add(params)
                 registry.follow(self)
                 deliver(.success(.value([:])), to: place)
-                send(RPCReply.notification(registry.snapshot(for: params.session, confinement)))
+                let snapshot = registry.snapshot(for: params.session, confinement)
+                if isConfined { sent.record(snapshot) }
+                send(RPCReply.notification(snapshot))
             } catch {
                 deliver(.failure(error), to: place)
             }
@@ -164,7 +169,9 @@ final class Connection: ClientSocketDelegate {
     private func begin(
         _ work: @escaping RequestTask.Work, within asked: Duration?, for place: PendingRequests.Destination
     ) {
-        let limit = asked.map { min($0, registry.limits.longestAnswer) } ?? registry.limits.answer
+        let limits = registry.limits
+        let longest = isConfined ? limits.longestConfinedAnswer : limits.longestAnswer
+        let limit = asked.map { min($0, longest) } ?? limits.answer
         do throws(AgentError) {
             let ticket = try reserve(for: place)
             registry.counters.began()

@@ -44,6 +44,11 @@ package struct ConnectionLimits: Sendable {
     package var longRequestsPerProcess = 16 << 20
     package var longRequestsInAll = 64 << 20
 
+    /// The same for all confined clients together; and their responses that are not received, and lines that are incomplete or
+    /// wait to be parsed, each.
+    package var confinedLongRequests = 8 << 20
+    package var confinedBytes = BufferedBytes.Limits(perUser: 8 << 20, inAll: 8 << 20)
+
     /// How long a refused client may go on writing: closing the connection with unread bytes would discard the error (unix(7),
     /// ECONNRESET).
     package var linger = Duration.seconds(1)
@@ -62,6 +67,8 @@ package struct ConnectionLimits: Sendable {
 
     /// The longest `timeout_ms`.
     package var longestAnswer = Duration.seconds(86_400)
+    /// The same for a confined client.
+    package var longestConfinedAnswer = Duration.seconds(600)
 
     package init() {}
 
@@ -70,6 +77,7 @@ package struct ConnectionLimits: Sendable {
         var limits = ConnectionLimits()
         let descriptors = ProcessGuard.descriptors
         limits.connectionsInAll = limits.connections(forDescriptors: descriptors)
+        limits.confinedConnections = min(limits.confinedConnections, limits.connectionsInAll / 4)
         limits.watchedProcesses = min(limits.watchedProcesses, descriptors / 128)
         return limits
     }

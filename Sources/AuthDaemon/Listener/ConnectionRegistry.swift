@@ -33,6 +33,10 @@ final class ConnectionRegistry {
     private var lingering = 0
     private var unsent: BufferedBytes
     private var unread: BufferedBytes
+    /// Of confined clients, who must not use up the memory of the others.
+    private var confinedUnsent: BufferedBytes
+    private var confinedUnread: BufferedBytes
+    private var confinedLongRequests = 0
     private var longLines = FairQueue<Connection>()
     /// A line of this connection is being parsed.
     private var parsing: Connection?
@@ -67,6 +71,8 @@ final class ConnectionRegistry {
         self.newLines = newLines
         unsent = BufferedBytes(limits.unsent)
         unread = BufferedBytes(limits.lines)
+        confinedUnsent = BufferedBytes(limits.confinedBytes)
+        confinedUnread = BufferedBytes(limits.confinedBytes)
     }
 
     // MARK: Clients
@@ -81,12 +87,6 @@ final class ConnectionRegistry {
 
     func stopListening(as name: ListenerName) { acceptSources.removeValue(forKey: name)?.close() }
 
-    private func accept(_ descriptor: CInt, from name: ListenerName) {
-        // A peer whose uid is unknown is refused.
-        let peer = PeerCredentials(descriptor: descriptor) ?? PeerCredentials(processID: 0, userID: .max)
-        let socket = ClientSocket(descriptor, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
-        let caller = caller(peer, at: descriptor, from: name)
-        let connection = Connection(
     /// Ends the clients of the extra socket, which is not served any more.
     func closeExtra() {
         stopListening(as: .extra)
@@ -95,6 +95,12 @@ final class ConnectionRegistry {
         }
     }
 
+    private func accept(_ descriptor: CInt, from name: ListenerName) {
+        // A peer whose uid is unknown is refused.
+        let peer = PeerCredentials(descriptor: descriptor) ?? PeerCredentials(processID: 0, userID: .max)
+        let socket = ClientSocket(descriptor, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
+        let caller = caller(peer, at: descriptor, from: name)
+        let connection = Connection(
             peer: peer, process: caller.process, confinement: caller.confinement, socket: socket, registry: self)
         do throws(SystemFailure) {
             try socket.open(for: connection)
@@ -186,23 +192,28 @@ final class ConnectionRegistry {
     /// Counts responses that a connection has not sent. Above the limit, the worst connections are closed, this one or others.
     func unsentChanged(of connection: Connection, by difference: Int) {
         counters.unsentChanged(by: difference)
-        unsent.change(by: difference, of: connection.peer.userID)
-        guard difference > 0, let excess = unsent.excess(of: connection.peer.userID) else { return }
-        for offender in worst(excess, \.unsent) { offender.endUnread() }
+        let bytes = connection.isConfined ? \ConnectionRegistry.confinedUnsent : \ConnectionRegistry.unsent
+        self[keyPath: bytes].change(by: difference, of: connection.peer.userID)
+        guard difference > 0, let excess = self[keyPath: bytes].excess(of: connection.peer.userID) else { return }
+        for offender in worst(excess, \.unsent, confined: connection.isConfined) { offender.endUnread() }
     }
 
     /// The same for lines that are incomplete or not parsed yet.
     func unreadChanged(of connection: Connection, by difference: Int) {
         counters.unreadChanged(by: difference)
-        unread.change(by: difference, of: connection.peer.userID)
-        guard difference > 0, let excess = unread.excess(of: connection.peer.userID) else { return }
-        for offender in worst(excess, \.unread) { offender.endIncomplete() }
+        let bytes = connection.isConfined ? \ConnectionRegistry.confinedUnread : \ConnectionRegistry.unread
+        self[keyPath: bytes].change(by: difference, of: connection.peer.userID)
+        guard difference > 0, let excess = self[keyPath: bytes].excess(of: connection.peer.userID) else { return }
+        for offender in worst(excess, \.unread, confined: connection.isConfined) { offender.endIncomplete() }
     }
 
-    private func worst(_ excess: BufferedBytes.Excess, _ held: KeyPath<Connection, BufferedSince>) -> [Connection] {
+    private func worst(
+        _ excess: BufferedBytes.Excess, _ held: KeyPath<Connection, BufferedSince>, confined: Bool
+    ) -> [Connection] {
         let now = executor.now
         let holders = connections.values.filter { connection in
-            connection[keyPath: held].bytes > 0 && excess.user ?? connection.peer.userID == connection.peer.userID
+            connection[keyPath: held].bytes > 0 && connection.isConfined == confined
+                && excess.user ?? connection.peer.userID == connection.peer.userID
         }
         let found = BufferedBytes.worst(
             of: holders.map { connection in
@@ -240,6 +251,11 @@ final class ConnectionRegistry {
 
     /// Whether a request of a long line of that size may begin. Each `true` is balanced by ``longRequestEnded(_:of:)``.
     func canBegin(longRequest bytes: Int, of connection: Connection) -> Bool {
+        if connection.isConfined {
+            guard confinedLongRequests + bytes <= limits.confinedLongRequests else { return false }
+            confinedLongRequests += bytes
+            return true
+        }
         let process = connection.peer.processID
         let held = longRequestsPerProcess[process, default: 0] + bytes
         guard held <= limits.longRequestsPerProcess, longRequestsInAll + bytes <= limits.longRequestsInAll else {
@@ -251,6 +267,7 @@ final class ConnectionRegistry {
     }
 
     func longRequestEnded(_ bytes: Int, of connection: Connection) {
+        if connection.isConfined { return confinedLongRequests -= bytes }
         let held = longRequestsPerProcess[connection.peer.processID, default: bytes] - bytes
         longRequestsPerProcess[connection.peer.processID] = held > 0 ? held : nil
         longRequestsInAll -= bytes
@@ -299,7 +316,7 @@ final class ConnectionRegistry {
             }
             let filtered = visible ?? confinement.visibility.event(event)
             visible = .some(filtered)
-            guard let filtered else { continue }
+            guard let filtered, connection.sent.isNew(filtered) else { continue }
             let bytes = confinedLine ?? RPCReply.notification(filtered).serialized()
             confinedLine = bytes
             connection.send(event: bytes)
