@@ -113,7 +113,9 @@ final class Lines: Sendable {
         init(lines: Lines) { self.lines = lines }
 
         func log(event: LogEvent) {
-            let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+            // As on stderr: the catalog's ID is for the journal.
+            let shown = (event.metadata ?? [:]).filter { $0.key != CatalogMessage.key }
+            let fields = shown.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
             lines.lines.withLock { $0.append("\(event.level): \(event.message)" + fields.joined()) }
         }
     }
