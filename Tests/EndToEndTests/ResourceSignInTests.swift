@@ -90,6 +90,52 @@ struct ResourceSignInTests {
         }
     }
 
+    @Test(
+        "a page or anything else that is not metadata at one address does not hide the metadata at another one",
+        arguments: ["html", "text", "list", "empty"])
+    func elsewhere(kind: String) async throws {
+        for options in [
+            ["published": ["rfc8414"]], ["published": ["openid"]],
+            ["issuer_path": "/tenant", "published": ["openid-inserted"]],
+            ["challenge": nil, "metadata_paths": ["/.well-known/oauth-protected-resource"]],
+            ["challenge": nil, "metadata_paths": ["/.well-known/oauth-protected-resource/mcp"]],
+            ["metadata_paths": ["/.well-known/oauth-protected-resource"]],
+        ] as [JSON] {
+            var all = options.objectValue ?? JSONObject()
+            all["elsewhere"] = .string(kind)
+            try await ResourceScene.play(.object(all)) { play in
+                try await play.signIn()
+                #expect(try await play.scene.agent.status(name(play)).state == .active)
+            }
+        }
+    }
+
+    @Test(
+        "if no address has metadata, the error names each one and what it returned",
+        arguments: [
+            ("html", "HTTP 200, an HTML page", 76), ("text", "HTTP 200, not a JSON object", 76),
+            ("missing", "HTTP 404", 65),
+        ] as [(String, String, Int32)])
+    func nowhere(kind: String, words: String, exit: Int32) async throws {
+        try await ResourceScene.play(["published": [], "elsewhere": .string(kind)]) { play in
+            try await play.scene.addProfile(
+                """
+                name = "mine"
+                issuer = "\(play.server.url)"
+                client_id = "c"
+                """)
+            for failure in [
+                try await play.failure(), try await play.scene.authc(["login", "mine", "--no-input"]),
+            ] {
+                #expect(failure.status == exit, "\(failure.err)")
+                for place in ["openid-configuration", "oauth-authorization-server"] {
+                    let line = "\(play.server.url)/.well-known/\(place): \(words)"
+                    #expect(failure.err.contains(line), "\(failure.err)")
+                }
+            }
+        }
+    }
+
     @Test("scopes are those of the challenge, else of the metadata, else none; `--scope` replaces them")
     func scopes() async throws {
         for (options, arguments, scope) in [

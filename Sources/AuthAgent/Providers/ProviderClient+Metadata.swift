@@ -24,6 +24,7 @@ extension ProviderClient {
 
     /// The cause if an issuer differs only by a slash at its end.
     static let otherSpelling = "issuer_spelling"
+    private static let noMetadata = "no_metadata"
 
     /// What a server publishes, and how long it says that this holds.
     private struct Published {
@@ -48,7 +49,7 @@ extension ProviderClient {
     ) async throws(ProviderFailure) -> Published {
         var merged: Published?
         var stranger: Published?
-        var failure: ProviderFailure?
+        var unusable: [(place: String, failure: ProviderFailure)] = []
         for (index, place) in OAuthServer.places(of: issuer).enumerated() {
             // The third one is another address of the first one.
             if index > 1, merged != nil || stranger != nil { break }
@@ -60,9 +61,9 @@ extension ProviderClient {
                     merged = merged?.completed(by: found) ?? found
                 }
             } catch {
-                // A server may have only one of the documents.
-                if error.error.httpStatus.map({ (400..<500).contains($0) && $0 != 429 }) ?? false {
-                    failure = failure ?? error
+                // A server may have only one of the documents. Many answer any other address with a page.
+                if Self.saysNothing(error.error) {
+                    unusable.append((place, error))
                 } else if merged == nil {
                     throw error
                 } else {
@@ -72,7 +73,36 @@ extension ProviderClient {
             }
         }
         if let found = merged ?? stranger { return found }
-        throw failure ?? .refused(.noOAuth(profile))
+        throw Self.nothingUsable(unusable, profile)
+    }
+
+    /// Whether there is no metadata at an address, although a server answers there.
+    private static func saysNothing(_ error: AgentError) -> Bool {
+        error.kind == .badReply || error.httpStatus.map { (400..<500).contains($0) && $0 != 429 } ?? false
+    }
+
+    /// - Parameter found: what was at each address instead.
+    private static func nothingUsable(
+        _ found: [(place: String, failure: ProviderFailure)], _ profile: ProviderProfile
+    ) -> ProviderFailure {
+        // A page may come from any machine on the way, so that a later attempt may succeed.
+        guard let failure = found.first(where: { $0.failure.error.kind == .badReply })?.failure ?? found.first?.failure
+        else { return .refused(.noOAuth(profile)) }
+        var error = failure.error
+        let answers = found.map { "\($0.place): \(words($0.failure.error))" }
+        error.message = "\(profile.title) has no usable metadata. \(answers.joined(separator: "; "))."
+        if case .temporary(_, let retryAfter) = failure { return .temporary(error, retryAfter: retryAfter) }
+        return .refused(error)
+    }
+
+    private static func words(_ error: AgentError) -> String {
+        let status = error.httpStatus.map { "HTTP \($0)" }
+        return switch error.cause {
+        case ErrorDecoder.page: [status, "an HTML page"].compactMap(\.self).joined(separator: ", ")
+        case ErrorDecoder.undecodable, noMetadata:
+            [status, "not a JSON object"].compactMap(\.self).joined(separator: ", ")
+        default: status ?? error.message
+        }
     }
 
     /// The keys of a server, fetched now, and kept for as long as the response says.
@@ -88,8 +118,12 @@ extension ProviderClient {
         let reply = try await send(
             HTTPRequest(method: "GET", url: place, headers: [HTTPField("Accept", "application/json")]))
         let errors = ErrorDecoder(profile: profile, purpose: .call, sentAt: nil)
-        guard let json = try errors.json(of: reply), case .object = json else {
-            throw errors.badReply("it is not metadata", cause: "no_metadata", status: reply.status)
+        let json = try errors.json(of: reply)
+        if case .page = ResponseBody(reply) {
+            throw errors.badReply("it is an HTML page, not JSON", cause: ErrorDecoder.page, status: reply.status)
+        }
+        guard let json, case .object = json else {
+            throw errors.badReply("it is not metadata", cause: Self.noMetadata, status: reply.status)
         }
         return Published(json: json, age: CacheControl(reply).maxAge)
     }

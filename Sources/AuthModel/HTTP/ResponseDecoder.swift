@@ -35,12 +35,13 @@ package struct ResponseDecoder: Sendable {
         case .page:
             guard acceptsHTML else {
                 let reason = "it is an HTML page (HTTP \(reply.status))"
-                return .failure(errors.badReply(reason, cause: "html", status: reply.status))
+                return .failure(errors.badReply(reason, cause: ErrorDecoder.page, status: reply.status))
             }
             response.bodyBase64 = Base64.encode(reply.body)
             return .success(response)
         case .undecodable(let reason):
-            return .failure(errors.badReply("it is unreadable, \(reason)", cause: "undecodable", status: reply.status))
+            return .failure(
+                errors.badReply("it is unreadable, \(reason)", cause: ErrorDecoder.undecodable, status: reply.status))
         }
         if let failure = errors.envelopeFailure(reply, body) { return .failure(failure) }
         return .success(response)

@@ -129,7 +129,7 @@ class Handler(BaseHTTPRequestHandler):
             kinds = [kind for kind, path in server_places().items() if path == target.path]
             if any(kind in option("published", ["rfc8414"]) for kind in kinds):
                 return self.reply(200, server_metadata())
-            return self.reply(404, {})
+            return self.nothing()
         if target.path == "/register" and method == "POST":
             return self.register(json.loads(body))
         if target.path == "/authorize":
@@ -191,8 +191,21 @@ class Handler(BaseHTTPRequestHandler):
         if kind == "redirect":
             return self.reply(302, b"", [("Location", option("redirect_to"))])
         if kind == "none" or path not in option("metadata_paths", [path]):
-            return self.reply(404, {})
+            return self.nothing()
         return self.reply(200, resource_metadata())
+
+    def nothing(self):
+        """What is at an address without metadata: many servers have their start page everywhere."""
+        kind = option("elsewhere", "missing")
+        if kind == "html":
+            return self.reply(200, b"<!DOCTYPE html><html><body>Welcome</body></html>", kind="text/html")
+        if kind == "text":
+            return self.reply(200, b"It works!", kind="text/plain")
+        if kind == "list":
+            return self.reply(200, [])
+        if kind == "empty":
+            return self.reply(200)
+        return self.reply(404, {})
 
     # The authorization server
 

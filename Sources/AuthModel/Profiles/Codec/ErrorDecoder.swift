@@ -19,6 +19,9 @@ package struct ErrorDecoder: Sendable {
 
     /// The cause of an error whose code the profile maps to ``ErrorKind/signInRequired``.
     static let rejectedToken = "token_rejected"
+    /// The causes of a response with an HTML page, and of one that cannot be read.
+    package static let page = "html"
+    package static let undecodable = "undecodable"
 
     package let profile: ProviderProfile
     package let purpose: Purpose
@@ -142,9 +145,9 @@ package struct ErrorDecoder: Sendable {
     /// A page or an unreadable body can come from any proxy on the way, and so can its status.
     private func unreadable(_ body: ResponseBody, status: Int) -> ProviderFailure? {
         switch body {
-        case .page: badReply("it is an HTML page (HTTP \(status))", cause: "html", status: status)
+        case .page: badReply("it is an HTML page (HTTP \(status))", cause: Self.page, status: status)
         case .undecodable(let reason):
-            badReply("it is unreadable (HTTP \(status)), \(reason)", cause: "undecodable", status: status)
+            badReply("it is unreadable (HTTP \(status)), \(reason)", cause: Self.undecodable, status: status)
         case .empty, .json, .text: nil
         }
     }

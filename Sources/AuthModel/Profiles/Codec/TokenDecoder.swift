@@ -19,9 +19,10 @@ struct TokenDecoder {
         }
         guard map.success != nil || (200..<300).contains(reply.status) else { throw errors.failure(reply, body) }
         switch body {
-        case .page: throw errors.badReply("it is an HTML page, not JSON", cause: "html", status: reply.status)
+        case .page:
+            throw errors.badReply("it is an HTML page, not JSON", cause: ErrorDecoder.page, status: reply.status)
         case .undecodable(let reason):
-            throw errors.badReply("it is unreadable, \(reason)", cause: "undecodable", status: reply.status)
+            throw errors.badReply("it is unreadable, \(reason)", cause: ErrorDecoder.undecodable, status: reply.status)
         case .empty, .json, .text: break
         }
         if let failure = errors.envelopeFailure(reply, body) { throw failure }
