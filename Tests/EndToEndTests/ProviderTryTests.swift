@@ -58,6 +58,71 @@ struct ProviderTryTests {
         }
     }
 
+    @Test("absent errors are a success; requests that are not sent are named with the reason")
+    func notTried() async throws {
+        let reply: @Sendable (ScriptedBackend.Received) -> ScriptedBackend.Reply = { call in
+            switch call.path {
+            case "/csrf": .init(200, #"{"token":"c"}"#)
+            case "/user": .init(401, #"{"errors":[{"message":"Log in"}]}"#)
+            default: .init(200, "{}")
+            }
+        }
+        try await ScriptedBackend.serving(reply) { backend in
+            try await Scene.play(keyring: false) { scene in
+                let profile = """
+                    name = "mine"
+                    [environments]
+                    production = "https://api.example.org"
+                    [hosts]
+                    auth = "https://auth.example.org"
+                    [sign_in.form]
+                    fields = [{ name = "email" }]
+                    before = [
+                        { method = "GET", path = "/csrf", capture = { csrf = "/token" } },
+                        { method = "POST", path = "/start" },
+                    ]
+                    request = { method = "POST", path = "/login", body = { email = "{email}", csrf = "{csrf}" } }
+                    [sign_in.elsewhere]
+                    fields = [{ name = "name" }]
+                    request = { method = "POST", host = "auth", path = "/login", body = { name = "{name}" } }
+                    [sign_in.key]
+                    kind = "key"
+                    fields = [{ name = "key", kind = "key" }]
+                    token = "{key}"
+                    check = { method = "GET", path = "/user" }
+                    [reply]
+                    access_token = "/token"
+                    [errors]
+                    list = "/errors"
+                    [renewal]
+                    kind = "none"
+                    [validation]
+                    method = "GET"
+                    path = "/me"
+                    bearer = true
+                    """
+                let file = try scene.desktop.folder.write(profile, to: "mine.toml")
+                let tried = try await scene.authc(["provider", "check", file, "--against", backend.url])
+                #expect(tried.status == 0, "\(tried.out)\(tried.err)")
+                for line in [
+                    "ok  sign_in.form.before[0] 200: answered without credentials, with csrf",
+                    "..  sign_in.form.before[1]: not tried: a POST might change something",
+                    "ok  sign_in.form.request 200: accepted without credentials",
+                    "..  sign_in.elsewhere.request: not tried: it is sent to https://auth.example.org, not to "
+                        + backend.url,
+                    "ok  sign_in.key.check 401: refused without credentials; message: Log in",
+                    "ok  validation 200: accepted without credentials",
+                ] { #expect(tried.out.split(separator: "\n").contains(Substring(line)), "\(line)\n\(tried.out)") }
+                #expect(backend.requests.map(\.path) == ["/csrf", "/login", "/user", "/me"])
+                #expect(backend.requests.allSatisfy { $0.header("authorization") == nil })
+                let json = try await scene.authc(["provider", "check", file, "--against", backend.url, "--json"])
+                let skipped = try JSON(parsing: Array(json.out.utf8))["requests"]?.arrayValue?
+                    .filter { $0["skipped"] == true && $0["expected"] == true && $0["http_status"] == nil }
+                #expect(skipped?.count == 2, "\(json.out)")
+            }
+        }
+    }
+
     @Test("names what does not fit: another server, no server, a profile with problems, a bad address")
     func misfits() async throws {
         try await Scene.play(keyring: false) { scene in

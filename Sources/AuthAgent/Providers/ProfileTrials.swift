@@ -17,7 +17,17 @@ package struct ProfileTrials: Sendable {
     /// Sends them one after the other. Without a response, the others are not sent: they go to the same server.
     package func run(_ trials: [ProfileTrial]) async -> [TriedRequest] {
         var tried: [TriedRequest] = []
-        for trial in trials.prefix(Self.maxRequests) {
+        var sent = 0
+        for trial in trials {
+            if let reason = trial.skipped {
+                tried.append(trial.notTried(reason))
+                continue
+            }
+            guard sent < Self.maxRequests else {
+                tried.append(trial.notTried("only \(Self.maxRequests) requests are sent"))
+                continue
+            }
+            sent += 1
             var request = trial.request
             request.limit = Self.timeout
             request.followsRedirects = false

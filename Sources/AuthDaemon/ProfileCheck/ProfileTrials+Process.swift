@@ -16,7 +16,13 @@ extension ProfileTrials {
         let question = ProfileQuestion(text: params.text, file: params.file, url: base.text)
         let reading = try await process.read(question)
         // A profile may name further hosts: only the given one is tried.
-        let trials = reading.trials.filter { Origin(of: $0.url) == Origin(of: base.text) }
+        let trials = reading.trials.map { trial in
+            let origin = Origin(of: trial.url)
+            guard trial.skipped == nil, origin != Origin(of: base.text) else { return trial }
+            var other = trial
+            other.skipped = "it is sent to \(origin?.text ?? "another server"), not to \(base.text)"
+            return other
+        }
         return ProviderTrial(problems: reading.check.problems, requests: await run(trials))
     }
 }

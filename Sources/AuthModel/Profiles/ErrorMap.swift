@@ -30,6 +30,34 @@ package struct ErrorMap: Sendable, Equatable {
             self.success = success
             self.status = status
         }
+
+        enum Verdict {
+            case success, failure
+            /// The response does not say what it is.
+            case absent
+        }
+
+        /// What a response of 2xx says of itself.
+        func verdict(_ body: ResponseBody) -> Verdict {
+            guard let found = body.json.flatMap(pointer.find) else {
+                if case .empty = body { return .success }
+                return success == nil ? .success : .absent
+            }
+            guard let success else { return Self.saysNothing(found) ? .success : .failure }
+            let isEqual = found == success || (found.doubleValue != nil && found.doubleValue == success.doubleValue)
+            return isEqual ? .success : .failure
+        }
+
+        /// Whether a member that only errors have is present without a value.
+        private static func saysNothing(_ value: JSON) -> Bool {
+            switch value {
+            case .null, .bool(false): true
+            case .string(let text): text.isEmpty
+            case .array(let elements): elements.isEmpty
+            case .object(let object): object.isEmpty
+            default: false
+            }
+        }
     }
 
     /// The kind of an error with these words, if the profile maps them.

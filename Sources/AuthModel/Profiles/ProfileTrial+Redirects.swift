@@ -26,7 +26,7 @@ extension ProfileTrial {
             return (false, "the server redirects to \(place): use that address")
         }
         let words = "the server redirects this request to \(place)"
-        if name.hasPrefix("sign_in.") {
+        if name.hasPrefix("sign_in."), name.hasSuffix(".request") {
             return (false, words + ", as for a form in a browser: `reply.success` says which redirect is a success")
         }
         guard Self.isSignInPage(target) else { return (false, words) }

@@ -10,6 +10,8 @@ package struct ProfileTrial: Sendable, WireObject {
     package var body: String?
     /// JSON Pointers to the messages of errors.
     var messages: [String] = []
+    /// The same for their details.
+    var details: String?
     /// Where a response of 2xx says whether it is an error, and the value for a success.
     var envelope: String?
     var success: JSON?
@@ -17,6 +19,10 @@ package struct ProfileTrial: Sendable, WireObject {
     var rule: JSON?
     /// The metadata of an authorization server is expected, with this issuer.
     var issuer: String?
+    /// For a request before a sign-in: the rules of what is captured from its response (``ResponseRule/json``), by name.
+    var captures: JSON?
+    /// Why it is not sent.
+    package var skipped: String?
 
     package init(blank: Blank) {}
 
@@ -27,10 +33,13 @@ package struct ProfileTrial: Sendable, WireObject {
         try visitor.required("headers", &headers, .stringsByName)
         try visitor.optional("body", &body, .string)
         try visitor.required("messages", &messages, .strings)
+        try visitor.optional("details", &details, .string)
         try visitor.optional("envelope", &envelope, .string)
         try visitor.optional("success", &success, .any)
         try visitor.optional("rule", &rule, .any)
         try visitor.optional("issuer", &issuer, .string)
+        try visitor.optional("captures", &captures, .any)
+        try visitor.optional("skipped", &skipped, .string)
     }
 
     package var request: HTTPRequest {
@@ -61,25 +70,67 @@ extension ProviderProfile {
     }
 
     private var ownTrials: [ProfileTrial] {
-        var named: [(String, RequestTemplate?, ResponseRule?)] = []
+        var trials: [ProfileTrial] = []
         if oauth == nil {
-            named += signIn.map { ("sign_in.\($0.name).request", $0.request, success(of: .own, $0)) }
-            named += [("renewal.request", renewal.request, renewal.reply?.success), ("validation", validation, nil)]
+            trials += signIn.flatMap { signInTrials($0) }
+            trials += [
+                renewal.request.map { trial("renewal.request", $0, renewal.reply?.success) },
+                validation.map { trial("validation", $0) },
+            ].compactMap(\.self)
         }
-        named.append(("user_request.request", userRequest?.request, nil))
-        named += endpoints.filter {
-            $0.request.method == "GET" && $0.arguments.allSatisfy { $0.optional || $0.fallback != nil }
-        }
-        .map { ("endpoints.\($0.name)", $0.request, nil) }
-        return named.compactMap { name, template, rule in
-            guard let template, var trial = trial(name, template) else { return nil }
-            trial.rule = rule?.json
-            return trial
-        }
+        if let userRequest { trials.append(trial("user_request.request", userRequest.request)) }
+        return trials
+            + endpoints.filter {
+                $0.request.method == "GET" && $0.arguments.allSatisfy { $0.optional || $0.fallback != nil }
+            }
+            .map { trial("endpoints.\($0.name)", $0.request) }
     }
 
-    /// `nil` if the request cannot be built without values.
-    private func trial(_ name: String, _ template: RequestTemplate) -> ProfileTrial? {
+    /// Those of a sign-in, in the order in which it sends them. What could change something, or needs an earlier response, is
+    /// named and not sent.
+    private func signInTrials(_ method: SignInMethod) -> [ProfileTrial] {
+        let place = "sign_in.\(method.name)"
+        var trials = method.before.enumerated().map { index, template in
+            var trial = readingTrial("\(place).before[\(index)]", template)
+            var captures = JSONObject()
+            for capture in template.captures { captures[capture.name] = ResponseRule(place: capture.place).json }
+            trial.captures = .object(captures)
+            return trial
+        }
+        if let challenge = method.challenge {
+            trials.append(
+                skipped("\(place).challenge.request", challenge.request, "the provider might send somebody a code"))
+        }
+        if let first = method.first {
+            trials.append(skipped("\(place).first.request", first.request, "it might create an account"))
+        }
+        if let request = method.request {
+            trials.append(trial("\(place).request", request, success(of: .own, method)))
+        }
+        if let check = method.key?.check { trials.append(readingTrial("\(place).check", check)) }
+        return trials
+            + method.next.enumerated().map { index, step in
+                skipped("\(place).next[\(index)].request", step.request, "it needs an earlier response")
+            }
+    }
+
+    /// Of a request that is expected to change nothing.
+    private func readingTrial(_ name: String, _ template: RequestTemplate) -> ProfileTrial {
+        template.method == "GET"
+            ? trial(name, template) : skipped(name, template, "a \(template.method) might change something")
+    }
+
+    private func skipped(_ name: String, _ template: RequestTemplate, _ reason: String) -> ProfileTrial {
+        var trial = self.trial(name, template)
+        trial.skipped = reason
+        return trial
+    }
+
+    private func trial(
+        _ name: String, _ template: RequestTemplate, _ rule: ResponseRule? = nil
+    ) -> ProfileTrial {
+        var trial = ProfileTrial(blank: Blank())
+        (trial.name, trial.method, trial.rule) = (name, template.method, rule?.json)
         var open = template
         open.bearer = false
         // A path needs its values. Everything else is left out.
@@ -87,12 +138,15 @@ extension ProviderProfile {
             standIn: "0", for: template.path.placeholders.filter { $0 != TemplateValues.Name.accessToken })
         guard let environment = environments.first,
             let request = try? RequestBuilder(profile: self, environment: environment, values: values).build(open)
-        else { return nil }
-        var trial = ProfileTrial(blank: Blank())
-        (trial.name, trial.method, trial.url) = (name, request.method, request.url)
+        else {
+            trial.skipped = "it cannot be built without credentials"
+            return trial
+        }
+        trial.url = request.url
         trial.headers = Dictionary(request.headers.map { ($0.name, $0.value.reveal()) }) { first, _ in first }
         trial.body = request.body?.reveal()
         trial.messages = errors.message.map(\.text)
+        trial.details = errors.details?.text
         trial.envelope = errors.envelope?.pointer.text
         trial.success = errors.envelope?.success
         return trial
@@ -105,7 +159,8 @@ extension ProfileTrial {
     /// What a response shows.
     package func finding(in reply: HTTPResponse) -> TriedRequest {
         let body = ResponseBody(reply)
-        let (isExpected, text) = redirectMeaning(reply, body) ?? meaning(of: reply.status, body)
+        let (isExpected, text) =
+            redirectMeaning(reply, body) ?? captured(reply, body) ?? meaning(of: reply.status, body)
         return tried(status: reply.status, isExpected ? text + message(in: body, reply) : text, isExpected: isExpected)
     }
 
@@ -113,6 +168,13 @@ extension ProfileTrial {
         var tried = TriedRequest(blank: Blank())
         (tried.request, tried.method, tried.url, tried.httpStatus) = (name, method, url, status)
         (tried.message, tried.isExpected) = (message, isExpected)
+        return tried
+    }
+
+    /// For a request that was not sent.
+    package func notTried(_ reason: String) -> TriedRequest {
+        var tried = tried("not tried: \(reason)", isExpected: true)
+        tried.isSkipped = true
         return tried
     }
 
@@ -134,10 +196,25 @@ extension ProfileTrial {
         guard let envelope, let pointer = try? JSONPointer(envelope) else {
             return (true, "accepted without credentials")
         }
-        guard let found = body.json.flatMap(pointer.find) else { return (false, "the response has no \(envelope)") }
-        return (
-            true, found == success ? "accepted without credentials" : "refused without credentials, in the envelope"
-        )
+        return switch ErrorMap.Envelope(pointer: pointer, success: success).verdict(body) {
+        case .success: (true, "accepted without credentials")
+        case .failure: (true, "refused without credentials, in the envelope")
+        case .absent: (false, "the response has no \(envelope)")
+        }
+    }
+
+    /// What a response before a sign-in has for the next request. It may be a page.
+    private func captured(_ reply: HTTPResponse, _ body: ResponseBody) -> (isExpected: Bool, String)? {
+        guard let captures = captures?.objectValue, (200..<300).contains(reply.status) else { return nil }
+        if case .undecodable = body { return nil }
+        let rules = captures.map { (name: $0.key, rule: ResponseRule(json: $0.value)) }
+        let missing = rules.filter { !$0.rule.holds(reply, body, code: { nil }) }
+        guard missing.isEmpty else {
+            let places = missing.map { "\($0.name) (\($0.rule.place?.text ?? ""))" }
+            return (false, "the response has no \(places.joined(separator: ", "))")
+        }
+        let names = rules.map(\.name).joined(separator: ", ")
+        return (true, names.isEmpty ? "answered without credentials" : "answered without credentials, with \(names)")
     }
 
     private func metadata(_ json: JSON, _ issuer: String) -> (isExpected: Bool, String) {
@@ -155,12 +232,20 @@ extension ProfileTrial {
 
     /// What the profile finds of the error's message.
     private func message(in body: ResponseBody, _ reply: HTTPResponse) -> String {
-        guard issuer == nil, body.json != nil else { return "" }
-        let map = ErrorMap(message: messages.compactMap { try? JSONPointer($0) })
-        if let text = ErrorText(body, map: map).message { return "; message: \(text)" }
-        guard !(200..<300).contains(reply.status) || envelope != nil else { return "" }
+        guard issuer == nil, captures == nil, body.json != nil else { return "" }
+        let map = ErrorMap(
+            message: messages.compactMap { try? JSONPointer($0) }, details: details.flatMap { try? JSONPointer($0) })
+        let words = ErrorText(body, map: map)
+        if let text = words.message ?? words.details.first { return "; message: \(text)" }
+        guard !(200..<300).contains(reply.status) || isRefusal(body) else { return "" }
         let members = body.json?.objectValue?.prefix(8).compactMap { ProviderText.clean($0.key) } ?? []
         return "; errors.message finds no text"
             + (members.isEmpty ? "" : " (the response has \(members.joined(separator: ", ")))")
+    }
+
+    /// Whether the envelope says so.
+    private func isRefusal(_ body: ResponseBody) -> Bool {
+        guard let pointer = envelope.flatMap({ try? JSONPointer($0) }) else { return false }
+        return ErrorMap.Envelope(pointer: pointer, success: success).verdict(body) == .failure
     }
 }

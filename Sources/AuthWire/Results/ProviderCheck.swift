@@ -104,6 +104,8 @@ public struct TriedRequest: WireObject {
     public var httpStatus: Int?
     /// Whether the response is one that the profile expects without credentials.
     public var isExpected = false
+    /// Whether it was not sent; the message says why.
+    public var isSkipped = false
     /// What was learned, for the user.
     public var message = ""
 
@@ -115,6 +117,7 @@ public struct TriedRequest: WireObject {
         try visitor.required("url", &url, .string)
         try visitor.optional("http_status", &httpStatus, .integer)
         try visitor.required("expected", &isExpected, .bool)
+        try visitor.optional("skipped", &isSkipped, .bool, default: false)
         try visitor.required("message", &message, .string)
     }
 }

@@ -52,8 +52,8 @@ struct Provider: ParsableCommand {
             abstract: "Check a profile. The exit status is 78 if it has an error.",
             discussion: """
                 With `--against URL` the profile's requests are also sent to the server with that base URL, without \
-                credentials, and each line says how it answered. The exit status is 76 if an answer is not one that the \
-                profile expects. For an OAuth profile the URL is the issuer's.
+                credentials, and each line says how it answered, or why a request was not sent. The exit status is \
+                76 if an answer is not one that the profile expects. For an OAuth profile the URL is the issuer's.
                 """)
 
         @OptionGroup var common: GeneralOptions
@@ -91,7 +91,8 @@ struct Provider: ParsableCommand {
             } else if trial.problems.isEmpty {
                 let lines = trial.requests.map { tried in
                     let status = tried.httpStatus.map { " \($0)" } ?? ""
-                    return "\(tried.isExpected ? "ok" : "--")  \(tried.request)\(status): \(tried.message)"
+                    let mark = tried.isSkipped ? ".." : tried.isExpected ? "ok" : "--"
+                    return "\(mark)  \(tried.request)\(status): \(tried.message)"
                 }
                 if lines.isEmpty {
                     Output.note("The profile has no request that can be sent without credentials.")

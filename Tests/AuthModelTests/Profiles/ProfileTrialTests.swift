@@ -134,6 +134,66 @@ struct ProfileTrialTests {
         #expect(!absent.isExpected && absent.message.contains("has no /ok"))
     }
 
+    @Test("without a value for a success, an envelope that is absent or empty is a success, as in a call")
+    func errorLists() throws {
+        func found(_ body: String, type: String? = "application/json") throws -> TriedRequest {
+            try finding(200, body, type: type) {
+                $0.errors.envelope = .init(pointer: try JSONPointer("/errors"), success: nil)
+                $0.errors.details = try JSONPointer("/errors")
+            }
+        }
+        for body in ["{}", #"{"errors":[]}"#, #"{"errors":null,"data":1}"#, #"{"errors":false}"#] {
+            let accepted = try found(body)
+            #expect(accepted.isExpected && accepted.message == "accepted without credentials", "\(accepted.message)")
+        }
+        #expect(try found("", type: nil).message == "accepted without credentials")
+        let refused = try found(#"{"errors":[{"message":"Log in"}]}"#)
+        #expect(
+            refused.isExpected && refused.message == "refused without credentials, in the envelope; message: Log in")
+    }
+
+    @Test("a GET before a sign-in and a key's check are tried; what needs more, or may change something, is named")
+    func parts() throws {
+        func template(_ method: String, _ path: String) throws -> RequestTemplate {
+            RequestTemplate(method: method, path: try Template(parsing: path))
+        }
+        let trials = try trials { profile in
+            var page = try template("GET", "/login")
+            page.captures = [
+                Capture(name: "csrf", place: .cookie("csrftoken")), Capture(name: "flow", place: .header("X-Flow")),
+            ]
+            profile.signIn[0].before = [page, try template("POST", "/start")]
+            profile.signIn[0].challenge = Challenge(field: "code", request: try template("POST", "/codes"))
+            profile.signIn[0].first = FirstRequest(request: try template("POST", "/users"))
+            profile.signIn[0].next = [
+                SignInStep(rule: ResponseRule(statuses: [401]), request: try template("POST", "/m"))
+            ]
+            var key = SignInMethod(name: "key", label: "Key", fields: [])
+            key.key = SignInKey(token: try Template(parsing: "{key}"), check: try Sample.request("GET", "/user"))
+            profile.signIn.append(key)
+        }
+        let reasons = trials.prefix(7).map { "\($0.name): \($0.skipped ?? "sent")" }
+        #expect(
+            reasons == [
+                "sign_in.password.before[0]: sent", "sign_in.password.before[1]: a POST might change something",
+                "sign_in.password.challenge.request: the provider might send somebody a code",
+                "sign_in.password.first.request: it might create an account", "sign_in.password.request: sent",
+                "sign_in.password.next[0].request: it needs an earlier response", "sign_in.key.check: sent",
+            ])
+        let before = trials[0]
+        let page = Sample.reply(
+            200, "<html>", type: "text/html", ["Set-Cookie": "csrftoken=a; Path=/", "X-Flow": "f"])
+        let good = before.finding(in: page)
+        #expect(good.isExpected && good.message == "answered without credentials, with csrf, flow", "\(good.message)")
+        let missing = before.finding(in: Sample.reply(200, "<html>", type: "text/html", ["X-Flow": "f"]))
+        #expect(
+            !missing.isExpected && missing.message == "the response has no csrf (the cookie csrftoken)",
+            "\(missing.message)")
+        #expect(before.finding(in: Sample.reply(404)).message.contains("no such path"))
+        let skipped = trials[1].notTried("why")
+        #expect(skipped.isSkipped && skipped.isExpected && skipped.message == "not tried: why")
+    }
+
     @Test("metadata must be of the issuer, with its endpoints and S256")
     func metadata() throws {
         let trial = try #require(

@@ -60,17 +60,13 @@ package struct ErrorDecoder: Sendable {
     /// An error inside a success; `nil` if the profile has no envelope or this one reports success.
     func envelopeFailure(_ reply: HTTPResponse, _ body: ResponseBody) -> ProviderFailure? {
         guard let envelope = profile.errors.envelope else { return nil }
-        guard let found = body.json.flatMap(envelope.pointer.find) else {
-            if case .empty = body { return nil }
-            guard envelope.success != nil else { return nil }
+        switch envelope.verdict(body) {
+        case .success: return nil
+        case .failure:
+            return failure(status: innerStatus(body), body, retryAfter: RetryAfter.read(reply, sentAt: sentAt))
+        case .absent:
             return badReply("it has no \(envelope.pointer.text)", cause: "no_envelope", status: reply.status)
         }
-        if let success = envelope.success {
-            if found == success || (found.doubleValue != nil && found.doubleValue == success.doubleValue) { return nil }
-        } else if Self.saysNothing(found) {
-            return nil
-        }
-        return failure(status: innerStatus(body), body, retryAfter: RetryAfter.read(reply, sentAt: sentAt))
     }
 
     /// The status of an error that the envelope names.
@@ -83,17 +79,6 @@ package struct ErrorDecoder: Sendable {
 
     private func kind(_ words: ErrorText) -> ErrorKind? {
         profile.errors.kind(code: words.code, messages: [words.message].compactMap(\.self) + words.details)
-    }
-
-    /// Whether a member that only errors have is present without a value.
-    private static func saysNothing(_ value: JSON) -> Bool {
-        switch value {
-        case .null, .bool(false): true
-        case .string(let text): text.isEmpty
-        case .array(let elements): elements.isEmpty
-        case .object(let object): object.isEmpty
-        default: false
-        }
     }
 
     /// An unusable response. It never says anything about the session.
