@@ -182,7 +182,8 @@ struct ProfileSchemaTests {
         var documents = try Self.documented()
         let valid = documents.keys.sorted()
         #expect(valid.count > 30)
-        for (index, (line, text)) in Self.mistakes.enumerated() {
+        for (index, (line, text)) in (Self.mistakes + Self.laterMistakes).enumerated() {
+            #expect(!Bench.problems(Bench.text(line, text)).isEmpty, "\(text)")
             documents["\(index) \(text)"] = Bench.text(line, text)
         }
         var texts = JSONObject()
@@ -235,4 +236,46 @@ struct ProfileSchemaTests {
         (23, "envelope = { success = 0 }"), (25, #"kind = "always""#), (26, "final_statuses = [500]"),
         (28, #"method = 5"#), (31, "[user_request.reqest]"),
     ]
+
+    /// The same for steps, captured values, places, keys, errors and pages.
+    private static let laterMistakes: [(Int, String)] = [
+        (15, #"form = "a=1""#), (15, "form = { email = { a = 1 } }"), (15, "form = [1]"),
+        (15, bodyAnd(#"capture = { csrf = "token" }"#)), (15, bodyAnd(#"capture = { csrf = { headr = "X" } }"#)),
+        (15, bodyAnd(#"capture = { csrf = { header = "X", cookie = "c" } }"#)), (15, bodyAnd("capture = [1]")),
+        (11, "]\nbefore = 1"), (11, "]\nbefore = [{ path = \"/csrf\" }]"),
+        (11, "]\nbefore = [{ method = \"GET\", path = \"csrf\" }]"), (11, "]\nnext = { when = { status = 401 } }"),
+        (11, step("")), (11, step("when = {},")), (11, step("when = { status = 99 },")),
+        (11, step("when = { place = \"a\", exists = true },")), (11, step("when = { status = 401, exist = true },")),
+        (11, step("when = { status = 202 }, poll = { every_seconds = 0, expires_seconds = 9 },")),
+        (11, step("when = { status = 202 }, poll = { every_seconds = 3 },")),
+        (11, step("when = { status = 202 }, poll = 3,")),
+        (11, step(#"when = { status = 200 }, fields = [{ name = "t", choices = { list = "/l" } }],"#)),
+        (11, step(#"when = { status = 200 }, fields = [{ name = "t", choices = { list = "l", value = "" } }],"#)),
+        (2, #"cookies = "yes""#), (2, #"hosts = { auth = "auth.example.org" }"#), (2, "hosts = { auth = {} }"),
+        (2, #"hosts = { "a b" = "https://auth.example.org" }"#), (2, #"authorization = "Token""#),
+        (2, #"authorization = { header = "A", query = "b" }"#), (2, "authorization = {}"),
+        (2, #"authorization = { value = "{access_token}" }"#), (2, #"authorization = { body = "a" }"#),
+        (17, "access_token = \"/token\"\nsuccess = { status = 99 }"), (17, "access_token = \"/token\"\nsuccess = true"),
+        (17, #"access_token = { header = "A", cookie = "b" }"#), (23, "kinds = { E1 = \"bad\" }"),
+        (23, "kinds = [\"forbidden\"]"), (23, #"list = "errors""#), (23, "list = true"),
+        (34, "bearer = true\n[api]\nnext = \"next\""), (34, "bearer = true\n[api]\nnext = [1]"),
+        (34, endpoint("pages = { more = \"/more\" }")), (34, endpoint("pages = { items = \"\", first = 2 }")),
+        (34, endpoint("pages = \"/next\"")), (34, key("kind = \"token\"\ntoken = \"{key}\"")),
+        (34, key("kind = \"key\"")), (34, key("kind = \"key\"\ntoken = 1")),
+        (34, key("kind = \"key\"\ntoken = \"{key}\"\ncheck = { path = \"/user\" }")),
+    ]
+
+    private static func bodyAnd(_ line: String) -> String { Bench.lines[14] + "\n" + line }
+
+    private static func step(_ members: String) -> String {
+        "]\nnext = [{ \(members) request = { method = \"POST\", path = \"/m\", body = { t = \"{t}\" } } }]"
+    }
+
+    private static func endpoint(_ line: String) -> String {
+        "bearer = true\n[endpoints.e]\nmethod = \"GET\"\npath = \"/e\"\n" + line
+    }
+
+    private static func key(_ lines: String) -> String {
+        "bearer = true\n[sign_in.key]\nfields = [{ name = \"key\", kind = \"key\" }]\n" + lines
+    }
 }
