@@ -26,6 +26,8 @@ struct EndpointReaderTests {
 
         """
 
+    private static let headLines = 15
+
     private func read(_ text: String) -> Result<ProviderProfile, ProfileProblems> {
         ProfileReader.read(Self.head + text, source: "library.toml")
     }
@@ -134,6 +136,27 @@ struct EndpointReaderTests {
     func mistakes(text: String, problem: String) {
         let found = problems("[endpoints.e]\nmethod = \"GET\"\n" + text)
         #expect(found.contains { $0.hasPrefix(problem) }, "\(found)")
+    }
+
+    @Test(
+        "a mistake is reported with the line of its key, or of the table that lacks it",
+        arguments: [
+            ("path = \"/a/{id}\"", 3, "endpoints.e.path: "),
+            ("path = \"/a\"\nargs = { id = \"text\" }", 4, "endpoints.e.args.id: "),
+            ("path = \"/a\"\ncach_seconds = 1", 4, "endpoints.e.cach_seconds: "),
+            ("path = \"/a\"\n[endpoints.e.pages]\nmore = \"/x\"", 4, "endpoints.e.pages.items: "),
+            ("path = \"/a\"\n[endpoints.e.pages]\nitems = \"/x\"\nnext = [\"n\"]", 6, "endpoints.e.pages.next[0]: "),
+            ("path = \"/a\"\n[endpoints.e.args.id]\ntype = \"texts\"", 5, "endpoints.e.args.id.type: "),
+            ("path = \"/a\"\n\n[api]\nwaits = true", 6, "api.waits: "),
+        ])
+    func lines(text: String, line: Int, problem: String) {
+        guard case .failure(let failure) = read("[endpoints.e]\nmethod = \"GET\"\n" + text) else {
+            Issue.record("no problem")
+            return
+        }
+        let found = failure.problems.map { "\($0.line) \($0.key): \($0.expected)" }
+        // The lines of a row are counted from its own first one.
+        #expect(found.contains { $0.hasPrefix("\(line + Self.headLines) \(problem)") }, "\(found)")
     }
 
     @Test("mistakes of writes are reported too")

@@ -186,6 +186,48 @@ struct SignInStepReaderTests {
         #expect(found.allSatisfy { !$0.hasPrefix("0 ") })
     }
 
+    @Test(
+        "a mistake is reported with the line of its key, or of the table that lacks it",
+        arguments: [
+            ("before = 1", "12 before: "),
+            ("before = [1]", "12 before"),
+            ("[[sign_in.password.before]]\npath = \"/csrf\"", "16 before[0].method: "),
+            ("[[sign_in.password.before]]\nmethod = \"GET\"\npath = \"/csrf\"\nbearer = true", "19 before[0].bearer: "),
+            (
+                "[[sign_in.password.before]]\nmethod = \"GET\"\npath = \"/csrf\"\ncapture = { a = { headr = \"X\" } }",
+                "19 before[0].capture.a.headr: header (is that meant?)"
+            ),
+            (
+                "[[sign_in.password.before]]\nmethod = \"GET\"\npath = \"/c\"\ncapture = { a = { header = \"X\", cookie = \"c\" } }",
+                "19 before[0].capture.a: "
+            ),
+            ("[[sign_in.password.next]]\n" + request, "16 next[0].when: a table"),
+            ("[[sign_in.password.next]]\nwhen = { status = 99 }\n" + request, "17 next[0].when.status: "),
+            (
+                "[[sign_in.password.next]]\nwhen = { status = 401 }\npoll = { every_seconds = 0, expires_seconds = 1 }\n"
+                    + request,
+                "18 next[0].poll.every_seconds: "
+            ),
+            (
+                "[[sign_in.password.next]]\n[sign_in.password.next.when]\nstatus = 401\nequals = 1\n[sign_in.password.next.request]\n"
+                    + "method = \"POST\"\npath = \"/{flow}\"", "19 next[0].when.equals: place beside it"
+            ),
+            (
+                "[[sign_in.password.next]]\n[sign_in.password.next.when]\nstatus = 401\n[sign_in.password.next.request]\n"
+                    + "method = \"POST\"\npath = \"/{flow}\"", "21 next[0].request.path: a placeholder"
+            ),
+        ])
+    func lines(more: String, expected: String) {
+        // Keys of the method's own table stand before the tables in it.
+        let fields = "fields = [{ name = \"email\" }]"
+        let text =
+            more.hasPrefix("before =")
+            ? Self.method.replacing(fields, with: fields + "\n" + more) : Self.method + more
+        let parts = expected.split(separator: " ", maxSplits: 1)
+        let found = problems(text)
+        #expect(found.contains { $0.hasPrefix("\(parts[0]) sign_in.password.\(parts[1])") }, "\(found)")
+    }
+
     @Test("a value can be captured in a sign-in only, and a code needs to be found")
     func elsewhere() {
         let validation = "[validation]\nmethod = \"GET\"\npath = \"/me\"\ncapture = { a = \"/b\" }\n"
