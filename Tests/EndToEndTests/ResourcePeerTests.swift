@@ -115,10 +115,61 @@ struct ResourcePeerTests {
     }
 
     @Test(
-        "a server that revokes the family when a refresh token is used twice never sees that (opencode#49439 and others)"
-    )
+        """
+        a server that revokes the family when a refresh token is used twice never sees that (anomalyco/opencode#49439, \
+        anthropics/claude-code#91641, NousResearch/hermes-agent#71715)
+        """)
     func family() async throws {
         try await play(.resource, ["{\"refresh_seconds\": 0.2}"]) { play in try await expectAll(play) }
+    }
+
+    @Test("the same server does revoke the family if one refresh token is used twice, as those clients do")
+    func revokedFamily() async throws {
+        try await play(.resource, [#"{"known_clients": ["direct"]}"#]) { play in
+            let first = try await directTokens(play)
+            func refresh(_ token: String) async throws -> JSON {
+                try await post("grant_type=refresh_token&client_id=direct&refresh_token=" + token, play)
+            }
+            let second = try await refresh(first.refresh)
+            let (access, latest) = (second["access_token"]?.stringValue, second["refresh_token"]?.stringValue)
+            #expect(try await status(access, play) == "200")
+            #expect(try await refresh(first.refresh)["error"] == "invalid_grant")
+            // Neither the latest refresh token nor the access token survives it.
+            #expect(try await refresh(latest ?? "")["error"] == "invalid_grant")
+            #expect(try await status(access, play) == "401")
+        }
+    }
+
+    /// Signs in as a client without the agent, with the verifier of RFC 7636, appendix B.
+    private func directTokens(_ play: ResourceScene) async throws -> (access: String, refresh: String) {
+        let (verifier, challenge) = (
+            "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+        )
+        let redirect = try await play.scene.desktop.run([
+            "curl", "--silent", "--noproxy", "*", "--output", "/dev/null", "--write-out", "%{redirect_url}",
+            play.server.url + "/authorize?client_id=direct&state=s&redirect_uri=http://127.0.0.1/callback"
+                + "&code_challenge_method=S256&code_challenge=" + challenge,
+        ]).out
+        guard let code = redirect.firstMatch(of: /code=([^&]+)/)?.1 else { throw Failure(redirect) }
+        let tokens = try await post(
+            "grant_type=authorization_code&client_id=direct&code=\(code)&code_verifier=\(verifier)", play)
+        guard let access = tokens["access_token"]?.stringValue, let refresh = tokens["refresh_token"]?.stringValue
+        else { throw Failure(tokens.text()) }
+        return (access, refresh)
+    }
+
+    private func post(_ form: String, _ play: ResourceScene) async throws -> JSON {
+        try JSON(parsing: Array(try await play.scene.get(play.server.url + "/token", ["--data", form]).utf8))
+    }
+
+    /// What the resource answers to a token.
+    private func status(_ token: String?, _ play: ResourceScene) async throws -> String {
+        try await play.scene.get(
+            play.url,
+            [
+                "--output", "/dev/null", "--write-out", "%{http_code}", "--header",
+                "Authorization: Bearer \(token ?? "")",
+            ])
     }
 
     // MARK: Problems that users have with other clients
