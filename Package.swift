@@ -328,8 +328,8 @@ let package = Package(
         .testTarget(
             name: "AuthAgentTests",
             dependencies: [
-                "AuthAgent", "AgentTestSupport", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthTokens",
-                "AuthWire",
+                "AuthAgent", "AgentTestSupport", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthProviders",
+                "AuthTokens", "AuthWire",
             ],
             swiftSettings: checked),
         .testTarget(

@@ -2,6 +2,7 @@ import AgentTestSupport
 import AuthAgent
 import AuthMachines
 import AuthModel
+import AuthProviders
 import AuthWire
 import Testing
 
@@ -173,6 +174,48 @@ struct OfflineSignInTests {
                 await #expect(throws: AgentError.noNetworkInTime) { try await validated.value }
                 #expect(example.transport.asked.count == asked)
             }
+        }
+    }
+
+    @Test(
+        "the bundled profiles that wait for a network do so at sign-in, registration and validation",
+        arguments: ["aws-lambda", "fork-in-the-road"], ["password", "register"])
+    func bundled(provider: String, method: String) async throws {
+        let text = try #require(BundledProfiles.texts[provider])
+        let profile = try ProfileReader.read(text, source: BundledProfiles.source).get()
+        let base = try #require(profile.environments.first?.baseURL)
+        let transport = ScriptedTransport { _ throws(TransportError) in
+            ExampleProvider.json(
+                200, #"{"token":"t","user":{"id":"7","userId":"7"},"session":{"expiresAt":4000000000}}"#)
+        }
+        let example = try ExampleProvider(transport: transport, network: network) { $0 = profile }
+        try await running(example) { sessions, signIns in
+            let board = sessions.context.board
+            board.put(network: .offline, providers: [:])
+            let values = [
+                "email": "ada@example.org", "password": "Correct-h0rse!@", "displayName": "Ada", "name": "Ada",
+            ]
+            let fields = profile.signIn.first { $0.name == method }?.fields.map(\.name) ?? []
+            let start = LoginStart(
+                provider: provider, method: method, fields: values.filter { fields.contains($0.key) })
+            let step = try await signIns.start(start)
+            #expect(step.kind == .wait && transport.asked.isEmpty)
+            board.put(network: .online, providers: [:])
+            let done = try await signIns.wait(LoginParams(login: step.login))
+            #expect(done.kind == .done, "\(String(describing: done.error))")
+            let path = try #require(profile.signIn.first { $0.name == method }?.request?.path.literals.joined())
+            #expect(Self.logins(example) == ["POST \(base)\(path)"])
+
+            board.put(network: .offline, providers: [:])
+            let asked = transport.asked.count
+            let end = example.clock.now().boot + SignInMachine.longestOffline
+            let validated = Task { try await sessions.validate(SessionParams()) }
+            await example.clock.somebodySleeps(until: end)
+            #expect(transport.asked.count == asked)
+            board.put(network: .online, providers: [:])
+            #expect(try await validated.value.state == .active)
+            let check = try #require(profile.validation?.path.literals.joined())
+            #expect(transport.asked.last == "GET \(base)\(check)")
         }
     }
 }
