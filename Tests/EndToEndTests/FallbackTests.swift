@@ -65,6 +65,42 @@ struct FallbackTests {
         }
     }
 
+    @Test("a validation that returns only an ID and a name keeps the e-mail address")
+    func partialUser() async throws {
+        let reply: @Sendable (ScriptedBackend.Received) -> ScriptedBackend.Reply = { call in
+            call.path == "/login"
+                ? .init(200, #"{"token":"t","refresh":"r","user":{"id":7,"email":"a@b.example","name":"Ada"}}"#)
+                : .init(200, #"{"user":{"id":7,"name":"Ada King"}}"#)
+        }
+        try await ScriptedBackend.serving(reply) { backend in
+            try await Scene.play { scene in
+                try await scene.addProfile(
+                    Self.profile(
+                        backend.url,
+                        """
+                        [reply]
+                        access_token = "/token"
+                        refresh_token = "/refresh"
+                        user = "/user"
+                        [user]
+                        id = "/id"
+                        email = "/email"
+                        name = "/name"
+                        [validation]
+                        method = "GET"
+                        path = "/valid"
+                        bearer = true
+                        """), named: "shop")
+                #expect(try await Self.login(scene).status == 0)
+                let validated = try await scene.authc(["validate", "-s", "shop"])
+                #expect(validated.status == 0, "\(validated.err)")
+                #expect(backend.requests(to: "/valid").count == 1)
+                let user = try JSON(parsing: try await scene.authc(["whoami", "-s", "shop", "--json"]).out)["user"]
+                #expect(user?["name"] == "Ada King" && user?["email"] == "a@b.example" && user?["id"] == "7")
+            }
+        }
+    }
+
     @Test("a list of errors inside of a 200 is an error, its texts have kinds, and a 422 names its fields")
     func errors() async throws {
         let reply: @Sendable (ScriptedBackend.Received) -> ScriptedBackend.Reply = { call in
@@ -142,25 +178,33 @@ struct FallbackTests {
     @Test("a sign-in that lacks a required part does not sign in")
     func required() async throws {
         let reply: @Sendable (ScriptedBackend.Received) -> ScriptedBackend.Reply = { call in
-            let session = call.body.contains("whole") ? #","session":{"expiresAt":4000000000}"# : ""
-            return .init(200, #"{"token":"t","user":{"userId":"7"}\#(session)}"#)
+            let session = call.body.contains("half") ? "" : #","session":{"expiresAt":4000000000}"#
+            let user = call.body.contains("nobody") ? "" : #","user":{"userId":"7"}"#
+            return .init(200, #"{"token":"t"\#(user)\#(session)}"#)
         }
         try await ScriptedBackend.serving(reply) { backend in
             try await Scene.play { scene in
                 _ = try scene.desktop.folder.write(
                     "[providers.aws-lambda.environments]\nmine = \"\(backend.url)\"\n", to: "config/authd/authd.toml")
                 _ = try await scene.ask("agent.reload", [:])
-                func login(_ email: String) async throws -> Child.Output {
-                    try await scene.authc(
+                func login(_ email: String, _ method: String) async throws -> Child.Output {
+                    let more = method == "register" ? ["--field", "displayName=Ada"] : []
+                    return try await scene.authc(
                         [
-                            "login", "aws-lambda", "--environment", "mine", "--field", "email=\(email)",
-                            "--password-stdin",
-                        ], input: "pw")
+                            "login", "aws-lambda", "--environment", "mine", "--method", method, "--field",
+                            "email=\(email)", "--password-stdin",
+                        ] + more, input: "Correct-h0rse!@")
                 }
-                let refused = try await login("half@example.org")
-                #expect(refused.status != 0 && refused.err.contains("expires_at"), "\(refused.err)")
-                let whole = try await login("whole@example.org")
-                #expect(whole.status == 0, "\(whole.err)")
+                for method in ["password", "register"] {
+                    for (email, missing) in [("half@example.org", "expires_at"), ("nobody@example.org", "user")] {
+                        let refused = try await login(email, method)
+                        #expect(refused.status == 76 && refused.err.contains(missing), "\(method): \(refused.err)")
+                        #expect(try await scene.authc(["list"]).out.isEmpty)
+                    }
+                    let whole = try await login("whole@example.org", method)
+                    #expect(whole.status == 0, "\(method): \(whole.err)")
+                    #expect(try await scene.authc(["logout", "--no-revoke"]).status == 0)
+                }
             }
         }
     }
