@@ -159,16 +159,17 @@ struct RequestShapeTests {
             [sign_in.password.request]
             method = "POST"
             path = "/filters"
-            body = { digest = "{password:sha256hex}", who = "{user:lower:base64}" }
+            body = { digest = "{password:sha256hex}", who = "{user:lower:base64}", link = "{user:url}" }
             [renewal]
             kind = "none"
             """
         ) { scene, server in
             let login = try await scene.authc(
-                ["login", "notes", "--field", "user=ADA", "--password-stdin"], input: "abc")
+                ["login", "notes", "--field", "user=A D/&ö~", "--password-stdin"], input: "abc")
             #expect(login.status == 0, "\(login.err)")
             #expect(await server.output.wait(for: "'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'"))
-            #expect(await server.output.wait(for: "'who': 'YWRh'"))
+            #expect(await server.output.wait(for: "'who': 'YSBkLybDtn4='"))
+            #expect(await server.output.wait(for: "'link': 'A%20D%2F%26%C3%B6~'"))
         }
     }
 

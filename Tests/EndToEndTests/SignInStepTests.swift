@@ -35,6 +35,10 @@ struct SignInStepTests {
                     email = "/email"
                     [renewal]
                     kind = "none"
+                    [sign_in.header]
+                    fields = [{ name = "email" }, { name = "password", kind = "password" }]
+                    before = [{ method = "GET", path = "/csrf/header", capture = { token = { header = "X-CSRF" } } }]
+                    request = { method = "POST", path = "/login", headers = { X-CSRF = "{token}" }, body = { email = "{email}", password = "{password}" } }
                     \(samples.joined(separator: "\n"))
                     [[sign_in.guarded.next]]
                     when = { place = "/next", equals = "again" }
@@ -86,6 +90,19 @@ struct SignInStepTests {
             let status = try await scene.agent.status("several")
             #expect(status.state == .active && status.user?.email == "ada@example.org")
             #expect(try await log(scene, server) == ["GET /csrf", "POST /login", "POST /mfa", "POST /mfa"])
+        }
+    }
+
+    @Test("a CSRF token that is only in a header of the response is captured there")
+    func header() async throws {
+        try await play { scene, server in
+            let login = try await scene.authc(
+                [
+                    "login", "several", "--method", "header", "--field", "email=dora@example.org", "--password-stdin",
+                ], input: "Correct-horse1")
+            #expect(login.status == 0, "\(login.err)")
+            #expect(try await scene.agent.status("several").user?.email == "dora@example.org")
+            #expect(try await log(scene, server) == ["GET /csrf/header", "POST /login"])
         }
     }
 

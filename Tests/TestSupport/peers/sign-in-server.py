@@ -104,6 +104,10 @@ class Provider(http.server.BaseHTTPRequestHandler):
         headers = [("X-CSRF", token), ("Set-Cookie", f"csrf={token.split('&')[0]}; Path=/; HttpOnly")]
         return 200, {"token": token}, headers
 
+    def GET_csrf_header(self):
+        _, body, headers = self.GET_csrf()
+        return 200, {}, [("X-CSRF", body["token"])]
+
     def check_csrf(self):
         if self.headers.get("X-CSRF") not in csrf:
             raise Refused(403, {"message": "CSRF token missing"})
