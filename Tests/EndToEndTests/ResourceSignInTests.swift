@@ -232,6 +232,30 @@ struct ResourceSignInTests {
         }
     }
 
+    @Test("on a terminal, the client's ID is asked for if nothing else is possible")
+    func typedClient() async throws {
+        let options: JSON = ["server": ["registration_endpoint": nil], "known_clients": ["mine"]]
+        try await ResourceScene.play(options) { play in
+            let terminal = try await play.scene.terminal("authc login \(play.url) --method browser")
+            await terminal.waits(for: "Client ID")
+            terminal.type("mine\n")
+            await terminal.waits(for: "Client secret (optional): ")
+            terminal.type("\n")
+            await terminal.waits(for: "browser: http")
+            let isShown = try await until(2000) {
+                _ = try await play.log()
+                return terminal.text.contains(/browser: http\S+\s/)
+            }
+            #expect(isShown, "\(terminal.text)")
+            let address = try #require(terminal.text.firstMatch(of: /browser: (\S+)/)?.1)
+            _ = try await play.scene.get(String(address))
+            await terminal.waits(for: "exit 0")
+            await terminal.ends()
+            #expect(try await play.log("/authorize").map { $0.query["client_id"] } == ["mine"])
+            #expect(try await play.log("/token").map { $0.form["client_id"] } == ["mine"])
+        }
+    }
+
     @Test("the secret of the user's client is stored with the session, and need not be given again")
     func ownSecret() async throws {
         let options: JSON = ["server": ["registration_endpoint": nil], "known_clients": ["mine"], "secret": "s3cret"]
