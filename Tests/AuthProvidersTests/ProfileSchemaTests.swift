@@ -234,7 +234,7 @@ struct ProfileSchemaTests {
         (13, #"method = "FETCH""#), (13, ""), (14, #"path = "login""#), (14, "path = \"/login\"\nbaerer = true"),
         (15, #"body = "text""#), (17, #"access_token = "token""#), (17, #"acess_token = "/token""#),
         (23, "envelope = { success = 0 }"), (25, #"kind = "always""#), (26, "final_statuses = [500]"),
-        (28, #"method = 5"#), (31, "[user_request.reqest]"),
+        (20, "id = []"), (20, "name = []"), (22, "message = []"), (28, #"method = 5"#), (31, "[user_request.reqest]"),
     ]
 
     /// The same for steps, captured values, places, keys, errors and pages.

@@ -132,7 +132,9 @@ extension ProfileReader {
 
     /// Alternatives for the name: each a pointer, or a list of pointers whose texts are joined.
     private static func names(_ section: TOMLSection) -> [[JSONPointer]] {
-        guard let array = section.table["name"]?.array else { return pointers(section, "name").map { [$0] } }
+        guard let array = section.table["name"]?.array, !array.isEmpty else {
+            return pointers(section, "name").map { [$0] }
+        }
         return array.enumerated().map { index, element in
             let path = TOMLPath.element(section.path("name"), index)
             if element.type == .string, let text = element.string {
@@ -153,7 +155,11 @@ extension ProfileReader {
 
     /// A pointer, or a list of which the first one that finds something is used.
     static func pointers(_ section: TOMLSection, _ key: String) -> [JSONPointer] {
-        (section.strings(key) ?? []).enumerated().compactMap { index, text in
+        if section.table[key]?.array?.isEmpty == true {
+            section.problems.add(
+                section.path(key), expected: "at least one JSON Pointer: an empty list finds nothing", found: "none")
+        }
+        return (section.strings(key) ?? []).enumerated().compactMap { index, text in
             pointer(text, at: TOMLPath.element(section.path(key), index), section.problems)
         }
     }
