@@ -272,6 +272,7 @@ struct ProviderNewTests {
                     "schemas": [
                         "Login": ["properties": ["user": ["type": "string"], "password": ["type": "string"]]],
                         "Loop": ["$ref": "#/components/schemas/Loop"],
+                        "Ring": ["allOf": [["$ref": "#/components/schemas/Ring"], ["properties": ["x": [:]]]]],
                         "Thing": [
                             "allOf": [
                                 [
@@ -282,6 +283,7 @@ struct ProviderNewTests {
                                 [
                                     "properties": [
                                         "many": ["type": "array"], "loop": ["$ref": "#/components/schemas/Loop"],
+                                        "ring": ["$ref": "#/components/schemas/Ring"],
                                         "count": ["type": ["null", "integer"]],
                                         "secret": ["type": "string", "format": "password"],
                                     ], "required": ["many"],
@@ -298,7 +300,8 @@ struct ProviderNewTests {
             #expect(checked.status == 0, "\(checked.out)\n\(made.out)")
             for line in [
                 "[endpoints.get-thing]", "[endpoints.get-thing-2]", "bearer = false", "path = \"/things/{thing_id}\"",
-                "args.many = \"list\"", "args.count = \"integer?\"", "args.secret = \"secret?\"", "\"a b\" = \"{a_b}\"",
+                "args.many = \"list\"", "args.ring = \"object?\"", "args.count = \"integer?\"",
+                "args.secret = \"secret?\"", "\"a b\" = \"{a_b}\"",
                 "{ name = \"file\", file = \"file\"", "title = \"Odd\"", "path = \"/token\"",
                 "path = \"/owners/{owner_name}/pets\"", "args.owner_name = \"text\"",
                 "about = \"Change \\\"one\\\".\"",

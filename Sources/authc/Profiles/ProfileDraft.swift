@@ -9,6 +9,8 @@ struct ProfileDraft {
         case signIn
         /// A request with the refresh token if responses have one, otherwise with the access token.
         case refresh(path: String)
+        /// A token request with the refresh token (RFC 6749 §6).
+        case grant(SignInDraft.Address)
     }
 
     var name: String
@@ -16,10 +18,12 @@ struct ProfileDraft {
     var url: String
     /// Instead of a sign-in with a request.
     var key: KeyDraft?
-    /// The origin of the sign-in, if it is not the API's.
+    /// An origin, if the sign-in is not below the base URL.
     var signInHost: String?
     var signInPath = "/auth/login"
-    var fields = ["email", "password"]
+    var fields = ["email", "password"].map { SignInDraft.Field(name: $0, keys: [$0]) }
+    /// What the user must know about the sign-in.
+    var signInNote: String?
     var isForm = false
     /// A token request of OAuth with a name and a password.
     var isGrant = false
@@ -62,8 +66,8 @@ struct ProfileDraft {
 
             # The provider's error message, which users see: the first one that exists.
             [errors]
-            message = ["/message", "/error", "/detail"]
-            \(hasLocatedErrors ? "details = \"/detail\"\n" : "")
+            message = [\(isGrant ? "\"/error_description\", " : "")"/message", "/error", "/detail"]
+            \(errorKeys)
             \(renewalText)
             """
         if let userPath {
@@ -80,10 +84,30 @@ struct ProfileDraft {
         return text
     }
 
+    private var errorKeys: String {
+        var text = hasLocatedErrors ? "details = \"/detail\"\n" : ""
+        if case .grant = renewal { text += "code = \"/error\"\n" }
+        return text
+    }
+
+    private var hosts: [(name: String, origin: String)] {
+        var hosts: [(name: String, origin: String)] = []
+        if let signInHost { hosts.append(("sign-in", signInHost)) }
+        if case .grant(let address) = renewal, let origin = address.host, origin != signInHost {
+            hosts.append(("renewal", origin))
+        }
+        return hosts
+    }
+
+    private func hostLine(_ origin: String?) -> String {
+        hosts.first { $0.origin == origin }.map { "host = \(Self.quoted($0.name))\n" } ?? ""
+    }
+
     private var passwordSignIn: String {
-        let host = signInHost.map { "[hosts]\nsign-in = \(Self.quoted($0))\n\n" } ?? ""
+        let table = hosts.map { "\($0.name) = \(Self.quoted($0.origin))\n" }.joined()
+        let note = signInNote.map { "# \(Visible.line($0))\n" } ?? ""
         return """
-            \(host)[sign_in.password]
+            \(table.isEmpty ? "" : "[hosts]\n\(table)\n")\(note)[sign_in.password]
             label = "Sign in"
             fields = [
             \(fields.map(Self.field).joined(separator: "\n"))
@@ -91,7 +115,7 @@ struct ProfileDraft {
 
             [sign_in.password.request]
             method = "POST"
-            \(signInHost == nil ? "" : "host = \"sign-in\"\n")path = \(Self.quoted(signInPath))
+            \(hostLine(signInHost))path = \(Self.quoted(signInPath))
             \(isForm || isGrant ? "form" : "body") = { \(sentFields) }
             """
     }
@@ -112,8 +136,7 @@ struct ProfileDraft {
     }
 
     private var sentFields: String {
-        ((isGrant ? ["grant_type = \"password\""] : []) + fields.map { "\($0) = \(Self.quoted("{\($0)}"))" })
-            .joined(separator: ", ")
+        ((isGrant ? ["grant_type = \"password\""] : []) + [SignInDraft.members(fields)]).joined(separator: ", ")
     }
 
     private var renewalText: String {
@@ -122,6 +145,21 @@ struct ProfileDraft {
                 # The sign-in is repeated if it was remembered (authc login --remember); otherwise a session ends with its token.
                 [renewal]
                 kind = "sign-in"
+
+                """
+        }
+        if case .grant(let address) = renewal {
+            return """
+                # Only these end a session. After any other error, authd retries.
+                [renewal]
+                kind = "refresh"
+                final_statuses = [401]
+                final_codes = ["invalid_grant"]
+
+                [renewal.request]
+                method = "POST"
+                \(hostLine(address.host))path = \(Self.quoted(address.path))
+                form = { grant_type = "refresh_token", refresh_token = "{refresh_token}" }
 
                 """
         }
@@ -149,11 +187,12 @@ struct ProfileDraft {
             """
     }
 
-    private static func field(_ name: String) -> String {
-        let label = name.replacing("_", with: " ")
-        let kind = ["email": "email", "password": "password", "pin": "password"][name] ?? "text"
-        return "    { name = \(quoted(name)), label = \(quoted(label.prefix(1).uppercased() + label.dropFirst()))"
-            + ", kind = \(quoted(kind)) },"
+    private static func field(_ field: SignInDraft.Field) -> String {
+        let label = field.name.replacing("_", with: " ")
+        let isPassword = field.isPassword || SignInDraft.isPassword(field.name)
+        let kind = isPassword ? "password" : field.name == "email" ? "email" : "text"
+        return "    { name = \(quoted(field.name)), label = \(quoted(label.prefix(1).uppercased() + label.dropFirst()))"
+            + ", kind = \(quoted(kind))\(field.isOptional ? ", optional = true" : "") },"
     }
 
     /// A basic string. TOML has all of JSON's escapes (TOML 1.0, "String").

@@ -57,18 +57,13 @@ struct ProviderNew: AgentCommand {
     var output: String?
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        let document: OpenAPIDocument? =
+        var document: OpenAPIDocument? =
             if let openAPI {
                 try OpenAPIDocument(
                     Array(try FileText.read(openAPI, atMost: Self.longestDescription).utf8), named: openAPI)
             } else { nil }
-        let draft = try draft(document, options)
-        for words in document?.leftOut.prefix(Self.mostLeftOut) ?? [] {
-            Output.note(Visible.line("left out: \(words)"))
-        }
-        if let host = draft.signInHost {
-            Output.note(Visible.line("The sign-in is at a different host than the API: \(host)"))
-        }
+        let draft = try draft(&document, options)
+        for note in notes(on: draft, document) { Output.note(Visible.line(note)) }
         guard let output else {
             try Output.raw(draft.text)
             return .done
@@ -81,12 +76,45 @@ struct ProviderNew: AgentCommand {
         return .done
     }
 
-    private func draft(_ document: OpenAPIDocument?, _ options: Options) throws(Failure) -> ProfileDraft {
+    private func notes(on draft: ProfileDraft, _ document: OpenAPIDocument?) -> [String] {
+        let leftOut = document?.leftOut ?? []
+        var notes = leftOut.prefix(Self.mostLeftOut).map { "left out: \($0)" }
+        if leftOut.count > Self.mostLeftOut { notes.append("left out: \(leftOut.count - Self.mostLeftOut) more") }
+        if let note = draft.signInNote { notes.append(note) }
+        var addresses: [(String, SignInDraft.Address)] = []
+        if let host = draft.signInHost {
+            addresses.append(("sign-in", SignInDraft.Address(host: host, path: draft.signInPath)))
+        }
+        if case .grant(let address) = draft.renewal { addresses.append(("renewal", address)) }
+        for (name, address) in addresses {
+            guard let host = address.host else { continue }
+            notes.append(
+                host == URLReference(draft.url)?.origin
+                    ? "The \(name) is at the API's host, but outside its base URL: \(host)\(address.path)"
+                    : "The \(name) is at a different host than the API: \(host)")
+        }
+        return notes
+    }
+
+    private func draft(_ document: inout OpenAPIDocument?, _ options: Options) throws(Failure) -> ProfileDraft {
         let ask = ProfileQuestions(options: options)
-        let url = try ask.answer("Base URL of its API", "--url", self.url, default: document?.url)
-        guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
+        let given = try ask.answer("Base URL of its API", "--url", self.url, default: document?.url)
+        guard given.hasPrefix("https://") || given.hasPrefix("http://") else {
+            throw .usage("'\(given)' is not a base URL, such as https://api.example.org")
+        }
+        let url = document?.url(at: given) ?? given
+        guard let base = URLReference(url), base.path.isEmpty || URLReference.isPath(base.path) else {
             throw .usage("'\(url)' is not a base URL, such as https://api.example.org")
         }
+        guard base.isProtected else {
+            throw .usage(
+                "\(url): plain http is for this machine only: passwords would be sent unencrypted",
+                hint: "use --url https://…, or edit the profile later (allow_insecure_http)")
+        }
+        if url != given, let server = document?.server {
+            Output.note(Visible.line("The base URL is \(url): the description has the server \(server)"))
+        }
+        document?.base = url
         let name = try ask.answer("Short name", "NAME", self.name, default: Self.name(of: url))
         guard (try? SessionName(name)) != nil else {
             throw .usage("'\(name)' is not a valid name: use \(SessionName.rule)")
@@ -100,36 +128,74 @@ struct ProviderNew: AgentCommand {
             draft.endpoints = document?.endpoints ?? []
             return draft
         }
+        let found = document?.signIn
         draft.signInPath = try ask.answer(
-            "Path of the sign-in request (POST)", "--sign-in", self.signIn,
-            default: document?.signIn?.path ?? draft.signInPath
-        )
+            "Path of the sign-in request (POST)", "--sign-in", self.signIn, default: found?.path ?? draft.signInPath)
+        guard URLReference.isPath(draft.signInPath) else {
+            throw .usage("'\(draft.signInPath)' is not a path, such as /auth/login")
+        }
+        // What was asked for may be another request than the one that the document describes.
+        let described = found?.path == draft.signInPath ? found : document?.signIn(at: draft.signInPath)
+        let known = described?.fields ?? draft.fields
         let fields = try ask.answer(
             "Fields of the request, separated by spaces", "--fields", self.fields,
-            default: (document?.signIn?.fields ?? draft.fields).joined(separator: " "))
-        draft.fields = fields.split { $0 == " " || $0 == "," }.map(String.init)
-        // What was asked for may be another request than the one that the document describes.
-        let described = document?.signIn.flatMap { $0.path == draft.signInPath ? $0 : nil }
+            default: known.map(\.name).joined(separator: " "))
+        draft.fields = Self.fields(fields, among: known, in: draft.signInPath)
+        guard !draft.fields.isEmpty else { throw .usage("a sign-in needs at least one field") }
         draft.isForm = described?.isForm ?? false
+        let isInvented = document != nil && described == nil && !options.canPrompt
+        if isInvented, self.signIn == nil || self.fields == nil {
+            let names = draft.fields.map(\.name).joined(separator: " ")
+            draft.signInNote =
+                "The description has no sign-in that authc recognizes. "
+                + "This is a placeholder, to be replaced: POST \(draft.signInPath) with \(names) as JSON"
+        } else if described?.isMultipart == true {
+            draft.signInNote =
+                "The sign-in POST \(draft.signInPath) has a multipart body, which a sign-in cannot send. "
+                + "This sends a form"
+        }
         draft.isGrant = described?.isGrant ?? false
         draft.accessToken = try ask.pointer(
             "Place of the token in the response", "--token", self.token,
             draft.isGrant ? "/access_token" : draft.accessToken)
-        draft.refreshToken = try ask.pointerIfAny(
-            "Place of the refresh token, if there is one", "--refresh-token", self.refreshToken)
+        draft.refreshToken =
+            try ask.pointerIfAny(
+                "Place of the refresh token, if there is one", "--refresh-token", self.refreshToken)
+            ?? (described?.renewal == nil ? nil : "/refresh_token")
         draft.expiresIn =
             try ask.pointerIfAny(
                 "Place of the token's lifetime in seconds, or empty to read it from the token (JWT)", "--expires-in",
                 self.expiresIn) ?? (draft.isGrant ? "/expires_in" : nil)
-        draft.signInHost = described?.host
+        draft.signInHost = described?.address.host
         draft.userPath = draft.isGrant && self.user == nil ? document?.userPath : nil
         // A token response of OAuth has no user.
         draft.user =
             draft.isGrant && self.user == nil ? nil : try ask.pointer("Place of the user", "--user", self.user, "/user")
         let renew = try ask.optional("Path of the request that renews the token (POST), if there is one", self.renew)
-        draft.renewal = renew.map { .refresh(path: $0) } ?? (draft.isGrant ? .signIn : .none)
-        draft.endpoints = (document?.endpoints ?? []).filter { $0.path != draft.signInPath }
+        draft.renewal =
+            renew.map { .refresh(path: $0) } ?? described?.renewal.map { ProfileDraft.Renewal.grant($0) }
+            ?? (draft.isGrant ? .signIn : .none)
+        draft.endpoints = (document?.endpoints ?? []).filter {
+            $0.method != "POST" || $0.path != draft.signInPath || draft.signInHost != nil
+        }
         return draft
+    }
+
+    /// The placeholders of the path, and the fields that were typed: those of the description, or members of the body.
+    private static func fields(
+        _ text: String, among known: [SignInDraft.Field], in path: String
+    ) -> [SignInDraft.Field] {
+        var fields: [SignInDraft.Field] = []
+        for name in OpenAPIDocument.placeholders(in: path) where !known.contains(where: { $0.name == name }) {
+            fields.append(SignInDraft.Field(name: name, keys: []))
+        }
+        for word in text.split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init) {
+            let field =
+                known.first { $0.name == word || $0.keys.last == word }
+                ?? SignInDraft.Field(name: OpenAPIDocument.argument(word), keys: [word])
+            if !fields.contains(where: { $0.name == field.name }) { fields.append(field) }
+        }
+        return fields
     }
 
     /// A word of a shell.
