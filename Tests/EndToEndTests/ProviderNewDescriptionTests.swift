@@ -91,6 +91,27 @@ struct ProviderNewDescriptionTests {
         }
     }
 
+    @Test(
+        "text with control characters, a key that is also a parameter, and names that cannot be used",
+        arguments: [
+            (#"{"type": "apiKey", "in": "query", "name": "q"}"#, nil),
+            (#"{"type": "apiKey", "in": "header", "name": "X Key"}"#, "the key one"),
+            (#"{"type": "oauth2", "flows": {"password": {"tokenUrl": "https://u@id.example/"}}}"#, "the flows of one"),
+            (#"{"type": "oauth2", "flows": {"password": {"tokenUrl": "http://id.example/t"}}}"#, "the flows of one"),
+        ] as [(String, String?)])
+    func oddities(scheme: String, leftOut: String?) async throws {
+        let paths = """
+            {"/a/{x{y}": {"get": {}},
+             "/b": {"get": {"summary": "\u{7F}\\n\\"", "parameters": [{"name": "q", "in": "query"}]}}}
+            """
+        let rest = #"\#(Self.server), "components": {"securitySchemes": {"one": \#(scheme)}}"#
+        try await Scene.play(keyring: false) { scene in
+            let made = try await Self.made(from: Self.description(paths: paths, rest), by: scene)
+            #expect(made.notes.contains("left out: GET /a/{x{y}, which is not a valid path"), "\(made.notes)")
+            if let leftOut { #expect(made.notes.contains("left out: \(leftOut)"), "\(made.notes)") }
+        }
+    }
+
     // MARK: Addresses
 
     struct Place: Sendable, CustomTestStringConvertible {

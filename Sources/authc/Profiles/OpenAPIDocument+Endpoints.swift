@@ -5,8 +5,9 @@ extension OpenAPIDocument {
     /// All endpoints that a profile can have, with unique names.
     var endpoints: [EndpointDraft] {
         var found: [EndpointDraft] = []
+        let key = keyPlace
         for operation in operations where URLReference.isPath(operation.path) {
-            var draft = endpoint(operation)
+            var draft = endpoint(operation, key)
             var number = 2
             let name = draft.name
             while found.contains(where: { $0.name == draft.name }) {
@@ -18,7 +19,7 @@ extension OpenAPIDocument {
         return found
     }
 
-    private func endpoint(_ operation: Operation) -> EndpointDraft {
+    private func endpoint(_ operation: Operation, _ signInKey: KeyDraft.Place?) -> EndpointDraft {
         let name = Self.name(operation.value["operationId"]?.stringValue ?? operation.name)
         var draft = EndpointDraft(
             name: name, about: operation.value["summary"]?.stringValue, method: operation.method, path: operation.path)
@@ -29,6 +30,8 @@ extension OpenAPIDocument {
             guard let key = parameter["name"]?.stringValue, let place = parameter["in"]?.stringValue else { continue }
             let isInPath = place == "path" && places.contains(key)
             guard isInPath || place == "query" else { continue }
+            // The agent sends the key itself.
+            if place == "query", signInKey == .parameter(place, name: key) { continue }
             // Outside of a body every value is a text or a number.
             let type = argumentType(resolved(parameter["schema"] ?? parameter))
             let plain = ["list", "object", "secret"].contains(type) ? "text" : type

@@ -127,10 +127,23 @@ extension OpenAPIDocument {
 
     /// A key or HTTP Basic, if the document has no sign-in with a request.
     var keySignIn: KeyDraft? {
+        keyPlace.map { KeyDraft(place: $0, checkPath: userPath ?? openedByKey) }
+    }
+
+    var keyPlace: KeyDraft.Place? {
         guard signIn.map(\.isMultipart) ?? true else { return nil }
-        return securitySchemes.lazy.compactMap { Self.keyPlace($0.scheme) }.first.map { place in
-            KeyDraft(place: place, checkPath: userPath ?? openedByKey)
-        }
+        return securitySchemes.lazy.compactMap { Self.keyPlace($0.scheme) }.first
+    }
+
+    /// Headers with another meaning.
+    private static let takenHeaders = [
+        "accept", "connection", "content-length", "content-type", "cookie", "dpop", "expect", "host",
+        "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// RFC 9110 §5.6.2.
+    private static func isToken(_ name: String) -> Bool {
+        name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "!#$%&'*+-.^_`|~".contains($0)) }
     }
 
     private static func keyPlace(_ scheme: JSON) -> KeyDraft.Place? {
@@ -138,7 +151,8 @@ extension OpenAPIDocument {
         case ("http", "basic"), ("basic", _): return .basic
         case ("apiKey", _):
             guard let kind = scheme["in"]?.stringValue, ["header", "query", "cookie"].contains(kind),
-                let name = scheme["name"]?.stringValue, !name.isEmpty
+                let name = scheme["name"]?.stringValue, !name.isEmpty, kind == "query" || isToken(name),
+                kind != "header" || !takenHeaders.contains(name.lowercased())
             else { return nil }
             return .parameter(kind, name: name)
         default: return nil

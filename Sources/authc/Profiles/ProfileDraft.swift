@@ -195,8 +195,10 @@ struct ProfileDraft {
             + ", kind = \(quoted(kind))\(field.isOptional ? ", optional = true" : "") },"
     }
 
-    /// A basic string. TOML has all of JSON's escapes (TOML 1.0, "String").
-    static func quoted(_ text: String) -> String { JSON.string(text).text() }
+    /// A basic string. TOML has all of JSON's escapes, and one character more that must be escaped (TOML 1.0, "String").
+    static func quoted(_ text: String) -> String {
+        JSON.string(text).text().replacing("\u{7F}", with: #"\u007F"#)
+    }
 
     static func comment(_ text: String) -> String { Visible.line(String(text.prefix(100))) }
 }

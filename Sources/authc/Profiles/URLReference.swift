@@ -13,7 +13,7 @@ struct URLReference {
             let rest = text[mark.upperBound...]
             let slash = rest.firstIndex(of: "/") ?? rest.endIndex
             let scheme = text[..<mark.lowerBound].lowercased()
-            guard scheme == "https" || scheme == "http", slash > rest.startIndex else { return nil }
+            guard scheme == "https" || scheme == "http", Self.isAuthority(rest[..<slash]) else { return nil }
             let port = scheme == "https" ? ":443" : ":80"
             let authority = rest[..<slash].lowercased()
             origin =
@@ -56,6 +56,16 @@ struct URLReference {
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
     }
 
+    /// A host and perhaps a port, without a user name.
+    private static func isAuthority(_ text: Substring) -> Bool {
+        let host = text.hasPrefix("[") ? text.prefix { $0 != "]" } : text.prefix { $0 != ":" }
+        let rest = text.dropFirst(host.count).drop { $0 == "]" }
+        guard !host.isEmpty,
+            text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._:[]".contains($0)) })
+        else { return false }
+        return rest.isEmpty || (rest.hasPrefix(":") && (UInt16(rest.dropFirst()) ?? 0) > 0)
+    }
+
     /// RFC 3986 §5.2.4.
     private static func withoutDots(_ path: Substring) -> String {
         guard !path.isEmpty else { return "" }
@@ -79,7 +89,9 @@ struct URLReference {
         var isInside = false
         for letter in text {
             switch letter {
-            case "{" where !isInside: isInside = true
+            case "{":
+                guard !isInside else { return false }
+                isInside = true
             case "}" where isInside:
                 isInside = false
                 plain += "x"
