@@ -20,6 +20,7 @@ struct CampaignTests {
             526_435_274, 528_082_112, 528_178_605, 529_365_100, 541_902_736,
             542_754_913, 549_292_650, 549_563_598, 551_929_457,
             26_749, 543_323_524, 547_521_453, 550_142_518, 550_848_995, 554_219_850, 555_001_870,
+            580_972_687,
         ] as [UInt64])
     func formerFailures(seed: UInt64) async {
         let campaign = await Campaign.played(seeds: seed..<seed + 1, workers: 1)

@@ -177,7 +177,7 @@ extension SessionMachine {
     func knownStart(of tokens: TokenSet) -> BootInstant? {
         let isKnown =
             tokens.accessToken == record.tokens.accessToken
-            && (tokens.issuedAt == record.tokens.issuedAt || tokens.issuedAt == uncorrectedIssue)
+            && (tokens.issuedAt == record.tokens.issuedAt || correctedIssues.contains(tokens.issuedAt))
         return isKnown ? life.start : nil
     }
 

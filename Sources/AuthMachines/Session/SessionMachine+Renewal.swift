@@ -128,7 +128,7 @@ extension SessionMachine {
         record = pending
         if isRejected { rejectedToken = nil }
         readAt = nil
-        uncorrectedIssue = nil
+        correctedIssues = []
         applyLifetime(sentAt: sentAt, now: turn.now)
         redate(turn.now)
         guard isGood(turn.now) else {
@@ -199,7 +199,7 @@ extension SessionMachine {
         finalRefusal = nil
         lastFailure = nil
         storeProbeFailed = false
-        uncorrectedIssue = nil
+        if former == nil { correctedIssues = [] }
         resetBackoff()
         applyLifetime(sentAt: sentAt, former: former, now: now)
     }
@@ -228,7 +228,7 @@ extension SessionMachine {
     mutating func redate(_ now: Moment) {
         guard let end = end.map(now.date), let former = record.tokens.expiresAt else { return }
         guard abs((end - former).seconds) >= RenewalPolicy.noticeableShift.seconds else { return }
-        uncorrectedIssue = uncorrectedIssue ?? record.tokens.issuedAt
+        correctedIssues = correctedIssues.suffix(Self.maxCorrections - 1) + [record.tokens.issuedAt]
         record.tokens.issuedAt = now.date(of: life.start)
         record.tokens.expiresAt = end
         record.corrections += 1

@@ -34,8 +34,11 @@ package struct SessionMachine: Machine {
     /// When the current token was read, if its dates come from the store and were not measured in this run: deadlines then
     /// follow the dates, but it is older than this.
     var readAt: BootInstant?
-    /// When the current token was issued by the dates that it came with, if they were corrected since.
-    var uncorrectedIssue: WallTime?
+    /// When the current token was issued by the dates that it had before each correction. Another agent may store it with any
+    /// of them.
+    var correctedIssues: [WallTime] = []
+    /// A clock is rarely set more often while a token lives.
+    static let maxCorrections = 16
     /// The access token that a program last got a 401 with. It stays rejected, whatever else the store has with it, until the
     /// provider itself returns it again.
     var rejectedToken: Secret?
