@@ -52,6 +52,13 @@ static inline int authd_passes_credentials(int fd) {
     return getsockopt(fd, SOL_SOCKET, pass_credentials, &on, &length) == 0 && on;
 }
 
+// SO_PASSRIGHTS of Linux 6.16: without it sendmsg(2) refuses descriptors (EPERM). Sockets from accept(2) inherit it. An older kernel
+// closes them in the thread that receives, and closing some blocks, such as a TCP socket with SO_LINGER.
+static inline void authd_refuse_descriptors(int fd) {
+    const int pass_rights = 83, off = 0;
+    (void)setsockopt(fd, SOL_SOCKET, pass_rights, &off, sizeof off);
+}
+
 // recv(2) from a socket with SO_PASSCRED. The sender has the pid -1 if it is unknown. The kernel does not join bytes of two
 // senders. There is no room for descriptors, so the kernel closes those that a client sends, and none of them is ever ours.
 static inline long authd_receive(int fd, void *bytes, size_t room, struct authd_peer *sender) {

@@ -56,7 +56,25 @@ struct SenderTests {
         try await TestServer.run { rig in
             let answers = try await Self.responses("passed", rig.path)
             #expect(answers[0]["result"] != nil)
-            #expect(Self.isChanged(answers[1]), "\(answers[1].text())")
+            // The end of the process that has connected may be noticed first.
+            #expect(Self.isChanged(answers[1]) || answers[1] == "closed", "\(answers[1].text())")
+        }
+    }
+
+    @Test("when the process that has connected ends, its requests are answered, and the connection ends")
+    func left() async throws {
+        try await TestServer.run { rig in
+            let answers = try await Self.responses("left", rig.path)
+            #expect(answers.contains { $0["id"] == 1 && $0["result"] != nil }, "\(answers)")
+            #expect(answers.last == "closed")
+        }
+    }
+
+    @Test("a client whose real user is not its effective one gets a token")
+    func otherUser() async throws {
+        try await TestServer.run { rig in
+            let answer = try await Self.responses("other-user", rig.path)[0]
+            #expect(answer["result"]?["access_token"] == .string(TestServer.token), "\(answer.text())")
         }
     }
 
@@ -74,7 +92,9 @@ struct SenderTests {
         let file = try folder.write("", to: "sent")
         try await TestServer.run { rig in
             let answers = try await Self.responses("rights", rig.path, file)
-            #expect(answers.count == 3 && answers.allSatisfy { $0["result"] != nil }, "\(answers)")
+            #expect(answers.count { $0["result"] != nil } == 3, "\(answers)")
+            // Since Linux 6.16 none reaches the agent at all.
+            #expect(answers.count { $0 == "refused" } == (answers[0] == "can refuse" ? 3 : 0), "\(answers)")
             let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
                 try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
             }
@@ -94,6 +114,6 @@ struct SenderTests {
         try #require(answers.count == 3, "\(answers)")
         #expect(answers[0]["result"] != nil)
         #expect(answers[1] == "the same number")
-        #expect(Self.isChanged(answers[2]), "\(answers[2].text())")
+        #expect(Self.isChanged(answers[2]) || answers[2] == "closed", "\(answers[2].text())")
     }
 }

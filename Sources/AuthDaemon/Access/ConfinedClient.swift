@@ -1,12 +1,20 @@
+import AuthWire
+
 /// Why a client is confined.
-package enum ConfinedClient: String, Error, Sendable {
+package enum ConfinedClient: Error, Sendable, Equatable {
     case extraSocket
     case processNamespace
     case userNamespace
     case flatpak
     case snap
     /// It had ended before it could be identified.
-    case unidentified
+    case ended
+    /// Its namespaces must not be read.
+    case unreadable
+    /// A system call failed with this errno while it was identified.
+    case failed(CInt)
+    /// It is refused, so it was not identified.
+    case refused
 
     /// For error messages.
     var text: String {
@@ -16,7 +24,11 @@ package enum ConfinedClient: String, Error, Sendable {
         case .userNamespace: "This client is in a sandbox (another user namespace)"
         case .flatpak: "This client is in a sandbox (Flatpak)"
         case .snap: "This client is in a sandbox (a confined snap)"
-        case .unidentified: "This client ended before it could be identified"
+        case .ended: "This client ended before it could be identified"
+        case .unreadable: "It is not known whether this client is in a sandbox (the agent may not read its namespaces)"
+        case .failed(let number):
+            "It is not known whether this client is in a sandbox (\(SystemError.text(number)))"
+        case .refused: "This client was refused"
         }
     }
 }

@@ -9,65 +9,97 @@ import Glibc
 package struct ProcessFacts: Sendable, Equatable {
     /// In how many process namespaces it has an ID: ours, and those below.
     package var processNamespaces: Int?
-    /// `/proc/PID/uid_map` (user_namespaces(7)).
+    /// `/proc/PID/uid_map` (user_namespaces(7)): relative to the namespace of the reader.
     package var userMap: String?
+    /// The inode of its user namespace.
+    package var userNamespace: UInt64?
     /// The last line of `/proc/PID/cgroup`.
     package var cgroup: String?
-    /// The AppArmor label, such as `snap.firefox.firefox (enforce)`.
+    /// The label of a security module, such as `snap.firefox.firefox (enforce)`.
     package var label: String?
     /// Whether its root folder has Flatpak's description of a sandbox.
     package var hasFlatpakInfo: Bool?
 
     package init() {}
 
-    /// Which sandbox the process is in; `nil` if none is known. What is unknown does not count as a sandbox.
+    /// Which sandbox the process is in, or why that is not known; `nil` if it is in none.
     package func sandbox(comparedWith own: ProcessFacts) -> ConfinedClient? {
-        if let processNamespaces, let ours = own.processNamespaces, processNamespaces > ours {
-            return .processNamespace
-        }
-        if let userMap, let ours = own.userMap, userMap != ours, !Self.isInitial(userMap) { return .userNamespace }
-        if hasFlatpakInfo == true { return .flatpak }
-        if let cgroup, Self.isSnap(cgroup), label.map(Self.isEnforced) ?? true { return .snap }
-        return nil
+        namespace(comparedWith: own) ?? (hasFlatpakInfo == true ? .flatpak : nil) ?? (isSnap ? .snap : nil)
     }
 
-    /// Only the initial user namespace maps every ID. A process there is in no sandbox, even if authd itself is in one.
-    private static func isInitial(_ userMap: String) -> Bool {
-        let fields = userMap.split(whereSeparator: \.isWhitespace)
+    private func namespace(comparedWith own: ProcessFacts) -> ConfinedClient? {
+        guard let processNamespaces, let ours = own.processNamespaces else { return .unreadable }
+        if processNamespaces > ours { return .processNamespace }
+        // A kernel without user namespaces.
+        guard let ourMap = own.userMap else { return nil }
+        if let userNamespace, let ours = own.userNamespace { return userNamespace == ours ? nil : .userNamespace }
+        // Only in the initial namespace does the map of each process say which one it is in.
+        guard own.isInInitialNamespace, let userMap else { return .unreadable }
+        return userMap == ourMap ? nil : .userNamespace
+    }
+
+    /// Only the initial user namespace maps every ID, but another one may look the same.
+    private var isInInitialNamespace: Bool {
+        if let userNamespace { return userNamespace == Self.initialUserNamespace }
+        let fields = (userMap ?? "").split(whereSeparator: \.isWhitespace)
         return fields.count == 3 && fields[0] == "0" && fields[2] == "4294967295"
     }
 
-    /// A classic snap is in such a cgroup, too, but its label is not enforced.
-    private static func isSnap(_ cgroup: String) -> Bool {
-        cgroup.split(separator: "/").contains { $0.hasPrefix("snap.") }
-    }
+    /// `USER_NS_INIT_INO` of linux/nsfs.h.
+    package static let initialUserNamespace: UInt64 = 0xefff_fffd
 
-    private static func isEnforced(_ label: String) -> Bool { label.hasSuffix("(enforce)") }
+    /// The label of a classic snap ends in `(complain)`. Without labels (no security module) the cgroup counts.
+    private var isSnap: Bool {
+        if let label {
+            return label.hasPrefix("snap.") && !label.hasSuffix("(complain)") && !label.hasSuffix("(unconfined)")
+        }
+        return cgroup?.split(separator: "/").contains { $0.hasPrefix("snap.") } ?? false
+    }
 
     // MARK: Reading
 
     /// Of this process.
-    static let own: ProcessFacts = {
+    static func own() throws(ConfinedClient) -> ProcessFacts {
         var facts = ProcessFacts()
-        facts.processNamespaces = ProcText.processNamespaces(in: "/proc/self/status")
-        facts.userMap = ProcText.read("/proc/self/uid_map")
+        facts.processNamespaces = try ProcText.read("/proc/self/status").flatMap(ProcText.processNamespaces(inText:))
+        facts.userMap = try ProcText.read("/proc/self/uid_map")
+        facts.userNamespace = try ProcText.inode("/proc/self/ns/user")
         return facts
-    }()
+    }
 
     /// Of the process at the other end of a socket.
-    /// - Parameter process: its pidfd.
-    static func read(_ processID: Int32, process: CInt, socket: CInt) -> ProcessFacts {
-        let folder = "/proc/\(processID)"
+    /// - Parameters:
+    ///   - processID: its number for us. `/proc` may be of another process namespace, and have another number.
+    ///   - process: its pidfd.
+    /// - Throws: why it counts as confined.
+    static func read(
+        _ processID: Int32, process: CInt, socket: CInt, own: ProcessFacts
+    ) throws(ConfinedClient) -> ProcessFacts {
         var facts = ProcessFacts()
-        facts.processNamespaces =
-            ProcText.processNamespaces(in: "/proc/self/fdinfo/\(process)")
-            ?? ProcText.processNamespaces(in: folder + "/status")
-        facts.userMap = ProcText.read(folder + "/uid_map")
-        // What follows is not needed for a process in other namespaces, and its root may be a file system of its own.
-        guard facts.sandbox(comparedWith: own) == nil else { return facts }
-        facts.cgroup = ProcText.read(folder + "/cgroup")?.split(separator: "\n").last.map(String.init)
-        facts.hasFlatpakInfo = ProcText.exists(folder + "/root/.flatpak-info")
-        if let cgroup = facts.cgroup, isSnap(cgroup) { facts.label = ProcText.label(of: socket) }
+        let folder: String
+        if let text = try ProcText.read("/proc/self/fdinfo/\(process)") {
+            guard let number = ProcText.number(inText: text) else { throw .unreadable }
+            guard number > 0 else { throw number < 0 ? .ended : .unreadable }
+            folder = "/proc/\(number)"
+            facts.processNamespaces = ProcText.processNamespaces(inText: text)
+        } else {
+            // Before Linux 5.14 only root may read it if authd is not dumpable.
+            guard ProcText.hasOurNumbers() else { throw .unreadable }
+            folder = "/proc/\(processID)"
+            facts.processNamespaces = try ProcText.read(folder + "/status").flatMap(
+                ProcText.processNamespaces(inText:))
+        }
+        facts.userNamespace = try ProcText.inode(folder + "/ns/user")
+        if facts.userNamespace == nil || own.userNamespace == nil {
+            facts.userMap = try ProcText.read(folder + "/uid_map")
+        }
+        // The root of a process in other namespaces may be a file system of its own.
+        if let confined = facts.namespace(comparedWith: own) { throw confined }
+        facts.label = try ProcText.label(of: socket)
+        if facts.label == nil {
+            facts.cgroup = try ProcText.read(folder + "/cgroup")?.split(separator: "\n").last.map(String.init)
+        }
+        facts.hasFlatpakInfo = try ProcText.exists(folder + "/root/.flatpak-info")
         return facts
     }
 }
@@ -75,54 +107,99 @@ package struct ProcessFacts: Sendable, Equatable {
 /// Reads files of proc(5).
 enum ProcText {
     private static let maxBytes = 8 << 10
+    private static let shortRead = 1 << 10
 
-    /// `nil` if it cannot be read, whatever the reason.
-    static func read(_ path: String) -> String? {
+    /// `nil` if it does not exist or must not be read.
+    /// - Throws: what says nothing about the process, such as too few descriptors of our own.
+    static func read(_ path: String) throws(ConfinedClient) -> String? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { return try unknown(errno) }
         defer { close(descriptor) }
-        return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: maxBytes) { buffer in
+        var failure: CInt = 0
+        let text: String? = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: maxBytes) { buffer in
             var count = 0
             while count < maxBytes {
                 let more = unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, maxBytes - count)
-                if more < 0 { return nil }
+                if more < 0 {
+                    failure = errno
+                    return nil
+                }
                 if more == 0 { break }
                 count += more
+                // What is shorter than a page is read at once: the next read would only find the end.
+                if more < shortRead { break }
             }
             return unsafe String(decoding: UnsafeBufferPointer(rebasing: buffer[..<count]), as: UTF8.self)
+        }
+        guard let text else { return try unknown(failure) }
+        return text
+    }
+
+    private static func unknown<Fact>(_ failure: CInt) throws(ConfinedClient) -> Fact? {
+        switch failure {
+        case EACCES, EPERM, ENOENT: return nil
+        case ESRCH: throw .ended
+        default: throw .failed(failure)
         }
     }
 
     /// The number of IDs in the line `NSpid:`.
-    static func processNamespaces(in path: String) -> Int? { read(path).flatMap(processNamespaces(inText:)) }
-
     static func processNamespaces(inText text: String) -> Int? {
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("NSpid:") }) else { return nil }
         let count = line.split(whereSeparator: { $0 == "\t" || $0 == " " }).count - 1
         return count > 0 ? count : nil
     }
 
-    /// `nil`: unknown, as for a process that is not dumpable.
-    static func exists(_ path: String) -> Bool? {
-        var found = stat()
-        if unsafe lstat(path, &found) == 0 { return true }
-        return errno == ENOENT ? false : nil
+    /// The number in the line `Pid:`, in the process namespace of `/proc`: 0 without one, -1 if the process has ended.
+    static func number(inText text: String) -> Int32? {
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Pid:") }) else { return nil }
+        return line.split(whereSeparator: { $0 == "\t" || $0 == " " }).last.flatMap { Int32($0) }
     }
 
-    /// `nil` without AppArmor.
-    static func label(of socket: CInt) -> String? {
-        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
+    /// Whether `/proc` is of our process namespace.
+    static func hasOurNumbers() -> Bool {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16) { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            let count = unsafe readlink("/proc/self", start, buffer.count)
+            guard count > 0 else { return false }
+            let bytes = unsafe buffer[..<count].map { UInt8(bitPattern: $0) }
+            return Int32(String(decoding: bytes, as: UTF8.self)) == getpid()
+        }
+    }
+
+    /// `nil`: unknown, as for a process that is not dumpable.
+    static func exists(_ path: String) throws(ConfinedClient) -> Bool? {
+        var found = stat()
+        if unsafe lstat(path, &found) == 0 { return true }
+        return errno == ENOENT ? false : try unknown(errno)
+    }
+
+    /// Of what a link in `/proc/PID/ns` leads to; `nil`: unknown, as for a process that is not dumpable.
+    static func inode(_ path: String) throws(ConfinedClient) -> UInt64? {
+        var found = stat()
+        return unsafe stat(path, &found) == 0 ? UInt64(found.st_ino) : try unknown(errno)
+    }
+
+    /// `nil` without a security module that labels sockets.
+    static func label(of socket: CInt) throws(ConfinedClient) -> String? {
+        var failure: CInt = 0
+        let label: String? = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
             let count = unsafe authd_peer_label(socket, buffer.baseAddress, CUnsignedInt(buffer.count))
-            guard count > 0 else { return nil }
+            guard count >= 0 else {
+                failure = errno
+                return nil
+            }
             let bytes = unsafe buffer[..<Int(count)].prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }
             return String(decoding: bytes, as: UTF8.self)
         }
+        guard label != nil || failure == ENOPROTOOPT else { throw .failed(failure) }
+        return label
     }
 
     /// When a process was started, in clock ticks since boot: field 22 of `/proc/PID/stat`.
     static func startTime(of processID: Int32) -> UInt64? {
         // The name in field 2 may contain spaces and parentheses.
-        guard let text = read("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
+        guard let text = try? read("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[end...].split(separator: " ")
         return fields.count > 20 ? UInt64(fields[20]) : nil
     }

@@ -68,6 +68,7 @@ final class Connection: ClientSocketDelegate {
     /// The next lines are processed in the next turn.
     var isDeferred = false
     private var hasInputEnded = false
+    private var hasProcessEnded = false
     private(set) var unsent = BufferedSince()
     private(set) var unread = BufferedSince()
     private var lingers = false
@@ -94,6 +95,7 @@ final class Connection: ClientSocketDelegate {
     func begin() {
         do throws(AgentError) {
             try registry.enter(self)
+            process?.add(self)
         } catch {
             return refuse(error)
         }
@@ -102,7 +104,8 @@ final class Connection: ClientSocketDelegate {
 
     func received(_ bytes: ByteBuffer, from sender: PeerCredentials) {
         guard phase == .open else { return }
-        let isPeer = sender == peer || (mayLackSender && sender.processID <= 0)
+        // The user may differ: the kernel reports the effective one of the peer, and the real one of the sender.
+        let isPeer = sender.processID == peer.processID || (mayLackSender && sender.processID <= 0)
         guard isPeer, process?.isRunning ?? true else { return refuse(.senderChanged) }
         framer.append(bytes)
         processLines()
@@ -149,7 +152,7 @@ final class Connection: ClientSocketDelegate {
         case .subscribe(let params):
             do throws(AgentError) {
                 try subscriptions.add(params)
-                registry.follow(self)
+                if hasProcessEnded { unsubscribe() } else { registry.follow(self) }
                 deliver(.success(.value([:])), to: place)
                 let snapshot = registry.snapshot(for: params.session, confinement)
                 if isConfined { sent.record(snapshot) }
@@ -342,6 +345,20 @@ final class Connection: ClientSocketDelegate {
         socket.setReading(false)
         subscriptions.remove(SubscribeParams())
         endIfDone()
+    }
+
+    /// Its requests are answered, for whoever has the connection now. Nothing more is read, and no event is sent.
+    func processEnded() {
+        guard phase == .open else { return }
+        hasProcessEnded = true
+        unsubscribe()
+        socket.endInput()
+        inputEnded()
+    }
+
+    private func unsubscribe() {
+        subscriptions.remove(SubscribeParams())
+        registry.unfollow(self)
     }
 
     func close() {

@@ -113,8 +113,12 @@ final class ConnectionRegistry {
 
     private func caller(_ peer: PeerCredentials, at descriptor: CInt, from name: ListenerName) -> Caller {
         guard name != .extra else { return .confined(.extraSocket, by: confinement) }
-        // It is refused anyway.
-        guard policy.now.refusal(of: peer) == nil else { return .confined(.unidentified, by: confinement) }
+        do throws(AgentError) {
+            try admit(peer)
+        } catch {
+            // It is refused when it begins.
+            return .confined(.refused, by: confinement)
+        }
         do throws(ConfinedClient) {
             return Caller(process: try processes.process(of: peer, at: descriptor), confinement: nil)
         } catch {
@@ -132,6 +136,19 @@ final class ConnectionRegistry {
     /// - Throws: why it is refused.
     func enter(_ connection: Connection) throws(AgentError) {
         let peer = connection.peer
+        try admit(peer)
+        if connection.confinement != nil {
+            guard confined < limits.confinedConnections else { throw .tooManyConfined(confined) }
+            confined += 1
+        }
+        perProcess[peer.processID, default: 0] += 1
+        perUser[peer.userID, default: 0] += 1
+        connections[connection.number] = connection
+        counters.opened()
+    }
+
+    /// - Throws: why another connection of it is refused.
+    private func admit(_ peer: PeerCredentials) throws(AgentError) {
         if let refusal = policy.now.refusal(of: peer) { throw refusal }
         if isStopping { throw .stopping }
         let open = perProcess[peer.processID, default: 0]
@@ -153,19 +170,14 @@ final class ConnectionRegistry {
                 "The agent has \(connections.count) connections open, the most that its descriptor limit allows: "
                     + "close some.")
         }
-        if connection.confinement != nil {
-            guard confined < limits.confinedConnections else { throw .tooManyConfined(confined) }
-            confined += 1
-        }
-        perProcess[peer.processID] = open + 1
-        perUser[peer.userID] = ofUser + 1
-        connections[connection.number] = connection
-        counters.opened()
     }
 
     func leave(_ connection: Connection) {
         unfollow(connection)
-        if let process = connection.process { processes.connectionEnded(of: process) }
+        if let process = connection.process {
+            process.remove(connection)
+            processes.connectionEnded(of: process)
+        }
         guard connections.removeValue(forKey: connection.number) != nil else { return }
         counters.closed()
         if connection.confinement != nil { confined -= 1 }

@@ -79,12 +79,17 @@ final class ClientSocket: ReadinessHandler {
         let count = executor.read(descriptor) { delegate?.received($0, from: $1) }
         guard count <= 0, isOpen else { return }
         if count == 0 {
-            hasInput = false
-            watch()
+            endInput()
             delegate?.inputEnded()
         } else if errno != EAGAIN {
             close(SystemFailure("read from a client"))
         }
+    }
+
+    /// Nothing more is read.
+    func endInput() {
+        hasInput = false
+        watch()
     }
 
     /// Whether to read more input.

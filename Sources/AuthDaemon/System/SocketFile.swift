@@ -44,6 +44,7 @@ package struct SocketFile: Sendable {
             guard unsafe call(Glibc.bind, descriptor, &address) == 0 else { throw SystemFailure("bind \(path)") }
             // Before anyone can connect: the first bytes of a client must bring their sender, too.
             guard authd_pass_credentials(descriptor) == 0 else { throw SystemFailure("receive credentials at \(path)") }
+            authd_refuse_descriptors(descriptor)
             guard listen(descriptor, backlog) == 0 else { throw SystemFailure("listen at \(path)") }
             guard let identity = FileIdentity(path: path) else { throw SystemFailure("read the status of \(path)") }
             return SocketFile(descriptor: descriptor, path: path, identity: identity)
@@ -58,6 +59,7 @@ package struct SocketFile: Sendable {
     /// Its unit has PassCredentials=. This is for a unit that does not.
     package static func inherited(descriptor: CInt, path: String) -> SocketFile {
         _ = authd_pass_credentials(descriptor)
+        authd_refuse_descriptors(descriptor)
         return SocketFile(descriptor: descriptor, path: path, identity: nil)
     }
 

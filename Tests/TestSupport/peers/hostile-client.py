@@ -12,6 +12,7 @@ import sys
 TOKEN = b'{"jsonrpc":"2.0","id":2,"method":"token.get","params":{"session":"shop"}}\n'
 # Not the form that is answered without parsing.
 PARSED = b'{"id":2,"jsonrpc":"2.0","params":{"session":"shop","min_valid_ms":1},"method":"token.get"}\n'
+SUBSCRIBE = b'{"jsonrpc":"2.0","id":3,"method":"events.subscribe"}\n'
 PING = b'{"jsonrpc":"2.0","id":1,"method":"agent.ping"}\n'
 
 
@@ -25,7 +26,10 @@ def connect(path):
 def line(client):
     received = b""
     while not received.endswith(b"\n"):
-        more = client.recv(1)
+        try:
+            more = client.recv(1)
+        except ConnectionResetError:
+            break
         if not more:
             break
         received += more
@@ -33,7 +37,10 @@ def line(client):
 
 
 def ask(client, request):
-    client.sendall(request)
+    try:
+        client.sendall(request)
+    except OSError:
+        pass
     return line(client)
 
 
@@ -86,6 +93,8 @@ def execute(path):
     """connect, then another program in a child."""
     client = connect(path)
     show(ask(client, PING))
+    # With a timeout it does not block, and head(1) would not wait.
+    client.setblocking(True)
     os.dup2(client.fileno(), 3)
     # With a timeout it does not block, and head(1) would read nothing.
     client.settimeout(None)
@@ -108,6 +117,31 @@ def passed(path):
     show(ask(received(ours), TOKEN))
 
 
+def left(path):
+    """The connection of a process that has ended: what it requested can be read, and nothing else."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+
+    def give():
+        client = connect(path)
+        show(ask(client, SUBSCRIBE + PING))
+        descriptors(theirs, b"x", [client.fileno()])
+
+    in_child(give)
+    client = received(ours)
+    while text := line(client):
+        show(text)
+    show("")
+
+
+def other_user(path):
+    """The real user is another one than the effective one, if this process may change it."""
+    try:
+        os.setresuid(65534, -1, -1)
+    except PermissionError:
+        pass
+    token(path)
+
+
 def mixed(path):
     """The process that has connected continues after another one has written half a line."""
     client = connect(path)
@@ -120,11 +154,21 @@ def mixed(path):
 
 
 def rights(path, file):
-    """Sends open files with requests. The agent must not keep any."""
+    """Sends open files with requests. The agent must not keep any, and a kernel that can refuse them does."""
     client = connect(path)
+    pass_rights = 83
+    try:
+        client.getsockopt(socket.SOL_SOCKET, pass_rights)
+        show("can refuse")
+    except OSError:
+        show("cannot refuse")
     opened = [os.open(file, os.O_RDONLY) for _ in range(200)]
     for _ in range(3):
-        descriptors(client, PING, opened)
+        try:
+            descriptors(client, PING, opened)
+        except PermissionError:
+            show("refused")
+            client.sendall(PING)
         show(line(client))
 
 
@@ -164,5 +208,5 @@ def reuse(path, authd):
 
 {
     "token": token, "not-dumpable": not_dumpable, "fork": fork, "exec": execute, "passed": passed, "mixed": mixed,
-    "rights": rights, "reuse": reuse,
+    "rights": rights, "reuse": reuse, "left": left, "other-user": other_user, "connect": connect,
 }[sys.argv[1]](*sys.argv[2:])
