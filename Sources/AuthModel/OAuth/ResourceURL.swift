@@ -31,7 +31,10 @@ package struct ResourceURL: Sendable, Equatable, CustomStringConvertible {
     }
 
     private static func refused(_ text: String, _ expected: String) -> AgentError {
-        AgentError(.validation, "'\(text.quotable)' cannot be signed in to: expected \(expected).", cause: "url")
+        // A query may be a key.
+        let shown = String(text.prefix { $0 != "?" })
+        return AgentError(
+            .validation, "'\(shown.quotable)' cannot be signed in to: expected \(expected).", cause: "url")
     }
 
     package var description: String { text }
