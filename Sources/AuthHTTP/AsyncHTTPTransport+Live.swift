@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 package import AuthModel
 import FoundationEssentials
+import Glibc
 import NIOCore
 import NIOHTTP1
 
@@ -35,6 +36,20 @@ extension AsyncHTTPTransport {
         }
         await live.release(lease)
         if let failure { throw failure }
+    }
+
+    /// A connection whose other side is gone without a word (a laptop that slept, a NAT that forgot it) fails after two minutes:
+    /// 60 seconds of silence, then 4 probes 15 seconds apart.
+    static let keepAlive: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
+        let options: [(ChannelOptions.Types.SocketOption, Int)] = [
+            (ChannelOptions.socketOption(.so_keepalive), 1),
+            (ChannelOptions.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPIDLE)), 60),
+            (ChannelOptions.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPINTVL)), 15),
+            (ChannelOptions.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPCNT)), 4),
+        ]
+        let set = options.map { channel.setOption($0.0, value: $0.1) }
+        // A connection without them is better than none.
+        return EventLoopFuture.andAllComplete(set, on: channel.eventLoop)
     }
 
     private func prepared(_ request: HTTPRequest) -> HTTPClientRequest {

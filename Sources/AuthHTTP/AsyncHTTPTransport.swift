@@ -78,6 +78,8 @@ package final class AsyncHTTPTransport: HTTPTransport {
             configuration.timeout.read = nil
             configuration.timeout.write = nil
             configuration.decompression = .disabled
+            configuration.http1_1ConnectionDebugInitializer = Self.keepAlive
+            configuration.http2ConnectionDebugInitializer = Self.keepAlive
             return configuration
         }
     }
