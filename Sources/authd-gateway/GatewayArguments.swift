@@ -5,12 +5,12 @@ import AuthWire
 /// What `authc` starts this program with. Users do not call it, so it has neither help nor abbreviations.
 struct GatewayArguments: Sendable {
     /// What the program is for.
-    enum Room: Sendable {
+    enum Purpose: Sendable {
         /// `authd-gateway mcp URL`
         case bridge(BridgeArguments)
     }
 
-    let room: Room
+    let purpose: Purpose
 
     init(_ words: [String]) throws(GatewayMistake) {
         var rest = words.dropFirst()
@@ -28,7 +28,7 @@ struct GatewayArguments: Sendable {
                 default: throw .invalidParams("there is no option \(option)")
                 }
             }
-            room = .bridge(bridge)
+            purpose = .bridge(bridge)
         } catch {
             throw .usage(error.message)
         }

@@ -5,7 +5,7 @@ import AuthProviders
 import AuthWire
 import Glibc
 
-/// What every room of the program needs of its process.
+/// What every purpose of the program needs of its process.
 enum GatewayProcess {
     /// Ends the process if it cannot do what it is started for.
     static func begin() -> GatewayArguments {

@@ -5,7 +5,7 @@ let signals = EndSignals()
 let arguments = GatewayProcess.begin()
 // A task that the main thread starts or waits for would get a priority that the system refuses to users.
 Task.detached(priority: .medium) { [arguments, signals] in
-    switch arguments.room {
+    switch arguments.purpose {
     case .bridge(let bridge): await BridgeProgram(arguments: bridge, signals: signals).run()
     }
 }

@@ -51,19 +51,21 @@ struct BridgeMachineTests {
         #expect(bench.header("Mcp-Session-Id", of: 2) == "s1")
     }
 
-    @Test("notifications and responses of the program stay in their order, and requests pass them")
+    @Test("notifications of the program stay in their order; requests and responses pass them")
     func notifications() throws {
         var bench = try BridgeBench.connected()
         let first = #"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}"#
-        let second = #"{"jsonrpc":"2.0","id":5,"result":{}}"#
+        let second = #"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":2}}"#
         bench.line(first)
         bench.line(second)
         bench.line(BridgeBench.call(1))
-        #expect((0..<bench.requests.count).map { bench.body(of: $0) } == [first, BridgeBench.call(1)])
+        bench.line(BridgeBench.result(5))
+        let sent = (0..<bench.requests.count).map { bench.body(of: $0) }
+        #expect(sent == [first, BridgeBench.call(1), BridgeBench.result(5)])
         bench.accept()
-        #expect(bench.body(of: 1) == second)
+        #expect(bench.body(of: 2) == second)
         // A notification that the server refuses has nobody to be reported to.
-        bench.head(400, of: 1)
+        bench.head(400, of: 2)
         #expect(bench.written == [] && bench.notes.count == 1)
     }
 
@@ -79,14 +81,57 @@ struct BridgeMachineTests {
     @Test(
         "a line that is no message is answered with an error, and not sent",
         arguments: [
-            ("{", -32700), ("{}", -32600), ("[]", -32600), (#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, -32600),
-            (#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, -32600), (#"{"jsonrpc":"2.0","id":1}"#, -32600),
-        ] as [(String, Int64)])
-    func noMessage(line: String, code: Int64) throws {
+            ("{", -32700, .null), ("{}", -32600, .null), ("[]", -32600, .null),
+            (#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, -32600, 1),
+            (#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, -32600, .null), (#"{"jsonrpc":"2.0","id":1}"#, -32600, 1),
+            (#"{"id": "a" ,"jsonrpc":"2.0","method":"x","params":["\ud83d"]}"#, -32700, "a"),
+            (#"{"jsonrpc":"2.0","params":{"id":8},"id":7,"method":"x","#, -32700, 7),
+        ] as [(String, Int64, JSON)])
+    func noMessage(line: String, code: Int64, id: JSON) throws {
         var bench = try BridgeBench()
         bench.line(line)
         #expect(bench.requests.isEmpty && bench.questions.isEmpty)
-        #expect(try bench.problem(0).code == code && bench.problem(0).id == .null)
+        #expect(try bench.problem(0).code == code && bench.problem(0).id == id)
+    }
+
+    @Test("a response of the program that cannot be read gets no response")
+    func badResponseOfProgram() throws {
+        var bench = try BridgeBench()
+        bench.line(#"{"jsonrpc":"2.0","id":1,"result":{"x":"\ud83d"}}"#)
+        #expect(bench.written.isEmpty && bench.requests.isEmpty && bench.notes.count == 1)
+    }
+
+    @Test("a response of the program does not wait for initialize: the server may wait for it")
+    func responseDuringInitialize() throws {
+        var bench = try BridgeBench()
+        bench.line(BridgeBench.initialize)
+        bench.stream()
+        bench.events(#"data: {"jsonrpc":"2.0","id":5,"method":"ping"}"# + "\n\n")
+        bench.line(BridgeBench.result(5))
+        #expect(bench.requests.count == 2 && bench.body(of: 1) == BridgeBench.result(5))
+    }
+
+    @Test("no more than a thousand unsent messages are read")
+    func manyMessages() throws {
+        var bench = try BridgeBench.connected()
+        for _ in 0...BridgeLimits.unsentMessages { bench.line(#"{"jsonrpc":"2.0","method":"notifications/x"}"#) }
+        #expect(bench.isPaused)
+        bench.accept()
+        #expect(!bench.isPaused)
+    }
+
+    @Test("a server cannot fill standard error")
+    func manyNotes() throws {
+        var bench = try BridgeBench.connected()
+        for status in 410..<490 {
+            bench.line(#"{"jsonrpc":"2.0","method":"notifications/x"}"#)
+            bench.head(status)
+        }
+        #expect(bench.notes.count == BridgeLimits.notesPerMinute + 1)
+        bench.advance(.seconds(60))
+        bench.line(#"{"jsonrpc":"2.0","method":"notifications/x"}"#)
+        bench.head(400)
+        #expect(bench.notes.count == BridgeLimits.notesPerMinute + 2)
     }
 
     @Test("a message that is too long is answered with an error")
@@ -207,13 +252,52 @@ struct BridgeMachineTests {
         #expect(bench.requests.isEmpty && bench.released.allSatisfy { !$0.lingers || $0.call.number <= 2 })
     }
 
-    @Test("what a server invents is dropped: other ids, and text that is no message")
+    @Test(
+        "valid JSON that cannot be decoded is passed on as it is",
+        arguments: [
+            #""\ud83d""#, "1e400", #"{"a":[-0.5E+7,{},[],true,null,"\\\""]}"#,
+            String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000),
+        ])
+    func undecodable(value: String) throws {
+        var bench = try BridgeBench()
+        let answer = #"{"jsonrpc":"2.0", "result":{"x":\#(value)},"id":1}"#
+        bench.line(BridgeBench.call(1))
+        bench.answer(answer)
+        #expect(bench.written == [answer])
+    }
+
+    @Test(
+        "what is not JSON never reaches the program",
+        arguments: [
+            #"{"jsonrpc":"2.0","id":1,"result":{"x":"\ud83d"}"#, #"{"jsonrpc":"2.0","id":1,"result":"\ud83d"}}"#,
+            #"{"jsonrpc":"2.0","id":1,"result":1e400x}"#, #"{"jsonrpc":"2.0","id":1,"result":[1e400,]}"#,
+            #"{"jsonrpc":"2.0","id":1,"id":2,"result":1e400}"#, #"{"jsonrpc":"2.0","id":1,"result":"\ud8"}"#,
+        ])
+    func notJSON(text: String) throws {
+        var bench = try BridgeBench()
+        bench.line(BridgeBench.call(1))
+        bench.stream()
+        bench.events("data: \(text)\n\n")
+        #expect(bench.written.count == 1 && bench.requests.isEmpty)
+        #expect(try bench.problem(0).kind == "bad_reply")
+    }
+
+    @Test("a batch with a response to a request that was not made is refused")
+    func wrongBatch() throws {
+        var bench = try BridgeBench()
+        bench.line(BridgeBench.call(1))
+        bench.answer("[\(BridgeBench.result(1)),\(BridgeBench.result(9))]")
+        #expect(bench.written.count == 1)
+        #expect(try bench.problem(0).kind == "bad_reply")
+    }
+
+    @Test("what a server invents is dropped: other ids")
     func invented() throws {
         var bench = try BridgeBench()
         bench.line(BridgeBench.call(1))
         bench.stream()
-        bench.events("data: hello\n\ndata: \(BridgeBench.result(9))\n\ndata: {\"jsonrpc\":\"2.0\"}\n\n")
-        #expect(bench.written.isEmpty && bench.notes.count == 3)
+        bench.events("data: \(BridgeBench.result(9))\n\n")
+        #expect(bench.written.isEmpty && bench.notes.count == 1)
         bench.events("data: \(BridgeBench.result(1))\n\n")
         #expect(bench.written == [BridgeBench.result(1)])
     }
@@ -233,6 +317,22 @@ struct BridgeMachineTests {
         bench.line(BridgeBench.call(3))
         for _ in 0...3 { bench.head(307, [("Location", "/mcp/")]) }
         #expect(try bench.problem(2).id == 3)
+    }
+
+    @Test(
+        "an error says whether the server may have performed the request, and is then not retryable",
+        arguments: [
+            (nil, .connectionLost(host: "h", reason: "r"), true), (nil, .timedOut(host: "h", after: .seconds(1)), true),
+            (nil, .connectionRefused(host: "h"), false), (500, nil, true), (502, nil, true), (503, nil, false),
+            (429, nil, false), (200, nil, true),
+        ] as [(Int?, TransportError?, Bool)])
+    func performed(status: Int?, error: TransportError?, isPossible: Bool) throws {
+        var bench = try BridgeBench()
+        bench.line(BridgeBench.call(1))
+        if let status { bench.answer("<html>", status: status, type: "text/html") } else { bench.end(error) }
+        let found = try JSON(parsing: bench.written[0])["error"]
+        #expect(found?["data"]?["retryable"] == .bool(!isPossible))
+        #expect(found?["message"]?.stringValue?.contains("may have performed") == isPossible)
     }
 
     @Test("without a network, requests fail with that reason, and nobody is asked to sign in")

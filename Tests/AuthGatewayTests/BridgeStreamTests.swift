@@ -144,8 +144,76 @@ struct BridgeStreamTests {
         bench.head(404)
         bench.answer(#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2024-11-05"}}"#)
         #expect(try bench.problem(0).id == 1)
+        // The next request learns of the end of the session too, and the bridge tries again.
         bench.line(BridgeBench.call(2))
+        #expect(bench.requests.count == 1 && bench.header("Mcp-Session-Id") == "s1")
+        bench.head(404)
+        #expect(bench.requests.count == 1 && bench.body() == BridgeBench.initialize)
+        bench.answer(BridgeBench.welcome, [("Mcp-Session-Id", "s2")])
+        bench.accept()
+        let index = try #require(bench.requests.indices.first { bench.body(of: $0) == BridgeBench.call(2) })
+        bench.answer(BridgeBench.result(2), of: index)
+        #expect(bench.written.last == BridgeBench.result(2))
+    }
+
+    @Test("after a server that could not begin a new session, the next request tries again", arguments: [500, 202])
+    func failedReopening(status: Int) throws {
+        var bench = try BridgeBench.connected()
+        bench.line(BridgeBench.call(1))
+        bench.head(404)
+        if status == 202 {
+            bench.answer(BridgeBench.welcome, [("Mcp-Session-Id", "s2")])
+            // Its notification is refused.
+            bench.head(500)
+        } else {
+            bench.head(status)
+        }
+        #expect(try bench.problem(0).id == 1)
+        bench.line(BridgeBench.call(2))
+        #expect(bench.header("Mcp-Session-Id") == "s1")
+        bench.head(404)
+        #expect(bench.body() == BridgeBench.initialize)
+    }
+
+    @Test("a stream of a session that was replaced is not continued, and a response to its request is dropped")
+    func replaced() throws {
+        var bench = try BridgeBench.connected()
+        bench.line(BridgeBench.call(1))
+        bench.stream()
+        bench.events("id: e1\ndata:\n\n")
+        bench.end()
+        bench.line(BridgeBench.call(2))
+        bench.line(BridgeBench.result(9))
+        bench.head(404)
+        bench.head(404)
+        bench.answer(BridgeBench.welcome, [("Mcp-Session-Id", "s2")])
+        bench.accept()
+        bench.advance(.seconds(1))
+        #expect(try bench.problem(0).id == 1)
+        #expect(bench.requests.indices.allSatisfy { bench.body(of: $0) != BridgeBench.result(9) })
+        #expect(bench.requests.indices.contains { bench.body(of: $0) == BridgeBench.call(2) })
+    }
+
+    @Test("a server that asks for no pause is asked at most twice a second if it sends no message")
+    func noPause() throws {
+        var bench = try BridgeBench.connected()
+        bench.line(BridgeBench.call(1))
+        bench.stream()
+        bench.events("retry: 0\nid: e1\ndata:\n\n")
+        bench.end()
+        bench.advance(.milliseconds(499))
+        #expect(bench.requests.isEmpty)
+        bench.advance(.milliseconds(1))
         #expect(bench.requests.count == 1)
+    }
+
+    @Test("a protocol version that no header can carry is not sent")
+    func badVersion() throws {
+        var bench = try BridgeBench()
+        bench.line(BridgeBench.initialize)
+        bench.answer(#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"a\r\nX: y"}}"#)
+        bench.line(BridgeBench.initialized)
+        #expect(bench.requests.count == 1 && bench.header("MCP-Protocol-Version") == nil)
     }
 
     @Test("a session id with other characters than visible ASCII is refused", arguments: ["", "a b", "ä", "a\u{7F}"])

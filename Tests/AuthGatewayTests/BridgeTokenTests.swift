@@ -43,6 +43,24 @@ struct BridgeTokenTests {
         #expect(bench.header("Authorization") == "Bearer t1")
     }
 
+    @Test("a stream of the server that refuses a renewed token is not opened again", arguments: [true, false])
+    func listening(hasToken: Bool) throws {
+        var bench = try BridgeBench()
+        bench.line(BridgeBench.initialize)
+        bench.answer(BridgeBench.welcome)
+        bench.line(BridgeBench.initialized)
+        bench.accept()
+        #expect(bench.requests.map(\.request.method) == ["GET"])
+        bench.token = nil
+        bench.head(401)
+        let problem = BridgeProblem(AgentError(.offline, "The machine is offline."))
+        let answer = hasToken ? TokenAnswer.token(try BridgeBench.token("t2")) : .failed(problem)
+        bench.send(.token(bench.questions.removeFirst().call, answer))
+        if hasToken { bench.head(401) }
+        for _ in 0..<100 { bench.advance(.seconds(30)) }
+        #expect(bench.questions.isEmpty && bench.requests.isEmpty && bench.wakeUp == nil)
+    }
+
     @Test("an agent that has no token now says why, and nothing is sent")
     func failed() throws {
         var bench = try BridgeBench()
@@ -110,7 +128,7 @@ struct BridgeTokenTests {
     func several() throws {
         let all = [try Self.status("one", BridgeBench.url), try Self.status("two", BridgeBench.url)]
         let target = BridgeTarget(try ResourceURL(BridgeBench.url))
-        guard case .none(let problem) = target.choice(from: all) else { throw Unexpected() }
+        guard case .failed(let problem) = target.choice(from: all) else { throw Unexpected() }
         #expect(problem.message.hasSuffix("-s one, -s two."))
         guard case .session(let preferred) = target.choice(from: all, preferred: all[1].session) else {
             throw Unexpected()
@@ -119,5 +137,26 @@ struct BridgeTokenTests {
         let named = BridgeTarget(try ResourceURL(BridgeBench.url), session: all[0].session)
         guard case .session(let found) = named.choice(from: all, preferred: all[1].session) else { throw Unexpected() }
         #expect(found.session == all[0].session)
+    }
+
+    @Test("a session that was chosen is used, or nothing is sent")
+    func chosen() throws {
+        let reason = BridgeProblem(AgentError(.offline, "x"))
+        let chosen = BridgeTarget(try ResourceURL(BridgeBench.url), session: try SessionName("gone"))
+        guard case .failed = chosen.choice(from: []), case .failed = chosen.answer(without: reason) else {
+            throw Unexpected()
+        }
+        let any = BridgeTarget(try ResourceURL(BridgeBench.url))
+        guard case .none = any.choice(from: []), case .none = any.answer(without: reason) else { throw Unexpected() }
+    }
+
+    @Test("a URL that is refused is shown without its query")
+    func query() {
+        #expect {
+            try ResourceURL("ftp://mcp.example.org/mcp?key=SECRET#a")
+        } throws: { error in
+            let message = (error as? AgentError)?.message ?? ""
+            return message.contains("ftp://mcp.example.org/mcp") && !message.contains("SECRET")
+        }
     }
 }

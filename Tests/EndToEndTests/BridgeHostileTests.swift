@@ -79,6 +79,23 @@ struct BridgeHostileTests {
         }
     }
 
+    @Test("a program that does not read standard error delays neither requests nor the end")
+    func unreadNotes() async throws {
+        // A pipe that is full, and that nobody reads.
+        let script =
+            #"f=$(mktemp -u) && mkfifo "$f" && exec 3<>"$f" && rm "$f" && "#
+            + #"head -c 65536 /dev/zero >&3 && exec "$@" 2>&3"#
+        try await play { scene, server in
+            let child = try await Child(
+                ["/bin/sh", "-c", script, "sh", Programs.authc, "mcp", server.url + "/html"],
+                environment: scene.desktop.environment, input: .held)
+            for id in 1...3 { child.tell(#"{"jsonrpc":"2.0","id":\#(id),"method":"ping"}"#) }
+            #expect(await child.out.wait(for: "-33000", times: 3))
+            child.kill(SIGTERM)
+            #expect(await child.ended() == 128 + SIGTERM)
+        }
+    }
+
     @Test("2026-07-28: a cancelled request closes its connection, and its notification is not sent")
     func cancelled() async throws {
         try await play { scene, server in

@@ -55,6 +55,8 @@ struct BridgeExchange {
     var events: EventStreamParser?
     /// A stream of an earlier attempt is continued (GET).
     var isResuming = false
+    /// The attempt has brought a message.
+    var hasMessage = false
     /// Attempts in a row to open the stream again.
     var failures = 0
 
@@ -78,14 +80,22 @@ struct BridgeExchange {
     /// Whether its message has not been accepted yet.
     var isUnsent: Bool { !isResuming && (phase == .asking || phase == .sent) }
 
-    /// Bytes that are held until the server has accepted them.
-    var unsentBytes: Int { isUnsent ? message?.bytes.count ?? 0 : 0 }
+    /// Whether the server may have performed the request: it was sent, and not refused. A server that fails (500, 502, 504) may
+    /// have done so before.
+    var mayBePerformed: Bool {
+        if isResuming { return true }
+        return switch phase {
+        case .asking, .pausing, .learning: false
+        case .sent, .collecting, .streaming: !(300..<500).contains(status) && status != 503
+        }
+    }
 
     /// How long to wait before the stream is opened again.
     func pause() -> Duration {
         let growing = min(
             BridgeLimits.reconnectPause * (1 << min(failures, 10)), BridgeLimits.longestPause)
-        return max(events?.retry ?? .zero, failures == 0 && events?.retry != nil ? .zero : growing)
+        let least = hasMessage ? Duration.zero : BridgeLimits.shortestPause
+        return max(events?.retry ?? .zero, failures == 0 && events?.retry != nil ? least : growing)
     }
 
     /// The event to continue after; `nil` if the server has named none that a header can carry.

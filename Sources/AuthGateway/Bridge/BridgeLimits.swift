@@ -13,6 +13,16 @@ package enum BridgeLimits {
     /// Messages that are not sent yet, in bytes. Above this, standard input is not read.
     static let unsentBytes = 32 << 20
 
+    /// The same, in messages: each event of the machine looks at all of them.
+    package static let unsentMessages = 1000
+
+    /// Messages on standard error.
+    package static let notesPerMinute = 30
+
+    /// Messages for standard error that are not written yet. More are dropped: a program that does not read them must not stop
+    /// the bridge.
+    package static let unwrittenNotes = 32
+
     /// Messages for standard output that are not written yet, in bytes. Above this, the server is not read.
     package static let unwrittenBytes = 1 << 20
 
@@ -30,6 +40,9 @@ package enum BridgeLimits {
 
     /// Between two requests for a stream if the server names no time (`retry`).
     static let reconnectPause = Duration.seconds(1)
+
+    /// After a stream that brought no message, whatever the server asks for.
+    static let shortestPause = Duration.milliseconds(500)
 
     /// The longest pause of a growing one.
     static let longestPause = Duration.seconds(30)

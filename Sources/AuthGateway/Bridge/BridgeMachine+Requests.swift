@@ -64,6 +64,7 @@ extension BridgeMachine {
                 return fail(id, .badReply("The session id of the server is not valid."), &turn)
             }
             session = named.isEmpty ? nil : named
+            exchanges[id]?.session = session
         }
         if exchange.purpose != .listening, exchange.waiting.isEmpty {
             return delivered(id, &turn)
@@ -77,6 +78,7 @@ extension BridgeMachine {
         if type.text == "text/event-stream" {
             exchanges[id]?.phase = .streaming
             exchanges[id]?.hasRenewedToken = false
+            exchanges[id]?.hasMessage = false
             exchanges[id]?.events = EventStreamParser(
                 limit: BridgeLimits.messageBytes, lastEventID: exchange.events?.lastEventID ?? "",
                 retry: exchange.events?.retry)
@@ -97,8 +99,11 @@ extension BridgeMachine {
     /// Visible ASCII characters; empty if the server names none, `nil` if it is not valid.
     private func sessionID(in head: HTTPResponse) -> String? {
         guard let text = head.header("Mcp-Session-Id") else { return "" }
-        let isValid = !text.isEmpty && text.utf8.count <= BridgeLimits.headerBytes && text.utf8.allSatisfy(\.isVisible)
-        return isValid ? text : nil
+        return Self.fitsHeader(text) ? text : nil
+    }
+
+    static func fitsHeader(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= BridgeLimits.headerBytes && text.utf8.allSatisfy(\.isVisible)
     }
 
     /// A message without requests has reached the server.
@@ -110,7 +115,7 @@ extension BridgeMachine {
             let found = exchanges.first { $1.purpose == .client && $1.waiting == [request] }
             if let found { drop(found.key, &turn) }
         }
-        if exchange.purpose == .reopened { isReopening = false }
+        if exchange.purpose == .reopened { (isReopening, endedSession) = (false, nil) }
         if exchange.message?.isInitialized == true { listen(&turn) }
     }
 
@@ -139,6 +144,9 @@ extension BridgeMachine {
 
     private mutating func unauthorized(_ head: HTTPResponse, _ id: Int, _ turn: inout BridgeTurn) {
         guard var exchange = exchanges[id] else { return }
+        // Each further attempt would renew the token again, for a stream that nobody waits for.
+        let isFinal = exchange.token == nil || exchange.hasRenewedToken
+        if exchange.purpose == .listening, isFinal { return drop(id, &turn) }
         guard let token = exchange.token else {
             return fail(id, exchange.anonymity ?? .status(401, at: host), &turn)
         }
@@ -186,8 +194,6 @@ extension BridgeMachine {
     }
 
     func lost(_ reason: String) -> BridgeProblem {
-        BridgeProblem(
-            .providerUnreachable,
-            reason + " The server may have performed the request; it is not sent again.")
+        BridgeProblem(.providerUnreachable, reason)
     }
 }

@@ -6,29 +6,30 @@ extension BridgeMachine {
     // MARK: The response's body
 
     mutating func received(_ piece: [UInt8], for call: CallID, _ turn: inout BridgeTurn) {
-        guard let id = calls[call], var exchange = exchanges[id] else { return }
-        switch exchange.phase {
+        // The exchange is changed in place: a copy of it would copy what has arrived with each piece.
+        guard let id = calls[call], let phase = exchanges[id]?.phase else { return }
+        switch phase {
         case .collecting:
-            let limit = exchange.status < 300 ? BridgeLimits.messageBytes : BridgeLimits.errorBytes
-            guard exchange.body.count + piece.count <= limit else {
+            let limit = (exchanges[id]?.status ?? 0) < 300 ? BridgeLimits.messageBytes : BridgeLimits.errorBytes
+            guard (exchanges[id]?.body.count ?? 0) + piece.count <= limit else {
                 return fail(id, .badReply("The response is larger than \(limit >> 10) KiB."), &turn)
             }
             exchanges[id]?.body.append(contentsOf: piece)
         case .streaming:
             let events: [ServerSentEvent]
-            let before = exchange.events?.lastEventID
+            let before = exchanges[id]?.events?.lastEventID
             do throws(EventStreamParser.TooLarge) {
-                events = try exchange.events?.append(piece) ?? []
+                events = try exchanges[id]?.events?.append(piece) ?? []
             } catch {
                 let problem = BridgeProblem.badReply("An event of the server is larger than \(error.limit >> 20) MiB.")
-                if exchange.purpose == .listening { drop(id, &turn) }
+                if exchanges[id]?.purpose == .listening { drop(id, &turn) }
                 note(problem.message, &turn)
                 return fail(id, problem, &turn)
             }
-            if !events.isEmpty || exchange.events?.lastEventID != before { exchange.failures = 0 }
-            exchanges[id] = exchange
+            if !events.isEmpty || exchanges[id]?.events?.lastEventID != before { exchanges[id]?.failures = 0 }
             // Other types are not of MCP, and an event without data only has an id.
             for event in events where event.type == "message" && !event.data.isEmpty {
+                exchanges[id]?.hasMessage = true
                 deliver(event.data, from: id, &turn)
             }
         case .asking, .sent, .pausing, .learning: break
@@ -46,6 +47,7 @@ extension BridgeMachine {
             guard let error else { return fail(id, lost("The server did not answer."), &turn) }
             // Nothing was asked of the server but a stream.
             if exchange.isResuming { return interrupted(id, &turn) }
+            if error.isBeforeRequest { exchanges[id]?.phase = .asking }
             fail(id, BridgeProblem(error), &turn)
         }
     }
@@ -96,8 +98,12 @@ extension BridgeMachine {
 
     private mutating func deliver(_ text: [UInt8], from id: Int, _ turn: inout BridgeTurn) {
         guard let exchange = exchanges[id] else { return }
-        guard let message = try? BridgeMessage(text) else {
-            return note("\(host) sent something that is not a message of JSON-RPC 2.0. It was dropped.", &turn)
+        guard let message = BridgeMessage(ofServer: text) else {
+            let reason = "\(host) sent something that is not a message of JSON-RPC 2.0."
+            // It may have been the response.
+            return exchange.waiting.isEmpty
+                ? note(reason + " It was dropped.", &turn)
+                : fail(id, .badReply(reason, status: exchange.status), &turn)
         }
         let responses = message.responses
         guard !responses.isEmpty else {
@@ -108,13 +114,20 @@ extension BridgeMachine {
         guard !answered.isEmpty else {
             return note("\(host) sent a response to a request that was not made. It was dropped.", &turn)
         }
+        // A batch cannot be split: its bytes are passed on.
+        guard answered.count == responses.count else {
+            return fail(id, .badReply("\(host) sent responses to requests that were not made."), &turn)
+        }
         exchanges[id]?.waiting.removeAll(where: answered.contains)
         if exchange.purpose == .reopening { return reopened(message, id, &turn) }
         if exchange.purpose == .learning {
             drop(id, &turn)
             return learned(message.json["result"]?["tools"]?.arrayValue ?? [], &turn)
         }
-        if exchange.message?.isInitialize == true { version = message.json["result"]?["protocolVersion"]?.stringValue }
+        if exchange.message?.isInitialize == true {
+            let named = message.json["result"]?["protocolVersion"]?.stringValue
+            version = named.flatMap { Self.fitsHeader($0) ? $0 : nil }
+        }
         turn.act(.write(checked(message, exchange, &turn)))
         if exchanges[id]?.waiting.isEmpty == true { drop(id, &turn) }
     }
@@ -139,5 +152,16 @@ extension BridgeMachine {
         result["tools"] = .array(tools.filter { !names.contains($0["name"]?.stringValue ?? "") })
         whole["result"] = .object(result)
         return JSON.object(whole).serialized()
+    }
+}
+
+extension TransportError {
+    /// Whether the request cannot have reached the server.
+    fileprivate var isBeforeRequest: Bool {
+        switch self {
+        case .offline, .nameNotResolved, .connectionRefused, .certificate, .tls, .redirected, .proxy, .badURL, .portal:
+            true
+        case .timedOut, .connectionLost, .tooLarge, .cancelled: false
+        }
     }
 }

@@ -35,11 +35,14 @@ extension BridgeMachine {
                 &turn)
         }
         drop(id, &turn)
-        queue.insert(Queued(message: message, sessionReplays: exchange.sessionReplays + 1), at: 0)
+        // A response belongs to a request of the session that has ended.
+        if !message.isResponse {
+            queue.insert(Queued(message: message, sessionReplays: exchange.sessionReplays + 1), at: 0)
+        }
         // Several requests may learn of it; the first one begins the new session.
         guard session == exchange.session, !isReopening else { return }
         dropStream(&turn)
-        session = nil
+        endedSession = session
         isReopening = true
         begin(BridgeExchange(.reopening, initialize, url: target.url), &turn)
     }
@@ -52,7 +55,7 @@ extension BridgeMachine {
                 .badReply("\(host) ended the session of the protocol, and does not begin another one like it."), &turn)
         }
         guard let initialized else {
-            isReopening = false
+            (isReopening, endedSession) = (false, nil)
             return
         }
         begin(BridgeExchange(.reopened, initialized, url: target.url), &turn)
@@ -61,6 +64,8 @@ extension BridgeMachine {
     /// No request that waits for the new session can be sent.
     mutating func failReopening(_ problem: BridgeProblem, _ turn: inout BridgeTurn) {
         isReopening = false
+        if let endedSession { session = endedSession }
+        endedSession = nil
         let waiting = queue.flatMap(\.message.requests)
         queue = []
         for request in waiting { turn.act(.write(problem.line(for: request))) }

@@ -30,6 +30,8 @@ package struct BridgeMachine: Machine {
 
     /// The session of the protocol, from 2025-03-26 to 2025-11-25.
     var session: String?
+    /// The former one, until the new one is complete. If that fails, the next request learns of its end, and tries again.
+    var endedSession: String?
     /// The version that was agreed on.
     var version: String?
     var initialize: BridgeMessage?
@@ -41,6 +43,7 @@ package struct BridgeMachine: Machine {
 
     private var isPaused = false
     private var lastNote = ""
+    private var notes: (until: BootInstant, count: Int)?
     /// The input has ended: when requests are no longer waited for.
     private var drainUntil: BootInstant?
     private var endUntil: BootInstant?
@@ -79,11 +82,16 @@ package struct BridgeMachine: Machine {
         do throws(BridgeMessage.Mistake) {
             message = try BridgeMessage(line)
         } catch {
-            switch error {
-            case .notJSON(let reason): turn.act(.write(BridgeProblem.parseError(reason).line(for: .null)))
-            case .tooManyValues: refuseLine("It has too many values.", &turn)
-            case .notMessage: refuseLine("It is not a message of JSON-RPC 2.0.", &turn)
-            }
+            let problem: BridgeProblem =
+                switch error {
+                case .notJSON(let reason): .parseError(reason)
+                case .tooManyValues: .invalidMessage("It has too many values.")
+                case .notMessage: .invalidMessage("It is not a message of JSON-RPC 2.0.")
+                }
+            let outline = MessageOutline(line)
+            // A response gets none.
+            if outline.isResponse { return note(problem.message, &turn) }
+            turn.act(.write(problem.line(for: outline.id ?? .null)))
             return
         }
         if let id = message.cancelled, cancel(id, &turn) { return }
@@ -93,6 +101,8 @@ package struct BridgeMachine: Machine {
             for id in message.requests { turn.act(.write(problem.line(for: id))) }
             return
         }
+        // The server may wait for a response before it goes on with what holds up other messages.
+        if message.isResponse { return start(Queued(message: message), &turn) }
         queue.append(Queued(message: message))
     }
 
@@ -123,7 +133,9 @@ package struct BridgeMachine: Machine {
         while index < queue.count, exclusive == nil, !isReopening {
             let next = queue[index]
             let isExclusive = next.message.isInitialize || next.message.isInitialized
-            if isExclusive ? index > 0 : next.message.requests.isEmpty && isNotifying {
+            // Nothing passes it.
+            if isExclusive, index > 0 { break }
+            if next.message.requests.isEmpty, isNotifying {
                 index += 1
                 continue
             }
@@ -132,16 +144,18 @@ package struct BridgeMachine: Machine {
         }
     }
 
-    /// Notifications and responses of the program stay in their order.
+    /// Notifications of the program stay in their order.
     private var isNotifying: Bool {
-        exchanges.values.contains { $0.purpose == .client && $0.waiting.isEmpty && $0.isUnsent }
+        exchanges.values.contains {
+            $0.purpose == .client && $0.waiting.isEmpty && $0.isUnsent && $0.message?.isResponse == false
+        }
     }
 
     private mutating func start(_ next: Queued, _ turn: inout BridgeTurn) {
         let message = next.message
         if message.isInitialize {
             dropStream(&turn)
-            (session, version, initialized, initialize) = (nil, nil, nil, message)
+            (session, endedSession, version, initialized, initialize) = (nil, nil, nil, nil, message)
         } else if message.isInitialized {
             initialized = message
         }
@@ -183,9 +197,17 @@ package struct BridgeMachine: Machine {
         switch answer {
         case .token(let token): (exchange.token, exchange.anonymity) = (token, nil)
         case .none(let reason): (exchange.token, exchange.anonymity) = (nil, reason)
-        case .failed(let problem): return fail(id, problem, &turn)
+        case .failed(let problem):
+            // Another attempt would renew the token again, or needs the user.
+            let isFinal = exchange.hasRenewedToken || !problem.kind.retryableByDefault
+            if exchange.purpose == .listening, isFinal { return drop(id, &turn) }
+            return fail(id, problem, &turn)
         }
-        exchange.session = exchange.statelessVersion == nil ? session : nil
+        let current = exchange.statelessVersion == nil ? session : nil
+        guard !exchange.isResuming || exchange.session == current else {
+            return fail(id, lost("\(host) has ended the session of the protocol."), &turn)
+        }
+        exchange.session = current
         do throws(BridgeProblem) {
             let request = try request(of: exchange)
             exchange.phase = .sent
@@ -226,6 +248,8 @@ package struct BridgeMachine: Machine {
         case .reopening, .reopened: failReopening(problem, &turn)
         case .learning: learned([], &turn)
         case .client:
+            var problem = problem
+            if exchange.mayBePerformed, !exchange.waiting.isEmpty { problem.requestMayBePerformed() }
             for request in exchange.waiting { turn.act(.write(problem.line(for: request))) }
             note(problem.message, &turn)
         }
@@ -233,11 +257,19 @@ package struct BridgeMachine: Machine {
         if hasEnded { turn.act(.exit) }
     }
 
-    /// The same message is not repeated.
+    /// The same message is not repeated, and a hostile server cannot fill a log.
     mutating func note(_ text: String, _ turn: inout BridgeTurn) {
         guard text != lastNote else { return }
         lastNote = text
-        turn.act(.note(text))
+        let now = turn.now.boot
+        var (until, count) = notes ?? (now, 0)
+        if until <= now { (until, count) = (now + .seconds(60), 0) }
+        notes = (until, count + 1)
+        if count < BridgeLimits.notesPerMinute {
+            turn.act(.note(text))
+        } else if count == BridgeLimits.notesPerMinute {
+            turn.act(.note("More messages of this minute are left out."))
+        }
     }
 
     // MARK: Time
@@ -247,7 +279,6 @@ package struct BridgeMachine: Machine {
         release(&exchange, &turn)
         exchange.phase = .pausing(until: turn.now.boot + exchange.pause())
         exchange.failures += 1
-        exchange.hasRenewedToken = false
         exchanges[id] = exchange
     }
 
@@ -297,9 +328,13 @@ package struct BridgeMachine: Machine {
     }
 
     private mutating func limitInput(_ turn: inout BridgeTurn) {
-        let bytes =
-            queue.reduce(0) { $0 + $1.message.bytes.count } + exchanges.values.reduce(0) { $0 + $1.unsentBytes }
-        let mustPause = bytes > BridgeLimits.unsentBytes
+        var (count, bytes) = (queue.count, 0)
+        for next in queue { bytes += next.message.bytes.count }
+        for exchange in exchanges.values where exchange.isUnsent {
+            count += 1
+            bytes += exchange.message?.bytes.count ?? 0
+        }
+        let mustPause = bytes > BridgeLimits.unsentBytes || count > BridgeLimits.unsentMessages
         guard mustPause != isPaused else { return }
         isPaused = mustPause
         turn.act(mustPause ? .pauseInput : .resumeInput)

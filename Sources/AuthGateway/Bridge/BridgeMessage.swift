@@ -7,6 +7,10 @@ package struct BridgeMessage: Sendable {
         case request(RPCID, method: String)
         case notification(method: String)
         case response(RPCID)
+
+        var isResponse: Bool {
+            if case .response = self { true } else { false }
+        }
     }
 
     package enum Mistake: Error, Equatable {
@@ -20,6 +24,7 @@ package struct BridgeMessage: Sendable {
     package let bytes: [UInt8]
     /// One, or those of a batch (2025-03-26).
     package let parts: [Part]
+    /// Without its content if that is nothing that ``JSON`` can hold.
     package let json: JSON
 
     package init(_ text: [UInt8]) throws(Mistake) {
@@ -28,16 +33,33 @@ package struct BridgeMessage: Sendable {
         } catch {
             throw error.isTooLarge ? .tooManyValues : .notJSON(reason: "\(error)")
         }
-        if let elements = json.arrayValue {
-            guard !elements.isEmpty else { throw .notMessage }
-            var parts: [Part] = []
-            for element in elements { parts.append(try Self.part(element)) }
-            self.parts = parts
-        } else {
-            parts = [try Self.part(json)]
+        parts = try Self.parts(json)
+        bytes = Self.line(text)
+    }
+
+    /// Also what is valid but cannot be decoded: half of a surrogate pair, numbers without limit, deep nesting. Only what the
+    /// transport needs is read then; the rest is for the program to judge.
+    init?(ofServer text: [UInt8]) {
+        if let whole = try? BridgeMessage(text) {
+            self = whole
+            return
         }
-        // In valid JSON a line break is only between values.
-        bytes = text.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
+        let outline = MessageOutline(text)
+        guard outline.isValid, let json = outline.json, let parts = try? Self.parts(json) else { return nil }
+        (self.json, self.parts, bytes) = (json, parts, Self.line(text))
+    }
+
+    /// In valid JSON a line break is only between values.
+    private static func line(_ text: [UInt8]) -> [UInt8] {
+        text.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
+    }
+
+    private static func parts(_ json: JSON) throws(Mistake) -> [Part] {
+        guard let elements = json.arrayValue else { return [try part(json)] }
+        guard !elements.isEmpty else { throw .notMessage }
+        var parts: [Part] = []
+        for element in elements { parts.append(try part(element)) }
+        return parts
     }
 
     private static func part(_ json: JSON) throws(Mistake) -> Part {
@@ -76,6 +98,9 @@ package struct BridgeMessage: Sendable {
         case .response: return nil
         }
     }
+
+    /// Whether it has nothing but responses.
+    var isResponse: Bool { parts.allSatisfy(\.isResponse) }
 
     var isInitialize: Bool { method == "initialize" && !requests.isEmpty }
     var isInitialized: Bool { method == "notifications/initialized" }

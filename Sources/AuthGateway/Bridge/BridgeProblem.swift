@@ -5,12 +5,13 @@ package import AuthWire
 package struct BridgeProblem: Error, Sendable, Equatable {
     /// The meaning, as in the agent's errors.
     package let kind: ErrorKind
-    package let message: String
+    package private(set) var message: String
     /// What the user can type.
     package var command: String?
     package var missingScopes: [String] = []
     package var httpStatus: Int?
     var code = BridgeProblem.code
+    private var mayBePerformed = false
 
     /// MCP reserves -32000 to -32099 and JSON-RPC -32768 to -32000; an error of the bridge must not look like one of the server
     /// (2026-07-28, "Error Codes").
@@ -68,10 +69,18 @@ package struct BridgeProblem: Error, Sendable, Equatable {
         return problem
     }
 
+    /// To send it again could have its effect twice.
+    mutating func requestMayBePerformed() {
+        guard !mayBePerformed else { return }
+        mayBePerformed = true
+        message += " The server may have performed the request; it is not sent again."
+    }
+
     /// One line of JSON-RPC.
     package func line(for id: RPCID) -> [UInt8] {
         var data: JSONObject = [
-            "source": "authd", "kind": .string(kind.rawValue), "retryable": .bool(kind.retryableByDefault),
+            "source": "authd", "kind": .string(kind.rawValue),
+            "retryable": .bool(kind.retryableByDefault && !mayBePerformed),
         ]
         data["command"] = command.map(JSON.string)
         data["http_status"] = httpStatus.map { .integer(Int64($0)) }

@@ -20,8 +20,16 @@ package struct BridgeTarget: Sendable {
 
     package enum Choice: Sendable {
         case session(SessionStatus)
-        /// Why there is none.
+        /// No session belongs to the URL, and none was chosen.
         case none(BridgeProblem)
+        /// The one that was chosen does not exist, or it is not clear which one is meant.
+        case failed(BridgeProblem)
+    }
+
+    /// What a request gets if the agent cannot be asked. A server without authorization needs neither an agent nor a keyring; a
+    /// session that the user chose must be used.
+    package func answer(without reason: BridgeProblem) -> TokenAnswer {
+        session == nil ? .none(reason) : .failed(reason)
     }
 
     /// Another session of the same host may belong to another tenant, so only the URL itself counts
@@ -30,7 +38,7 @@ package struct BridgeTarget: Sendable {
     package func choice(from sessions: [SessionStatus], preferred: SessionName? = nil) -> Choice {
         if let session {
             if let found = sessions.first(where: { $0.session == session }) { return .session(found) }
-            return .none(
+            return .failed(
                 notSignedIn("There is no session '\(session)'.", command: login(named: session, at: shown)))
         }
         let fitting = sessions.filter { $0.provider == resource.text }
@@ -41,7 +49,7 @@ package struct BridgeTarget: Sendable {
             return .none(notSignedIn("Not signed in to \(shown).", command: login(named: nil, at: shown)))
         }
         let names = fitting.map { "-s \($0.session)" }.joined(separator: ", ")
-        return .none(
+        return .failed(
             BridgeProblem(
                 .notSignedIn,
                 "Several sessions are signed in to \(shown). Add one of these to the command of this server: \(names).")

@@ -103,8 +103,11 @@ package struct EventStreamParser: Sendable {
             guard data.count + value.count < limit else { throw TooLarge(limit: limit) }
             data.append(contentsOf: value)
             data.append(Self.lineFeed)
-        case "event": type = String(decoding: value, as: UTF8.self)
-        case "id": if !value.contains(0) { nextID = String(decoding: value, as: UTF8.self) }
+        case "event": type = String(decoding: value.prefix(BridgeLimits.headerBytes), as: UTF8.self)
+        case "id":
+            // One that no header can carry is not kept.
+            let fits = value.count <= BridgeLimits.headerBytes
+            if !value.contains(0) { nextID = fits ? String(decoding: value, as: UTF8.self) : "" }
         case "retry":
             if !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }) {
                 // More digits than any number that is respected.

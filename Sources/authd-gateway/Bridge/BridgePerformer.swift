@@ -11,18 +11,20 @@ struct BridgePerformer: ActionPerformer {
     let responseTime: Duration
     let tokens: TokenSource
     let output: LineWriter
+    let notes: NoteWriter
     let input: LineInput
     let end: OneShot<Void>
     private let open = OpenCalls()
 
     init(
         transport: AsyncHTTPTransport, responseTime: Duration, tokens: TokenSource, output: LineWriter,
-        input: LineInput, end: OneShot<Void>
+        notes: NoteWriter, input: LineInput, end: OneShot<Void>
     ) {
         self.transport = transport
         self.responseTime = responseTime
         self.tokens = tokens
         self.output = output
+        self.notes = notes
         self.input = input
         self.end = end
     }
@@ -30,7 +32,7 @@ struct BridgePerformer: ActionPerformer {
     func perform(_ action: BridgeAction, on runner: isolated Runner<BridgeMachine>) {
         switch action {
         case .write(let line): output.write(line)
-        case .note(let text): Note.write(text)
+        case .note(let text): notes.write(text)
         case .token(let call, let question):
             runner.start { [tokens] in .token(call, await tokens.answer(to: question)) }
         case .send(let call, let request):

@@ -30,10 +30,11 @@ struct BridgeProgram: Sendable {
         let tokens = try tokenSource(target)
         let end = OneShot<Void>()
         let output = LineWriter()
+        let notes = NoteWriter()
         let input = LineInput()
         let performer = BridgePerformer(
             transport: try transport(), responseTime: arguments.responseTime, tokens: tokens, output: output,
-            input: input, end: end)
+            notes: notes, input: input, end: end)
         let tasks = AgentTasks(clock: GatewayClock())
         let runner = Runner(BridgeMachine(target), performer: performer, tasks: tasks)
         let ending = OneShot<Int32>()
@@ -51,6 +52,7 @@ struct BridgeProgram: Sendable {
             }
             _ = await end.value()
             await output.flush(within: Self.flushTime)
+            await notes.flush(within: Self.flushTime)
             ending.send(0)
             // Open connections, and threads that wait for input or a signal, end with the process.
             exit(await ending.value() ?? 0)

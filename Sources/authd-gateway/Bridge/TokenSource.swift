@@ -14,13 +14,14 @@ struct TokenSource: Sendable {
         do throws(ClientError) {
             return switch target.choice(from: try await client.sessions(), preferred: preferred) {
             case .none(let problem): .none(problem)
+            case .failed(let problem): .failed(problem)
             case .session(let status): await answer(to: question, with: status)
             }
         } catch {
             switch error {
-            // A server without authorization needs neither an agent nor a keyring.
-            case .noAgent: return .none(BridgeProblem(.notSignedIn, "There is no token: \(error)."))
-            case .agent(let error): return .none(BridgeProblem(error))
+            case .noAgent:
+                return target.answer(without: BridgeProblem(.notSignedIn, "There is no token: \(error)."))
+            case .agent(let error): return target.answer(without: BridgeProblem(error))
             default: return .failed(problem(error))
             }
         }
