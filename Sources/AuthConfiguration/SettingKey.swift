@@ -101,11 +101,11 @@ package struct SettingKey: Sendable, Equatable {
     /// For messages.
     package var expected: String {
         switch type {
-        case .text: "one text"
+        case .text: "a string"
         case .word(let words): "one of " + words.joined(separator: ", ")
         case .boolean: "true or false"
         case .integer: "a whole number"
-        case .texts: "texts"
+        case .texts: "one or more strings"
         case .integers: "whole numbers"
         }
     }

@@ -8,6 +8,8 @@ package struct TOMLText: Sendable {
         case isPart
         /// The list of tables has no such element.
         case noElement
+        /// After the change the text would have another value there.
+        case noPlace
     }
 
     package private(set) var bytes: [UInt8]
@@ -47,6 +49,15 @@ package struct TOMLText: Sendable {
     /// table; a table that is missing is added at the end.
     /// - Parameter literal: TOML.
     package mutating func set(_ path: [TOMLPath.Component], to literal: String) throws(Refusal) {
+        let former = self
+        try change(path, to: literal)
+        guard value(at: TOMLPath.text(path)).map(source) == literal else {
+            self = former
+            throw .noPlace
+        }
+    }
+
+    private mutating func change(_ path: [TOMLPath.Component], to literal: String) throws(Refusal) {
         let full = TOMLPath.text(path)
         if let value = value(at: full) { return try replace(value.bytes, with: literal) }
         guard !hasTable(full) else { throw .isTable }
@@ -120,7 +131,10 @@ package struct TOMLText: Sendable {
             let end = bytes[start...].firstIndex(of: Self.newline).map { $0 + 1 } ?? bytes.count
             let line = String(decoding: bytes[start..<end], as: UTF8.self).drop(while: \.isSpace)
             let words = line.dropFirst().drop(while: \.isSpace)
-            if line.first == "#", words.hasPrefix(key), words.dropFirst(key.count).drop(while: \.isSpace).first == "=" {
+            // What looks like a comment may be part of a value of several lines.
+            if !pairs.contains(where: { $0.bytes.contains(start) }), line.first == "#", words.hasPrefix(key),
+                words.dropFirst(key.count).drop(while: \.isSpace).first == "="
+            {
                 return end
             }
             start = end
@@ -128,11 +142,13 @@ package struct TOMLText: Sendable {
         return nil
     }
 
-    /// Behind the comments at the beginning of the text, which describe all of it.
+    /// Behind the comments at the beginning of the text, which describe all of it, unless a table follows at once: then they
+    /// describe the table.
     private func endOfPreamble(before limit: Int) -> Int {
-        var place = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        var place = start
         while place < limit, bytes[place] == UInt8(ascii: "#") { place = end(of: place..<place) }
-        return min(place, limit)
+        return place >= limit && limit < bytes.count ? start : place
     }
 
     private mutating func insert(_ lines: String, at place: Int) throws(Refusal) {

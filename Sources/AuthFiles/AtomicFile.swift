@@ -14,6 +14,18 @@ package struct AtomicFile: Sendable {
         case syncedFolder
     }
 
+    /// What another version of a file had.
+    package struct Attributes: Sendable, Equatable {
+        package var mode: UInt32
+        /// `nil` for what a new file gets.
+        package var user: UInt32?
+        package var group: UInt32?
+
+        package init(mode: UInt32, user: UInt32? = nil, group: UInt32? = nil) {
+            (self.mode, self.user, self.group) = (mode, user, group)
+        }
+    }
+
     package let path: String
     private let note: @Sendable (Step) -> Void
 
@@ -27,14 +39,14 @@ package struct AtomicFile: Sendable {
     private var name: String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
 
     /// After an error the former file is intact.
-    /// - Parameter mode: `nil` for a private file.
+    /// - Parameter attributes: `nil` for a private file.
     package func replace(
-        with bytes: [UInt8], mode: UInt32? = nil, durably: Bool = true
+        with bytes: [UInt8], attributes: Attributes? = nil, durably: Bool = true
     ) throws(SystemFailure) {
         let draft = ".\(name).new"
         let draftPath = "\(folder)/\(draft)"
         do throws(SystemFailure) {
-            try write(bytes, to: draftPath, as: draft, mode: mode, durably: durably)
+            try write(bytes, to: draftPath, as: draft, attributes: attributes, durably: durably)
             guard unsafe rename(draftPath, path) == 0 else { throw SystemFailure("replace \(path)") }
         } catch {
             unsafe unlink(draftPath)
@@ -75,7 +87,7 @@ package struct AtomicFile: Sendable {
     }
 
     private func write(
-        _ bytes: [UInt8], to draftPath: String, as draft: String, mode: UInt32?, durably: Bool
+        _ bytes: [UInt8], to draftPath: String, as draft: String, attributes: Attributes?, durably: Bool
     ) throws(SystemFailure) {
         let descriptor = unsafe open(draftPath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemFailure("create \(draftPath)") }
@@ -87,8 +99,17 @@ package struct AtomicFile: Sendable {
             guard count > 0 else { throw SystemFailure("write \(draftPath)") }
             rest = rest.dropFirst(count)
         }
-        if let mode {
-            guard fchmod(descriptor, mode) == 0 else { throw SystemFailure("change the mode of \(draftPath)") }
+        if let attributes {
+            // The owner first: a change of it takes away special modes (chown(2)).
+            guard
+                attributes.user == nil && attributes.group == nil
+                    || fchown(descriptor, attributes.user ?? .max, attributes.group ?? .max) == 0
+            else {
+                throw SystemFailure("keep the owner of \(path) for \(draftPath)")
+            }
+            guard fchmod(descriptor, attributes.mode) == 0 else {
+                throw SystemFailure("change the mode of \(draftPath)")
+            }
         }
         note(.wrote(draft, bytes))
         guard durably else { return }

@@ -120,6 +120,7 @@ enum Examples {
         "config get": ["authc config get http.proxy", "authc config get hook --json"],
         "config set": [
             "authc config set log_level notice", "authc config set http.no_proxy localhost .example.org",
+            "authc config set hook[0].command -- /usr/bin/logger -t authd",
         ],
         "config unset": ["authc config unset http.proxy", "authc config unset log_level --file authd.toml"],
         "config edit": ["authc config edit", "EDITOR=nano authc config edit"],

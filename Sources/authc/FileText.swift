@@ -4,8 +4,10 @@ import Glibc
 
 /// Reads small files and descriptors whole.
 enum FileText {
-    static func read(_ path: String, atMost limit: Int) throws(Failure) -> String {
-        let number = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
+    /// - Parameter isBlocking: whether to wait for the writer of a pipe.
+    static func read(_ path: String, atMost limit: Int, isBlocking: Bool = true) throws(Failure) -> String {
+        let flags = O_RDONLY | O_CLOEXEC | (isBlocking ? 0 : O_NONBLOCK)
+        let number = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, flags)
         guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
         let file = Descriptor(number)
         let bytes = try read(file.number, named: path, atMost: limit)

@@ -142,6 +142,24 @@ struct TOMLTextTests {
         #expect(Self.lines(text.text) == rest)
     }
 
+    @Test("what looks like the comment of a key inside a value is not its place")
+    func commentInsideValue() throws {
+        let list = "names = [\n    \"a\",\n    #store = \"old\"\n    \"b\",\n]\n"
+        let string = "text = \"\"\"\n#store = 1\n\"\"\"\n"
+        for before in [list, string, list + string] {
+            #expect(try Self.changed("store", to: "\"new\"", in: before).count == 1)
+            var text = try TOMLText(before)
+            try text.set([.key("store")], to: "\"new\"")
+            #expect(text.text == before + "store = \"new\"\n")
+        }
+    }
+
+    @Test("a first key does not come between a table and the comment above it")
+    func firstKey() throws {
+        #expect(try Self.changed("store", to: "1", in: "# Of http.\n[http]\n") == ["+1 store = 1"])
+        #expect(try Self.changed("store", to: "1", in: "# Of all.\n\n[http]\n") == ["+2 store = 1"])
+    }
+
     @Test("everything can be read as JSON")
     func json() throws {
         let text = try TOMLText(

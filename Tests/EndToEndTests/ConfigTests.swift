@@ -172,8 +172,8 @@ struct ConfigTests {
     }
 
     @Test(
-        "edit leaves the file alone if the user gives up: with n, with ^C, or in the editor",
-        arguments: [("n\n", "exit 77"), ("\u{3}", "exit 130"), ("", "exit 77")])
+        "edit leaves the file alone if the user gives up with n, ^D or ^C, and keeps the user's version, or in the editor",
+        arguments: [("n\n", "exit 77"), ("\u{4}", "exit 77"), ("\u{3}", "exit 130"), ("", "exit 77")])
     func abandoned(answer: String, status: String) async throws {
         try await Scene.play(keyring: false) { scene in
             let folder = scene.desktop.folder.path
@@ -189,7 +189,12 @@ struct ConfigTests {
             await terminal.waits(for: status)
             await terminal.ends()
             #expect(try Self.read(scene) == settings)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/config/authd") == ["authd.toml"])
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder + "/config/authd").sorted()
+            #expect(left == ["authd.toml"] + (answer.isEmpty ? [] : ["authd.toml.edited"]), "\(left)")
+            guard !answer.isEmpty else { return }
+            #expect(terminal.text.contains("your version is in \(folder + Self.file).edited"), "\(terminal.text)")
+            let kept = try String(contentsOfFile: folder + Self.file + ".edited", encoding: .utf8)
+            #expect(kept == settings + "store = 7\n")
         }
     }
 
@@ -206,7 +211,7 @@ struct ConfigTests {
             terminal.type("\u{3}")
             await terminal.waits(for: "exit 64")
             await terminal.ends()
-            #expect(terminal.text.contains("was changed meanwhile"), "\(terminal.text)")
+            #expect(terminal.text.contains("was changed in the meantime"), "\(terminal.text)")
             #expect(try Self.read(scene) == settings + "# other\n")
             let kept = try String(contentsOfFile: folder + Self.file + ".edited", encoding: .utf8)
             #expect(kept == settings + "# mine\n")

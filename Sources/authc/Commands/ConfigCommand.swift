@@ -12,13 +12,14 @@ struct Config: ParsableCommand {
         subcommands: [Get.self, Set.self, Unset.self, Edit.self, Path.self, ListSettings.self])
 
     struct FileOption: ParsableArguments {
-        @Option(help: ArgumentHelp("The settings of an agent that was started with --config.", valueName: "file"))
+        @Option(help: ArgumentHelp("Use this file, for an agent started with --config.", valueName: "file"))
         var file: String?
     }
 
     struct Get: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print a setting as it is in the file: a list one element a line, a table one setting a line.")
+            abstract: "Print a setting as it is in the file: lists: one element per line; tables: one setting per line."
+        )
 
         @OptionGroup var common: FileOptions
         @OptionGroup var place: FileOption
@@ -58,7 +59,8 @@ struct Config: ParsableCommand {
         var key: String
 
         @Argument(
-            help: "The value; several for a list.", completion: .custom { words, _, _ in SettingName.values(words) })
+            help: "The value. A list takes one or more.",
+            completion: .custom { words, _, _ in SettingName.values(words) })
         var values: [String]
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -114,7 +116,7 @@ struct Config: ParsableCommand {
 
     struct Path: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the path of the settings that authd reads, whether or not the file exists.")
+            abstract: "Print the path of the settings file, even if it does not exist.")
 
         @OptionGroup var common: FileOptions
         @OptionGroup var place: FileOption

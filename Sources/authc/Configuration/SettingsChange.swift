@@ -34,7 +34,7 @@ struct SettingsChange {
     func report(_ origin: String?) throws(Failure) -> ExitStatus {
         var json: JSONObject = ["file": .string(file.path), "changed": true]
         if !options.json { Output.note(Visible.line(origin.map { "\(file.path): \($0)" } ?? "saved in \(file.path)")) }
-        SettingsReload.report(SettingsReload.run(options), &json, asJSON: options.json)
+        SettingsReload.report(SettingsReload.run(options, file), &json, asJSON: options.json)
         if options.json { try Output.json(.object(json)) }
         return .done
     }
@@ -51,6 +51,7 @@ struct SettingsChange {
         case .isTable: .usage("\(name) is a table: name one of its settings", hint: edit)
         case .isPart: .usage("\(name) is part of another value", hint: edit)
         case .noElement: .usage("\(name): there is no such table in the list", hint: edit)
+        case .noPlace: .usage("\(name): this file has no place for it that authc can find", hint: edit)
         case .syntax(let problem):
             .internalError("line \(problem.line): expected \(problem.expected), found \(problem.found)")
         }
@@ -73,10 +74,9 @@ enum SettingName {
             throw .usage(
                 "\(key) is a table: name one of its settings", hint: "`authc config edit` opens the file in an editor")
         }
-        throw .usage(
-            "there is no setting '\(Visible.line(key))'",
-            hint: Suggestion.nearest(to: key, among: SettingKey.all.map(\.name)).map { "did you mean \($0)?" }
-                ?? "authd.toml(5) lists all settings")
+        let nearest =
+            Suggestion.nearest(to: key, among: SettingKey.all.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+        throw .usage("unknown key \(Visible.line(key))\(nearest)", hint: "authd.toml(5) lists all settings")
     }
 
     static func invalid(_ key: String) -> Failure {

@@ -10,15 +10,23 @@ enum SettingsCheck {
     /// A draft beside the file, because authd looks for the profiles there.
     struct Draft {
         let path: String
+        /// authd refuses a file that others can change, so the draft has the file's group and mode.
+        private let attributes: AtomicFile.Attributes?
 
         init(of file: SettingsFile) {
+            var attributes = file.attributes
+            // authd only reads files of its user and of root: for another user's file, it is this user's who checks.
+            if let owner = attributes?.user, owner != geteuid() { attributes?.mode &= ~S_IWGRP }
+            attributes?.user = geteuid()
+            attributes?.mode |= S_IRUSR | S_IWUSR
+            self.attributes = attributes
             path = "\(PrivateFolder.parent(of: file.path))/.authd-\(getpid()).toml"
         }
 
         func write(_ text: String) throws(Failure) {
             HelperScript.makeFolders(for: path)
             try Failure.ofFile { () throws(SystemFailure) in
-                try AtomicFile(path: path).replace(with: Array(text.utf8), durably: false)
+                try AtomicFile(path: path).replace(with: Array(text.utf8), attributes: attributes, durably: false)
             }
         }
 
@@ -48,6 +56,13 @@ enum SettingsCheck {
                 "authd could not check the settings, and nothing was changed: "
                     + (output.split(separator: "\n").first.map { Visible.line(String($0)) } ?? "status \(status)"))
         }
+    }
+
+    /// Whether authd refuses a file because of a group that can change it, which only authd decides.
+    static func refusedForGroup(_ settings: String) -> [String] {
+        guard let (_, output) = try? run(["--check", "--config", settings]) else { return [] }
+        return output.split(separator: "\n").filter { $0.contains(": expected a file that others cannot change") }.map(
+            String.init)
     }
 
     static func failure(_ problems: [String], _ message: String) -> Failure {

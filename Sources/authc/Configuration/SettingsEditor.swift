@@ -18,12 +18,13 @@ struct SettingsEditor {
         let draft = SettingsCheck.Draft(of: file)
         // ^C in an editor is the editor's (git does the same). A handler, because the child would inherit an ignored signal.
         let signals = try Signals(TerminalInput.signals.filter { $0 != SIGTSTP })
-        defer { draft.remove() }
         do throws(Failure) {
             try draft.write(before)
-            return try edit(draft, with: editor, before, signals)
-        } catch {
+            let isChanged = try edit(draft, with: editor, before, signals)
             draft.remove()
+            return isChanged
+        } catch {
+            if let kept = keep(draft, before) { Output.note("your version is in \(Visible.line(kept))") }
             if error.isSilent, let number = signals.consume() { signals.performDefault(number) }
             throw error
         }
@@ -42,10 +43,12 @@ struct SettingsEditor {
                 _ = signals.consume()
             }
             guard status == 0 else {
-                throw .cancelled("the editor ended with status \(status), and nothing was changed")
+                // As with git(1), an editor that fails says that nothing is to be done.
+                draft.remove()
+                throw .cancelled("the editor exited with status \(status), and nothing was changed")
             }
             let text = try FileText.read(draft.path, atMost: SettingsFile.longest)
-            if text == before, file.origin == nil { return false }
+            if text == before { return false }
             let problems = try SettingsCheck.problems(in: draft, as: file)
             if problems.isEmpty {
                 try replace(before, with: text)
@@ -66,13 +69,21 @@ struct SettingsEditor {
         let lock = try file.lock()
         defer { withExtendedLifetime(lock) {} }
         guard try file.base() == before else {
-            let kept = file.path + ".edited"
-            try Failure.ofFile { () throws(SystemFailure) in
-                try AtomicFile(path: kept).replace(with: Array(text.utf8))
-            }
-            throw .usage("\(file.path) was changed meanwhile; your version is in \(kept)")
+            throw .usage("\(file.path) was changed in the meantime")
         }
         try file.write(text)
+    }
+
+    /// Keeps the user's work beside the file, unless there is none.
+    /// - Returns: where it is.
+    private func keep(_ draft: SettingsCheck.Draft, _ before: String) -> String? {
+        guard unsafe access(draft.path, F_OK) == 0 else { return nil }
+        guard (try? FileText.read(draft.path, atMost: SettingsFile.longest)) != before else {
+            draft.remove()
+            return nil
+        }
+        let kept = file.path + ".edited"
+        return unsafe rename(draft.path, kept) == 0 ? kept : draft.path
     }
 
     /// As in git(1): a command for the shell. A simple one needs no shell, which ^C would end.

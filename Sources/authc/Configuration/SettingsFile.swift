@@ -13,12 +13,13 @@ struct SettingsFile {
 
     /// The user's own, unless an option names another one.
     let path: String
-    private let isNamed: Bool
+    let isNamed: Bool
 
     init(named: String?) throws(Failure) {
         isNamed = named != nil
         if let named {
             guard !named.isEmpty else { throw .usage("--file is empty") }
+            guard named != "-" else { throw .usage("--file: expected the path of a file, found -") }
             path = named
         } else {
             path = try Self.ownPath()
@@ -30,7 +31,10 @@ struct SettingsFile {
         if let folder = environmentValue("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
             return folder + "/authd/authd.toml"
         }
-        return try HelperScript.home() + "/.config/authd/authd.toml"
+        guard let home = try? HelperScript.home() else {
+            throw .usage("there is no home folder", hint: "set HOME or XDG_CONFIG_HOME, or use --file")
+        }
+        return home + "/.config/authd/authd.toml"
     }
 
     /// What authd reads: only the first that exists.
@@ -42,7 +46,22 @@ struct SettingsFile {
 
     /// Of the file in use; empty if there is none.
     func current() throws(Failure) -> String {
-        exists ? try FileText.read(pathInUse, atMost: Self.longest) : ""
+        try checkKind()
+        return exists ? try FileText.read(pathInUse, atMost: Self.longest, isBlocking: false) : ""
+    }
+
+    /// - Throws: if there is something other than a file: opening a pipe would wait for its writer, and a device would be replaced.
+    private func checkKind() throws(Failure) {
+        var info = stat()
+        guard unsafe stat(pathInUse, &info) == 0, info.st_mode & S_IFMT != S_IFREG else { return }
+        throw .usage("\(pathInUse) is not a regular file")
+    }
+
+    /// What a new version of the file keeps; `nil` if there is no file.
+    var attributes: AtomicFile.Attributes? {
+        var info = stat()
+        guard unsafe stat(path, &info) == 0 else { return nil }
+        return AtomicFile.Attributes(mode: info.st_mode & 0o7777, user: info.st_uid, group: info.st_gid)
     }
 
     /// What a change starts with: the file itself, otherwise a copy of the system's, because authd reads one file only; without
@@ -82,21 +101,19 @@ struct SettingsFile {
         return folder
     }
 
-    /// Replaces the file as a whole. A link stays, and the mode too.
+    /// Replaces the file as a whole. A link stays, and the mode and the owner too.
     func write(_ text: String) throws(Failure) {
+        try checkKind()
         var target = path
-        var mode: UInt32?
         if HelperScript.isLink(path) || Self.isThere(path) {
             guard let found = unsafe realpath(path, nil) else {
                 throw .usage("\(path) is a link to a missing file: \(SystemError.text(errno))")
             }
             target = unsafe String(cString: found)
             unsafe free(found)
-            var info = stat()
-            if unsafe stat(target, &info) == 0 { mode = info.st_mode & 0o7777 }
         }
         try Failure.ofFile { () throws(SystemFailure) in
-            try AtomicFile(path: target).replace(with: Array(text.utf8), mode: mode)
+            try AtomicFile(path: target).replace(with: Array(text.utf8), attributes: attributes)
         }
     }
 

@@ -8,10 +8,13 @@ enum SettingsReload {
     enum Outcome {
         case reloaded(String?)
         case noAgent
+        /// An option names the file, and nothing says which agent uses it.
+        case unknownAgent
         case failed(Failure)
     }
 
-    static func run(_ options: Options) -> Outcome {
+    static func run(_ options: Options, _ file: SettingsFile) -> Outcome {
+        guard !file.isNamed || options.socket != nil else { return .unknownAgent }
         var options = options
         options.timeout = options.timeout ?? timeout
         do throws(Failure) {
@@ -32,6 +35,9 @@ enum SettingsReload {
         case .noAgent:
             json["reloaded"] = false
             text = "authd is not running; it reads the file when it starts"
+        case .unknownAgent:
+            json["reloaded"] = false
+            text = "saved; reload the agent that uses this file"
         case .failed(let failure):
             json["reloaded"] = false
             json["error"] = failure.json["error"]

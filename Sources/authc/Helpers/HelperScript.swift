@@ -37,7 +37,8 @@ struct HelperScript {
         if !dryRun {
             try Failure.ofFile { () throws(SystemFailure) in
                 Self.makeFolders(for: path)
-                try AtomicFile(path: path).replace(with: Array("\(Self.interpreter)\(line)\n".utf8), mode: 0o755)
+                try AtomicFile(path: path).replace(
+                    with: Array("\(Self.interpreter)\(line)\n".utf8), attributes: .init(mode: 0o755))
             }
         }
         Output.note("\(path): \(line)")
