@@ -5,13 +5,16 @@ import Testing
 
 @Suite("authc doctor --fix and --report", .timeLimit(.minutes(1)))
 struct DoctorFixTests {
-    private static func agent(_ sessions: [JSON] = [], providers: JSON = [:]) throws -> TestAgent {
+    private static func agent(
+        _ sessions: [JSON] = [], providers: JSON = [:],
+        reload: Result<JSON, AgentError> = .success(["message": .string(MessageResult.unchanged)])
+    ) throws -> TestAgent {
         try TestAgent(replies: [
             "agent.info": .success([
                 "version": .string(Release.version), "protocol": .integer(Int64(Release.protocolNumber)), "pid": 1,
                 "started_at": 1, "store": ["kind": "memory", "state": "ready"],
             ]),
-            "agent.reload": .success(["message": .string(MessageResult.unchanged)]),
+            "agent.reload": reload,
             "network.status": .success(["state": "online", "since": 1, "providers": providers]),
             "session.list": .success(["sessions": .array(sessions)]),
         ])
@@ -37,13 +40,28 @@ struct DoctorFixTests {
         // On one screen, the lines are wrapped.
         let words = found.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(words.contains("can be changed by everybody, so authd refuses it"), "\(words)")
-        #expect(found.errors.contains("`authc doctor --fix` does what is safe"), "\(found.errors)")
+        #expect(found.errors.contains("`authc doctor --fix` applies the safe fixes"), "\(found.errors)")
         #expect(try files.map(Self.mode) == [0o666, 0o666])
 
         let fixed = try await Program.run(["doctor", "--fix"], folder: agent.folder)
         #expect(!fixed.output.contains("can be changed"), "\(fixed)")
         for file in files { #expect(fixed.errors.contains("fixed: chmod go-w \(file)"), "\(fixed.errors)") }
         #expect(try files.map(Self.mode) == [0o644, 0o644])
+    }
+
+    @Test("whether a group's permission is a problem is for authd to say")
+    func group() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let folder = agent.folder + "/.config/authd"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try "# \n".write(toFile: folder + "/authd.toml", atomically: false, encoding: .utf8)
+        #expect(chmod(folder + "/authd.toml", 0o664) == 0)
+        let check = try await Program.run(
+            ["--check", "--config", folder + "/authd.toml"], folder: agent.folder,
+            program: Programs.folder + "/authd")
+        let found = try await Program.run(["doctor"], folder: agent.folder)
+        #expect(found.output.contains("chmod go-w") == (check.status == 78), "\(check) \(found)")
     }
 
     @Test("--fix starts the socket's unit if nobody has named another socket, and reports a failure")
@@ -66,32 +84,56 @@ struct DoctorFixTests {
         #expect(try String(contentsOfFile: folder + "/calls", encoding: .utf8) == "--user start authd.socket\n")
     }
 
-    @Test("the report names no account, session, server, own provider or home, but bundled providers and settings")
+    @Test("the report has no names, paths and values of the user, but the settings and lines that have problems")
     func report() async throws {
-        let message = "ada@example.org at https://api.shop.internal/v1 has ended; see ~ and Ada Lovelace."
         let agent = try Self.agent(
             [
                 Samples.status([
-                    "session": "wombat", "provider": "shop.internal", "state": "stale", "message": .string(message),
+                    "session": "wombat", "provider": "shop.internal", "state": "stale", "environment": "shire",
+                    "message": "ada@example.org at https://api.shop.internal/v1 has ended; see Ada Lovelace.",
+                    "last_error": "idp.shire.example refused /opt/mordor/ca.pem",
                     "user": ["email": "ada@example.org", "name": "Ada Lovelace", "id": "4711"],
                 ]),
                 Samples.status(["session": "quokka", "default": false]),
-            ], providers: ["shop.internal": "timeout"])
+            ], providers: ["shop.internal": "timeout", "depot": "reachable"],
+            reload: .failure(
+                AgentError(
+                    .validation, "The settings have problems: wombat",
+                    details: [
+                        "/opt/gondor/authd.toml:3: http.ca_file: expected a file, found /opt/mordor/ca.pem",
+                        "/opt/gondor/authd.toml:5: hook[0].command: expected a program, found /opt/rohan/hook",
+                        "/opt/gondor/authd.toml:9: providers.depot.environments.shire: expected an URL, found x: y",
+                        "/opt/gondor/authd.toml:11: sauron: expected one of store, found sauron",
+                        "/opt/gondor/providers/depot.toml:7: header.Mordor: expected text, found idp.shire.example",
+                        "/opt/gondor/providers/depot.toml: expected a file that others cannot change, found rohan",
+                        "gollum",
+                    ])))
         defer { agent.stop() }
         let settings = agent.folder + "/.config/authd"
         try FileManager.default.createDirectory(atPath: settings, withIntermediateDirectories: true)
-        try "[http]\nproxy = \"http://ada:secret@proxy.internal:1\"\n[providers.\"shop.internal\"]\n".write(
+        try "[http]\nproxy = \"http://ada:secret@proxy.internal:1\"\n[providers.\"shop.internal\"]\nsauron = 1\n".write(
             toFile: settings + "/authd.toml", atomically: false, encoding: .utf8)
-        let report = try await Program.run(["doctor", "--report"], folder: agent.folder)
-        for word in ["wombat", "quokka", "shop.internal", "ada", "Ada", "Lovelace", "4711", "secret", agent.folder] {
+        let report = try await Program.run(
+            ["doctor", "--report", "--socket", agent.path], folder: agent.folder,
+            environment: ["USER": "frodo", "HOME": agent.folder])
+        for word in [
+            "wombat", "quokka", "shop.internal", "depot", "ada", "Ada", "Lovelace", "4711", "secret", "shire", "idp.",
+            "mordor", "Mordor", "gondor", "rohan", "sauron", "gollum", "frodo", agent.folder, agent.path, "/opt",
+        ] {
             #expect(!report.output.contains(word), "\(word) in \(report.output)")
         }
-        for word in [
+        for line in [
             "authc \(Release.version), authd \(Release.version)", "Linux", "store: memory, ready",
-            "settings: http.proxy", "session: session-1, provider-1, stale", "session: session-2, app-template, active",
-            "problem: sessions: session-1: stale",
+            "settings: http.proxy", "provider-2: timeout", "provider-1: reachable",
+            "session: session-1, provider-2, stale, the last renewal failed",
+            "session: session-2, app-template, active",
+            ": socket: other", "problem: settings: authd.toml:3: http.ca_file: invalid value",
+            "problem: settings: authd.toml:5: hook[N].command: invalid value",
+            "problem: settings: authd.toml:9: providers.NAME.environments.NAME: invalid value",
+            "problem: settings: authd.toml:11: invalid", "problem: settings: profile-1:7: invalid",
+            "problem: settings: profile-1: invalid", "problem: settings: invalid", "problem: sessions",
         ] {
-            #expect(report.output.contains(word), "\(word) is not in \(report.output)")
+            #expect(report.output.contains(line), "\(line) is not in \(report.output)")
         }
     }
 }

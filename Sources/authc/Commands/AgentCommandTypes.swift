@@ -195,7 +195,7 @@ struct Doctor: AgentCommand {
     @Flag(help: "Do what is safe, and check again: start the socket, keep the agent after logout, correct file modes.")
     var fix = false
 
-    @Flag(help: "Print a report for others, without names of accounts, sessions, servers and folders.")
+    @Flag(help: "Print a report to attach to a bug report, without names of accounts, sessions, servers and folders.")
     var report = false
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

@@ -10,23 +10,61 @@ struct BugReport {
 
     let findings: [Finding]
     let info: AgentInfo?
+    let network: NetworkStatus?
     let sessions: [SessionStatus]
 
+    /// Made of this program's words, numbers and the protocol's words only: in a message, anything may be the user's.
     var text: String {
-        let redaction = Redaction(sessions, bundled: Self.bundled)
         var lines = [
             "authc \(Release.version)" + (info.map { ", authd \($0.version), protocol \($0.protocolVersion)" } ?? "")
         ]
         lines.append("system: \(Self.system)")
         if let info { lines.append("store: \(info.store.kind.rawValue), \(info.store.state.rawValue)") }
         lines.append("settings: \(Self.settings)")
-        lines += sessions.map { status in
-            redaction.text(
-                "session: \(status.session), \(status.provider), \(StatusCard.stateText(status))"
-                    + (status.renews ? "" : ", not renewed"))
+        if let network {
+            lines.append("network: \(network.state.rawValue)")
+            for (name, kind) in network.providers.sorted(by: { $0.key < $1.key }) {
+                lines.append("\(provider(name)): \(Self.known(kind) ? kind : "other")")
+            }
+            lines += network.clockSkews.keys.sorted().map { "\(provider($0)): its clock differs" }
         }
-        lines += findings.map { redaction.text("\($0.level.rawValue): \($0.subject.rawValue): \($0.message)") }
+        for (index, status) in sessions.enumerated() {
+            var words = ["session: session-\(index + 1)", provider(status.provider), state(status)]
+            if !status.renews { words.append("not renewed") }
+            if status.lastError != nil { words.append("the last renewal failed") }
+            if status.unsaved { words.append("not saved") }
+            lines.append(words.joined(separator: ", "))
+        }
+        lines += findings.flatMap { finding in
+            let start = "\(finding.level.rawValue): \(finding.subject.rawValue)"
+            return switch finding.report {
+            case .nothing: [start]
+            case .words(let words): ["\(start): \(words)"]
+            case .problems(let problems): ReportedProblems(problems).lines.map { "\(start): \($0)" }
+            }
+        }
         return lines.map { Visible.line($0) }.joined(separator: "\n")
+    }
+
+    private func state(_ status: SessionStatus) -> String {
+        guard let cause = status.cause, cause != status.state.rawValue, Self.known(cause) else {
+            return StatusCard.stateName(status.state)
+        }
+        return StatusCard.stateText(status)
+    }
+
+    /// The protocol's own words.
+    private static func known(_ word: String) -> Bool {
+        word == NetworkStatus.reachable || ErrorKind(rawValue: word) != nil
+    }
+
+    /// A bundled provider by its name, another one by a number.
+    private func provider(_ name: String) -> String {
+        guard !Self.bundled.contains(name) else { return name }
+        let others = Set(
+            sessions.map(\.provider) + (network.map { Array($0.providers.keys) + Array($0.clockSkews.keys) } ?? [])
+        ).subtracting(Self.bundled).sorted()
+        return "provider-\((others.firstIndex(of: name) ?? others.count) + 1)"
     }
 
     /// Which settings the file has, without their values.
@@ -47,5 +85,44 @@ struct BugReport {
         let kernel = (try? FileText.read("/proc/sys/kernel/osrelease", atMost: longest)) ?? ""
         let version = kernel.prefix { $0 != "\n" }
         return [name ?? "unknown", "Linux \(version)"].joined(separator: ", ")
+    }
+}
+
+/// Where settings and profiles have problems, without the names of files, values and the user's own keys.
+struct ReportedProblems {
+    private(set) var lines: [String] = []
+    private var profiles: [Substring] = []
+
+    init(_ problems: [String]) {
+        for problem in problems { lines.append(line(problem)) }
+    }
+
+    /// From `PATH:LINE: KEY: expected …`.
+    private mutating func line(_ problem: String) -> String {
+        guard let end = problem.firstRange(of: ".toml") else { return "invalid" }
+        let path = problem[..<end.upperBound]
+        var rest = problem[end.upperBound...]
+        var place = name(path)
+        let digits = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        if rest.first == ":", !digits.isEmpty {
+            place += ":\(digits)"
+            rest = rest[digits.endIndex...]
+        }
+        guard place.hasPrefix(Self.settings), rest.hasPrefix(": "),
+            let keyEnd = rest.dropFirst(2).firstRange(of: ": expected")
+        else { return "\(place): invalid" }
+        let key = rest[..<keyEnd.lowerBound].dropFirst(2)
+        guard let setting = TOMLPath.components(String(key)).flatMap(SettingKey.matching) else {
+            return "\(place): invalid"
+        }
+        return "\(place): \(setting.name): invalid value"
+    }
+
+    private static let settings = "authd.toml"
+
+    private mutating func name(_ path: Substring) -> String {
+        guard !path.hasSuffix("/" + Self.settings) else { return Self.settings }
+        if !profiles.contains(path) { profiles.append(path) }
+        return "profile-\((profiles.firstIndex(of: path) ?? 0) + 1)"
     }
 }

@@ -30,7 +30,8 @@ enum DoctorChecks {
     static func settings(broken error: AgentError) -> Finding {
         .problem(
             .settings, .badSettings, error.details.isEmpty ? error.message : error.details.joined(separator: "; "),
-            hint: "fix it, then run `authc reload`; until then authd uses the former settings, but may fail to restart")
+            hint: "fix it, then run `authc reload`; until then authd uses the former settings, but may fail to restart"
+        ).reported(.problems(error.details))
     }
 
     static func store(_ store: StoreInfo) -> Finding {

@@ -7,6 +7,10 @@ import Glibc
 enum DoctorEnvironment {
     /// - Parameter source: the option or variable that the path comes from.
     static func socket(_ path: String, from source: String, isDefault: Bool) -> Finding {
+        checkedSocket(path, from: source, isDefault: isDefault).reported(.words(isDefault ? "default" : "other"))
+    }
+
+    private static func checkedSocket(_ path: String, from source: String, isDefault: Bool) -> Finding {
         let folder = String(SocketPath.neighbour("", of: path).dropLast())
         guard unsafe access(path, F_OK) == 0 else {
             return .problem(
@@ -43,6 +47,6 @@ enum DoctorEnvironment {
         }
         return .note(
             .lingering, "the agent ends with your last login",
-            hint: "for cron jobs and timers: `loginctl enable-linger`", fix: .enableLinger)
+            hint: "for cron jobs and timers: `loginctl enable-linger`")
     }
 }

@@ -7,19 +7,31 @@ import Glibc
 enum DoctorFiles {
     static func findings(_ settings: String) -> [Finding] {
         let folder = PrivateFolder.parent(of: settings) + "/providers"
-        return ([settings] + names(in: folder).map { folder + "/" + $0 }).compactMap(finding)
+        let paths = [settings] + names(in: folder).map { folder + "/" + $0 }
+        let open = paths.compactMap { path in mode(path).map { (path, $0) } }
+        // Which groups are private to the user is for authd to say.
+        let refusals = open.contains { $0.1 & S_IWOTH == 0 } ? SettingsCheck.refusedForGroup(settings) : []
+        return open.compactMap { path, mode in
+            let isEverybody = mode & S_IWOTH != 0
+            guard isEverybody || refusals.contains(where: { $0.hasPrefix(Visible.line(path) + ":") }) else {
+                return nil
+            }
+            return finding(path, isEverybody ? "everybody" : "other users")
+        }
     }
 
-    private static func finding(_ path: String) -> Finding? {
+    private static func finding(_ path: String, _ who: String) -> Finding {
+        .problem(
+            .settings, .badSettings, "\(path) can be changed by \(who), so authd refuses it",
+            hint: "`\(DoctorFix.protectFile(path).command)`", fix: .protectFile(path)
+        ).reported(.words("a file can be changed by \(who)"))
+    }
+
+    /// Of a file of this user that others can change.
+    private static func mode(_ path: String) -> UInt32? {
         var info = stat()
         guard unsafe stat(path, &info) == 0, info.st_uid == getuid() else { return nil }
-        // A group of the user's own has no other member.
-        let isShared = info.st_mode & S_IWGRP != 0 && info.st_gid != getgid()
-        guard isShared || info.st_mode & S_IWOTH != 0 else { return nil }
-        let who = info.st_mode & S_IWOTH != 0 ? "everybody" : "group \(info.st_gid)"
-        return .problem(
-            .settings, .badSettings, "\(path) can be changed by \(who), so authd refuses it",
-            hint: "`\(DoctorFix.protectFile(path).command)`", fix: .protectFile(path))
+        return info.st_mode & (S_IWGRP | S_IWOTH) == 0 ? nil : info.st_mode
     }
 
     private static func names(in folder: String) -> [String] {

@@ -5,7 +5,6 @@ import Glibc
 /// What `doctor --fix` may do by itself: it can be undone, and takes nothing from anybody.
 enum DoctorFix: Equatable {
     case startSocket
-    case enableLinger
     /// Mode 0700.
     case closeFolder(String)
     /// Removes the permission of others to write.
@@ -15,7 +14,6 @@ enum DoctorFix: Equatable {
     var command: String {
         switch self {
         case .startSocket: "systemctl --user start authd.socket"
-        case .enableLinger: "loginctl enable-linger"
         case .closeFolder(let path): "chmod 700 \(path)"
         case .protectFile(let path): "chmod go-w \(path)"
         }
@@ -23,7 +21,7 @@ enum DoctorFix: Equatable {
 
     func perform() throws(Failure) {
         switch self {
-        case .startSocket, .enableLinger:
+        case .startSocket:
             let status = try ChildProgram(command: command.split(separator: " ").map(String.init), variables: []).run(
                 isQuiet: true)
             guard status == 0 else {

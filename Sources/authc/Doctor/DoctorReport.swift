@@ -8,11 +8,12 @@ struct DoctorReport {
 
     private(set) var findings: [Finding] = []
     private var info: AgentInfo?
+    private var network: NetworkStatus?
     private var statuses: [SessionStatus] = []
 
     /// - Parameters:
     ///   - fixing: whether to do what ``DoctorFix`` may do, and look again.
-    ///   - forOthers: prints a report for others instead.
+    ///   - forOthers: prints a report to attach to a bug report instead.
     static func run(_ options: Options, fixing: Bool, forOthers: Bool) throws(Failure) -> ExitStatus {
         var options = options
         options.timeout = options.timeout ?? defaultTimeout
@@ -23,7 +24,9 @@ struct DoctorReport {
             report.examine(options)
         }
         if forOthers {
-            let text = BugReport(findings: report.findings, info: report.info, sessions: report.statuses).text
+            let text = BugReport(
+                findings: report.findings, info: report.info, network: report.network, sessions: report.statuses
+            ).text
             try options.json ? Output.json(["report": .string(text)]) : Output.result(text)
         } else {
             try options.json ? Output.json(report.json) : report.show(offersFix: !fixing)
@@ -42,7 +45,7 @@ struct DoctorReport {
                 Output.note("not fixed: \(error.explanation)")
             }
         }
-        if fixes.isEmpty { Output.note("There is nothing that --fix can do.") }
+        if fixes.isEmpty { Output.note("Nothing can be fixed automatically.") }
         return !fixes.isEmpty
     }
 
@@ -67,6 +70,7 @@ struct DoctorReport {
             findings += [DoctorChecks.agent(info), try settings(agent), DoctorChecks.store(info.store)]
             subject = .network
             let network = try agent.call(NetworkStatusGet()).value
+            self.network = network
             findings.append(DoctorChecks.network(network))
             findings += DoctorChecks.providers(network) + DoctorChecks.clock(network)
             subject = .sessions
@@ -104,7 +108,7 @@ struct DoctorReport {
         if problems + warnings == 0 { return Output.note("Nothing is wrong.") }
         let fixable =
             offersFix && findings.contains { $0.fix != nil && [.problem, .warning].contains($0.level) }
-            ? " `authc doctor --fix` does what is safe." : ""
+            ? " `authc doctor --fix` applies the safe fixes." : ""
         Output.note("Problems: \(problems), warnings: \(warnings).\(fixable)")
     }
 

@@ -25,15 +25,28 @@ struct Finding {
     let status: ExitStatus
     /// What `--fix` does about it.
     var fix: DoctorFix?
+    /// What a report for strangers may have of it: words of this program, and the parts that ``BugReport`` makes harmless.
+    var report: Report = .nothing
+
+    enum Report {
+        case nothing
+        case words(String)
+        /// Problems of settings and profiles, as authd writes them.
+        case problems([String])
+    }
+
+    func reported(_ report: Report) -> Finding {
+        var finding = self
+        finding.report = report
+        return finding
+    }
 
     static func ok(_ subject: Subject, _ message: String) -> Finding {
         Finding(subject: subject, level: .ok, message: message, hint: nil, status: .done)
     }
 
-    static func note(
-        _ subject: Subject, _ message: String, hint: String? = nil, fix: DoctorFix? = nil
-    ) -> Finding {
-        Finding(subject: subject, level: .note, message: message, hint: hint, status: .done, fix: fix)
+    static func note(_ subject: Subject, _ message: String, hint: String? = nil) -> Finding {
+        Finding(subject: subject, level: .note, message: message, hint: hint, status: .done)
     }
 
     static func warning(
@@ -49,7 +62,8 @@ struct Finding {
     }
 
     static func problem(_ subject: Subject, _ failure: Failure) -> Finding {
-        problem(subject, failure.status, failure.message, hint: failure.hint)
+        problem(subject, failure.status, failure.message, hint: failure.hint).reported(
+            .words("exit status \(failure.status.rawValue)"))
     }
 
     var json: JSON {
