@@ -128,7 +128,7 @@ struct WatchViewTests {
 
 
 
-        up/down select  r refresh  s sign out  ? help  q quit
+        up/down select  r renew  s sign out  ? help  q quit
         """
 
     private static let narrow = """
@@ -147,7 +147,7 @@ struct WatchViewTests {
 
 
 
-        r refresh  s sign out  ? help  q quit
+        r renew  s sign out  ? help  q quit
         """
 
     @Test("keys select, renew and sign out after a question; only lines that differ are drawn")
@@ -193,7 +193,7 @@ struct WatchViewTests {
         terminal.type("q")
         await terminal.waits(for: "exit 0")
         #expect(terminal.echoes && terminal.readsLines)
-        #expect(terminal.text.contains("\u{1B}[?25h\u{1B}[?1049l"))
+        #expect(terminal.text.contains("\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"))
         await terminal.ends()
     }
 
@@ -261,7 +261,7 @@ struct WatchViewTests {
             "authc watch; echo \"exit $?\"", folder: agent.folder, environment: ["NO_COLOR": "1"])
         await terminal.waits(for: Self.frameEnd)
         agent.vanish()
-        await terminal.waits(for: "authd is not running; this view continues when it is")
+        await terminal.waits(for: "authd is not running; waiting for it to start")
         terminal.mark()
         let second = try TestAgent(folder: agent.folder) { peer, request in
             peer.reply(request, [:])

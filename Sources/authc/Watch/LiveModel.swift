@@ -30,6 +30,10 @@ struct LiveModel {
     private(set) var dialog: Dialog?
     /// The result of the last action.
     private(set) var message: String?
+    /// In Unix seconds.
+    private var messageEnd = 0.0
+    /// How long a message stays, in seconds.
+    private static let messageTime = 5.0
     private var chosen: SessionName?
 
     var sessions: [SessionStatus] { state.inOrder }
@@ -40,13 +44,23 @@ struct LiveModel {
     // MARK: Events
 
     mutating func apply(_ event: AgentEvent, now: Double) {
+        let wasDisconnected = state.isDisconnected
         state.apply(event)
+        if state.isDisconnected != wasDisconnected { message = nil }
         let texts = ChangeLines.texts(event, state, now: now).map { Event(at: event.at, text: Visible.line($0)) }
         events = Array((texts.reversed() + events).prefix(Self.keptEvents))
         if case .signOut(let name) = dialog, state.sessions[name] == nil { dialog = nil }
     }
 
-    mutating func report(_ text: String) { message = Visible.line(text) }
+    mutating func report(_ text: String, now: Double) {
+        (message, messageEnd) = (Visible.line(text), now + Self.messageTime)
+    }
+
+    /// Takes away a message that was shown long enough.
+    mutating func pass(to now: Double) {
+        // Also if the clock was set back.
+        if now >= messageEnd || now < messageEnd - Self.messageTime { message = nil }
+    }
 
     // MARK: Keys
 
@@ -90,15 +104,16 @@ struct LiveModel {
 
     // MARK: Time
 
-    /// The next moment at which a length of time on the screen reads differently, in Unix seconds. `nil`: none does.
+    /// When to draw again because of the time, in Unix seconds: with the next whole second or minute, for all sessions at once.
+    /// `nil`: never.
     func nextChange(after now: Double) -> Double? {
-        let moments = sessions.flatMap { [$0.expiresAt, $0.refreshAt] }.compactMap(\.self).filter { $0 > now }
-        return moments.map { moment in
-            let left = moment - now
-            // As Span writes it: seconds up to ten minutes, minutes up to a day, then hours.
-            let step: Double = left < 600 ? 1 : left < 86_400 ? 60 : 3600
-            return now + left.truncatingRemainder(dividingBy: step) + Self.justAfter
-        }.min()
+        let left = sessions.flatMap { [$0.expiresAt, $0.refreshAt, $0.endsAt] }.compactMap { $0.map { $0 - now } }
+        let message = message.map { _ in messageEnd }
+        guard let least = left.filter({ $0 > 0 }).min() else { return message }
+        // Span has seconds up to ten minutes. The next minute may begin within them.
+        let step: Double = least < 660 ? 1 : 60
+        let tick = (now / step).rounded(.down) * step + step + Self.justAfter
+        return message.map { min($0, tick) } ?? tick
     }
 
     /// The clock may be read a little early.

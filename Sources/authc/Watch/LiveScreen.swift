@@ -40,7 +40,7 @@ struct LiveScreen {
 
     private var title: Row {
         guard !model.state.isDisconnected else {
-            return Row(text: "authd is not running; this view continues when it is", colour: .yellow)
+            return Row(text: "authd is not running; waiting for it to start", colour: .yellow)
         }
         var parts = ["authd"]
         if let network = model.state.network { parts.append("network \(network.state.rawValue)") }
@@ -92,15 +92,16 @@ struct LiveScreen {
         var table = screen
         (table.isColoured, table.isTerminal) = (false, true)
         table.width = max(1, screen.width - Self.markColumns)
-        let lines = SessionTableText(sessions: model.sessions, now: now, screen: table).text.split(
-            separator: "\n", omittingEmptySubsequences: false)
         let selected = model.sessions.firstIndex { $0.session == model.selected } ?? 0
         let shown = max(1, count - 1)
         let first = max(0, min(selected - shown / 2, model.sessions.count - shown))
-        let rows = (first..<min(first + shown, model.sessions.count)).map { index in
+        let visible = first..<min(first + shown, model.sessions.count)
+        let lines = SessionTableText(sessions: Array(model.sessions[visible]), now: now, screen: table).text.split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let rows = visible.map { index in
             let mark = index == selected ? "> " : "  "
             return Row(
-                text: mark + lines[index + 1],
+                text: mark + lines[index - first + 1],
                 colour: index == selected ? .bold : colour(model.sessions[index].state))
         }
         // Without room for both, the session.
@@ -134,10 +135,15 @@ struct LiveScreen {
     }
 
     private var footer: Row {
-        if case .signOut(let name)? = model.dialog { return Row(text: "Sign out \(name)? [y/N]", colour: .bold) }
+        if case .signOut(let name)? = model.dialog {
+            let (start, end) = ("Sign out ", "? [y/N]")
+            let room = max(1, screen.width - start.count - end.count)
+            let name = Layout.shortened(name.text, to: room, keepsEnd: true, isUnicode: screen.isUnicode)
+            return Row(text: start + name + end, colour: .bold)
+        }
         if let message = model.message { return Row(text: message, colour: .bold) }
         let choices = [
-            "up/down select  r refresh  s sign out  ? help  q quit", "r refresh  s sign out  ? help  q quit",
+            "up/down select  r renew  s sign out  ? help  q quit", "r renew  s sign out  ? help  q quit",
             "? help  q quit",
             "q quit",
         ]

@@ -11,21 +11,36 @@ struct LiveView: WatchView {
     /// What is on the screen; `nil` while this is not open.
     private var shown: (lines: [String], width: Int)?
     private var settings: termios?
+    private var input = LiveKey.Input()
 
-    private static let open = "\u{1B}[?1049h\u{1B}[?25l"
-    private static let close = "\u{1B}[?25h\u{1B}[?1049l"
+    /// With bracketed paste.
+    private static let open = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
+    private static let close = "\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
     private static let clear = "\u{1B}[2J"
     private static let clearLine = "\u{1B}[K"
     /// A terminal that knows them shows what is between them at once; others ignore them.
     private static let begin = "\u{1B}[?2026h"
     private static let end = "\u{1B}[?2026l"
 
-    var nextChange: Double? { model.nextChange(after: WallClock.now) }
+    var nextChange: Double? {
+        // `fg` does not tell a program that runs already.
+        isInBackground ? WallClock.now + Self.backgroundTick : model.nextChange(after: WallClock.now)
+    }
+
+    private static let backgroundTick = 1.0
+
+    /// Then a change of the terminal would stop the program (SIGTTOU), and the screen is another program's.
+    private var isInBackground: Bool {
+        let group = tcgetpgrp(STDIN_FILENO)
+        return group >= 0 && group != getpgrp()
+    }
 
     var keys: Int32 { settings == nil ? -1 : STDIN_FILENO }
 
     mutating func show(_ event: AgentEvent?) throws(Failure) {
         if let event { model.apply(event, now: WallClock.now) }
+        model.pass(to: WallClock.now)
+        guard !isInBackground else { return leave() }
         let screen = Screen.exact
         let lines = LiveScreen(model: model, now: WallClock.now, screen: screen).lines
         if shown == nil { enterRawMode() }
@@ -48,9 +63,10 @@ struct LiveView: WatchView {
     mutating func leave() {
         guard shown != nil else { return }
         shown = nil
+        defer { settings = nil }
+        guard !isInBackground else { return }
         try? Output.raw(Self.close)
         guard var settings else { return }
-        self.settings = nil
         unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
     }
 
@@ -70,13 +86,20 @@ struct LiveView: WatchView {
     mutating func pressed() throws(Failure) -> [LiveModel.Action] {
         var ready = pollfd(fd: keys, events: Int16(POLLIN), revents: 0)
         guard keys >= 0, unsafe poll(&ready, 1, 0) > 0 else { return [] }
-        var bytes = [UInt8](repeating: 0, count: 256)
+        var bytes = [UInt8](repeating: 0, count: 4096)
         let count = unsafe read(keys, &bytes, bytes.count)
         if count < 0, errno == EINTR || errno == EAGAIN { return [] }
-        let pressed = count > 0 ? LiveKey.parse(Array(bytes[..<count])) : [.end]
+        let pressed = count > 0 ? LiveKey.parse(Array(bytes[..<count]), after: &input) : [.end]
         var actions: [LiveModel.Action] = []
         for key in pressed {
-            switch model.press(key) {
+            let dialog = model.dialog
+            let action = model.press(key)
+            if case .signOut = model.dialog, dialog != model.dialog {
+                // What was typed before the question is no answer.
+                tcflush(keys, TCIFLUSH)
+                break
+            }
+            switch action {
             case .redraw?: shown?.lines = []
             case let action?: actions.append(action)
             case nil: break
@@ -87,7 +110,7 @@ struct LiveView: WatchView {
     }
 
     mutating func report(_ text: String) throws(Failure) {
-        model.report(text)
+        model.report(text, now: WallClock.now)
         try show(nil)
     }
 }

@@ -20,9 +20,9 @@ struct Watch {
     private static let actionTimeout = Duration.seconds(5)
 
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
-        // A dumb terminal has no cursor to move (terminfo(5)).
+        // A dumb terminal has no cursor to move (terminfo(5)). Without keys, nothing could end the view.
         let isDumb = ["dumb", ""].contains(environmentValue("TERM") ?? "")
-        let isLive = !options.json && !isDumb && isatty(STDOUT_FILENO) == 1
+        let isLive = !options.json && !isDumb && isatty(STDOUT_FILENO) == 1 && isatty(STDIN_FILENO) == 1
         let signals = try Signals(isLive ? TerminalInput.signals + [SIGWINCH, SIGCONT] : [])
         let view: any WatchView =
             if options.json { EventLines() } else if isLive { LiveView() } else { ChangeLines() }
