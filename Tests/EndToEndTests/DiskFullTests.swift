@@ -25,6 +25,14 @@ struct DiskFullTests {
         ]
     }
 
+    /// A command in the agent's user namespace: a client in another one would count as one in a sandbox.
+    private static func authc(
+        _ arguments: [String], input: String? = nil, in scene: Scene
+    ) async throws -> Child.Output {
+        let enter = ["nsenter", "--user", "--preserve-credentials", "--target", "\(try scene.agent.child.pid)", "--"]
+        return try await scene.desktop.run(enter + [Programs.authc] + arguments, input: input)
+    }
+
     @Test("status, doctor and the log name it, and the token that could not be written is served")
     func full() async throws {
         try await Scene.play(keyring: false) { scene in
@@ -33,22 +41,27 @@ struct DiskFullTests {
             chmod(key, 0o600)
             try scene.prependSettings("sealed_key = \"\(key)\"\n")
             try await scene.startAgent(["--store", "sealed-file"], through: Self.script(scene))
-            #expect(try await scene.login(.appTemplate).status == 0)
-            let token = try await scene.agent.authc("token").out
+            let login = [
+                "login", "app-template", "--environment", "local", "--field", "email=ada@example.org",
+                "--password-stdin",
+            ]
+            #expect(try await Self.authc(login, input: "Correct-horse1", in: scene).status == 0)
+            let token = try await Self.authc(["token"], in: scene).out
             let orders = scene.desktop.folder.path + "/orders"
             let filled = try await scene.desktop.run(
                 ["sh", "-c", "echo fill > \"$0\" && read -r word < \"$0\" && echo \"$word\"", orders])
             #expect(filled.out == "full\n")
 
-            #expect(try await scene.agent.authc("refresh").status == 0)
-            let renewed = try await scene.agent.authc("token").out
+            #expect(try await Self.authc(["refresh"], in: scene).status == 0)
+            let renewed = try await Self.authc(["token"], in: scene).out
             #expect(renewed != token)
             for command in [["status"], ["doctor"]] {
-                let output = try await scene.agent.authc(command)
+                let output = try await Self.authc(command, in: scene)
                 let words = output.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 #expect(words.contains("the disk is full"), "\(command): \(output.out) \(output.err)")
             }
-            let status = try await scene.agent.status("app-template")
+            let shown = try await Self.authc(["status", "-s", "app-template", "--json"], in: scene)
+            let status = try SessionStatus(JSON(parsing: Array(shown.out.utf8)))
             #expect(status.unsaved && status.storeError?.contains("No space left on device") == true)
             try await scene.agent.child.end()
             #expect(try scene.agent.child.err.text.contains("in memory only: The store failed: cannot"))

@@ -96,8 +96,6 @@ def execute(path):
     # With a timeout it does not block, and head(1) would not wait.
     client.setblocking(True)
     os.dup2(client.fileno(), 3)
-    # With a timeout it does not block, and head(1) would read nothing.
-    client.settimeout(None)
     script = 'printf "%s\\n" "$1" >&3; head -n 1 <&3'
     done = subprocess.run(
         ["sh", "-c", script, "sh", TOKEN.decode().strip()], pass_fds=[3], capture_output=True, text=True, check=True)
