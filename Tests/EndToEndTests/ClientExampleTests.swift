@@ -44,6 +44,10 @@ struct ClientExampleTests {
             // rustup looks for its compilers in the home, which is another one here.
             let environment = ProcessInfo.processInfo.environment
             let rustup = environment["RUSTUP_HOME"] ?? "\(environment["HOME"] ?? "")/.rustup"
+            // A program that only installs a compiler when it is called, and has not, is not one.
+            let there = try await scene.run(
+                "export RUSTUP_HOME=\(rustup); \(language.tool) --version || \(language.tool) version")
+            if there.status != 0, environment["CLIENT_LANGUAGES"] == nil { return }
             let done = try await scene.run(
                 """
                 clients=\(Self.clients); export RUSTUP_HOME=\(rustup)
