@@ -26,7 +26,7 @@ static inline int linux_memory_file(const char *name) { return (int)syscall(SYS_
 // flock(2), exclusive and non-blocking. Returns 0, or -1 with errno set. Wrapped because Swift imports flock as a
 // structure.
 static inline int linux_lock(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
-// The same, but waits for whoever has the lock; EINTR after a signal.
+// The same, but waits until the lock is released; EINTR after a signal.
 static inline int linux_lock_waiting(int descriptor) { return flock(descriptor, LOCK_EX); }
 
 // Whether a file system is in memory: TMPFS_MAGIC or RAMFS_MAGIC (statfs(2)).

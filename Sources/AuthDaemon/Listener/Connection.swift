@@ -347,7 +347,7 @@ final class Connection: ClientSocketDelegate {
         endIfDone()
     }
 
-    /// Its requests are answered, for whoever has the connection now. Nothing more is read, and no event is sent.
+    /// Its requests are answered, to the process that has the connection now. Nothing more is read, and no event is sent.
     func processEnded() {
         guard phase == .open else { return }
         hasProcessEnded = true
