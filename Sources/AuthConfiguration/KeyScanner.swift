@@ -251,7 +251,7 @@ package struct KeyScanner {
             guard let value = UInt32(hexDigits: digits), digits.count == (byte == UInt8(ascii: "u") ? 4 : 8),
                 let scalar = Unicode.Scalar(value)
             else { throw refusal("an escaped character, as \\u00e4 or \\U0001f600") }
-            // The library would truncate the text there.
+            // A C string, such as a path, would end there.
             guard value != 0 else {
                 throw Refusal(line: line, expected: "text without NUL characters", found: "an escaped one")
             }

@@ -1,6 +1,5 @@
 import AuthModel
 import Foundation
-import TOMLKit
 import TestSupport
 import Testing
 
@@ -50,9 +49,34 @@ struct TOMLFuzzTests {
         if seconds != nil { print("seeds \(first) to \(seed - 1), \(accepted) accepted") }
     }
 
+    @Test("a letter outside of ASCII after the end of a continued line is read as it is")
+    func continuedLine() throws {
+        #expect(try TOMLTable("a = \"\"\"x \\\n é\"\"\"")["a"]?.string == "x é")
+    }
+
+    @Test("an error of the library has its message and its line")
+    func libraryError() throws {
+        let error = try #require(throws: TOMLError.self) { try TOMLTable("a = 1\na = 2\n") }
+        #expect(error.line == 2)
+        #expect(error.message.contains("'a'"), "\(error.message)")
+    }
+
+    @Test(
+        "two keys that Swift takes for one are refused in every table",
+        arguments: [
+            "\"\u{E9}\" = 1\n\"e\u{301}\" = 2", "[a]\n\"\u{E9}\" = 1\n\"e\u{301}\" = 2",
+            "[[a]]\n\"\u{E9}\" = 1\n\"e\u{301}\" = 2", "a = { \"\u{E9}\" = 1, \"e\u{301}\" = 2 }",
+            "a = [[{ \"\u{E9}\" = 1, \"e\u{301}\" = 2 }]]",
+        ])
+    func repeatedKey(text: String) throws {
+        let error = try #require(throws: TOMLError.self) { try TOMLTable(text) }
+        #expect(error.line == 0)
+        #expect(error.message == "the key \u{E9} twice")
+    }
+
     /// `nil` also if the library refuses the text: the scanner does not check everything.
     private func compare(_ lines: KeyLines, _ text: String) -> String? {
-        guard let table = try? TOMLTable(string: text) else { return nil }
+        guard let table = try? TOMLTable(text) else { return nil }
         var paths: Set<String> = []
         collect(table, "", &paths)
         guard lines.paths != paths else { return nil }
@@ -87,7 +111,7 @@ struct TOMLFuzzTests {
         }
     }
 
-    private func collect(_ value: any TOMLValueConvertible, _ path: String, _ paths: inout Set<String>) {
+    private func collect(_ value: TOMLNode, _ path: String, _ paths: inout Set<String>) {
         if value.type == .table, let table = value.table { collect(table, path, &paths) }
         guard value.type == .array, let array = value.array else { return }
         for (index, element) in array.enumerated() {

@@ -1,3 +1,4 @@
+internal import AuthFiles
 internal import AuthWire
 internal import Glibc
 
@@ -46,16 +47,8 @@ enum TextFile {
 
     /// The names in a folder that end in `.toml`, sorted; none if the folder is missing.
     static func names(in folder: String) -> [String] {
-        guard let entries = unsafe opendir(folder) else { return [] }
-        defer { unsafe closedir(entries) }
-        var names: [String] = []
-        while let entry = unsafe readdir(entries) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name.hasSuffix(".toml"), !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted()
+        let names = (try? FolderEntries.names(in: folder)) ?? []
+        return names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted()
     }
 
     private static func failure(_ path: String, _ expected: String, _ found: String) -> Result<String, ProfileProblems>

@@ -1,6 +1,5 @@
 internal import AuthConfiguration
 internal import AuthWire
-internal import TOMLKit
 
 /// Parses a TOML text of limited size into its root section.
 enum TOMLDocument {
@@ -23,13 +22,11 @@ enum TOMLDocument {
         } catch {
             return failure(error.line, error.expected, error.found.quotable)
         }
-        do {
-            let table = try TOMLTable(string: text)
+        do throws(TOMLError) {
+            let table = try TOMLTable(text)
             return .success(TOMLSection(table: table, path: "", problems: ProblemList(file: file, lines: lines)))
-        } catch let error as TOMLParseError {
-            return failure(error.source.begin.line, "TOML", String(error.description.prefix(200)).quotable)
         } catch {
-            return failure(1, "TOML", String("\(error)".prefix(200)).quotable)
+            return failure(error.line, "TOML", String(error.message.prefix(200)).quotable)
         }
     }
 }

@@ -1,6 +1,5 @@
 internal import AuthConfiguration
 internal import AuthWire
-internal import TOMLKit
 
 /// One table of a TOML document, read key by key; unexpected values are added to the problems.
 struct TOMLSection {
@@ -122,7 +121,7 @@ struct TOMLSection {
     }
 
     private func value<Value>(
-        _ key: String, _ expected: String, _ type: TOMLType, _ read: (any TOMLValueConvertible) -> Value?
+        _ key: String, _ expected: String, _ type: TOMLType, _ read: (TOMLNode) -> Value?
     ) -> Value? {
         guard let found = table[key] else { return nil }
         guard found.type == type, let value = read(found) else {
