@@ -1,6 +1,5 @@
 import AuthFiles
 import AuthModel
-import GRDB
 import Glibc
 
 /// The database file: it belongs to the user, in a folder of the user.
@@ -26,16 +25,14 @@ struct OutboxFile: Sendable {
 }
 
 extension OutboxError {
-    /// SQLite's messages contain no values; they are used except for errors that a user can fix.
-    init(_ error: any Error) {
-        if let known = error as? OutboxError {
-            self = known
-        } else if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
+    /// SQLite's message is used except for errors that a user can fix.
+    init(_ error: SQLiteConnection.Failure) {
+        if error.isFull {
             self = .disk(reason: "the disk is full")
-        } else if let error = error as? DatabaseError {
-            self = .disk(reason: error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)")
+        } else if error.isBusy {
+            self = .disk(reason: "another program has locked the file")
         } else {
-            self = .disk(reason: "\(type(of: error))")
+            self = .disk(reason: error.message)
         }
     }
 }

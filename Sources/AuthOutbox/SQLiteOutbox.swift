@@ -1,10 +1,8 @@
 import AuthConcurrency
 package import AuthModel
 package import AuthWire
-import FoundationEssentials
-import GRDB
 
-/// The outbox in an SQLite file, using GRDB.
+/// The outbox in an SQLite file.
 ///
 /// Invariants: the result of a call is on disk (`synchronous = FULL`); requests and refusals are sealed; the file is opened
 /// when needed, and removed when it is empty.
@@ -13,14 +11,15 @@ package actor SQLiteOutbox: OutboxStore {
     package static let maxBytes = 64 << 20
 
     private struct Opened {
-        let database: DatabaseQueue
+        let database: SQLiteConnection
         let seal: Seal
     }
 
     private nonisolated let file: OutboxFile?
     private let keys: any KeyStore
     private let maxBytes: Int
-    /// Opens and closes the file in order, so that a later close does not remove a newly opened file.
+    /// All calls of the database, in order: a sync of the disk blocks nothing else, and a later close does not remove a newly
+    /// opened file.
     private let disk = BlockingThread()
     private var opened: Opened?
 
@@ -38,26 +37,19 @@ package actor SQLiteOutbox: OutboxStore {
 
     package func all() async throws(OutboxError) -> [OutboxEntry] {
         let open = try await open()
-        return try await Self.translated { () async throws in
-            try await open.database.read { database in
-                try Row.fetchAll(database, sql: "SELECT id, session, entry, verdict FROM outbox ORDER BY number")
-                    .compactMap { Self.entry($0, open.seal) }
-            }
+        return try await onDisk { () throws(SQLiteConnection.Failure) in
+            try open.database.run("SELECT id, session, entry, verdict FROM outbox ORDER BY number")
+                .compactMap { Self.entry($0, open.seal) }
         }
     }
 
     package func request(of id: String) async throws(OutboxError) -> OutboxRequest? {
         let open = try await open()
-        let bytes = try await Self.translated { () async throws in
-            try await open.database.read { database -> [UInt8]? in
-                let found = "SELECT session, request FROM outbox WHERE id = ?"
-                guard let row = try Row.fetchOne(database, sql: found, arguments: [id]),
-                    let session = row["session"] as String?, let sealed = row["request"] as Data?
-                else { return nil }
-                return open.seal.open(sealed, at: Self.place(id, session, "request"))
-            }
+        let row = try await onDisk { () throws(SQLiteConnection.Failure) in
+            try open.database.run("SELECT session, request FROM outbox WHERE id = ?", .text(id)).first
         }
-        return bytes.flatMap(OutboxRequest.init(encoded:))
+        guard let row, let session = row[0].text, let sealed = row[1].bytes else { return nil }
+        return open.seal.open(sealed, at: Self.place(id, session, "request")).flatMap(OutboxRequest.init(encoded:))
     }
 
     package func add(_ entry: OutboxEntry, _ request: OutboxRequest) async throws(OutboxError) {
@@ -66,46 +58,45 @@ package actor SQLiteOutbox: OutboxStore {
         let sealedEntry = try open.seal.close(entry.encoded(), at: Self.place(id, session, "entry"))
         let sealedRequest = try open.seal.close(request.encoded(), at: Self.place(id, session, "request"))
         let maxBytes = maxBytes
-        try await Self.translated { () async throws in
-            try await open.database.write { database in
-                let held = try Int.fetchOne(database, sql: "SELECT sum(length(request)) FROM outbox") ?? 0
-                guard held + sealedRequest.count <= maxBytes else { throw OutboxError.full(bytes: maxBytes) }
-                try database.execute(
-                    sql: "INSERT INTO outbox (id, session, entry, request) VALUES (?, ?, ?, ?)",
-                    arguments: [id, session, sealedEntry, sealedRequest])
-            }
+        let fits = try await onDisk { () throws(SQLiteConnection.Failure) in
+            let held = try open.database.run("SELECT sum(length(request)) FROM outbox").first?[0].integer ?? 0
+            guard Int(held) + sealedRequest.count <= maxBytes else { return false }
+            try open.database.run(
+                "INSERT INTO outbox (id, session, entry, request) VALUES (?, ?, ?, ?)",
+                .text(id), .text(session), .bytes(sealedEntry), .bytes(sealedRequest))
+            return true
         }
+        guard fits else { throw .full(bytes: maxBytes) }
     }
 
     package func record(_ finalRefusal: AgentError?, for id: String) async throws(OutboxError) {
         let open = try await open()
-        try await Self.translated { () async throws in
-            try await open.database.write { database in
-                let found = "SELECT session FROM outbox WHERE id = ?"
-                guard let session = try String.fetchOne(database, sql: found, arguments: [id]) else { return }
-                let place = Self.place(id, session, "verdict")
-                let sealed = try finalRefusal.map { try open.seal.close($0.json.serialized(), at: place) }
-                try database.execute(
-                    sql: "UPDATE outbox SET verdict = ? WHERE id = ?", arguments: [sealed, id])
-            }
+        let row = try await onDisk { () throws(SQLiteConnection.Failure) in
+            try open.database.run("SELECT session FROM outbox WHERE id = ?", .text(id)).first
+        }
+        guard let session = row?[0].text else { return }
+        let place = Self.place(id, session, "verdict")
+        var sealed = SQLiteConnection.Value.null
+        if let finalRefusal {
+            sealed = .bytes(try open.seal.close(finalRefusal.json.serialized(), at: place))
+        }
+        try await onDisk { [sealed] () throws(SQLiteConnection.Failure) in
+            _ = try open.database.run("UPDATE outbox SET verdict = ? WHERE id = ?", sealed, .text(id))
         }
     }
 
     package func remove(_ id: String) async throws(OutboxError) {
         let open = try await open()
-        try await Self.translated { () async throws in
-            try await open.database.write { database in
-                try database.execute(sql: "DELETE FROM outbox WHERE id = ?", arguments: [id])
-            }
+        try await onDisk { () throws(SQLiteConnection.Failure) in
+            _ = try open.database.run("DELETE FROM outbox WHERE id = ?", .text(id))
         }
     }
 
-    /// Closing merges and removes the log (sqlite.org/wal.html, "Checkpointing").
     package func close() async {
         guard let file, let open = opened else { return }
         opened = nil
         await disk.complete {
-            do {
+            do throws(SQLiteConnection.Failure) {
                 try open.database.close()
                 file.removeIfClosed()
             } catch {
@@ -122,13 +113,7 @@ package actor SQLiteOutbox: OutboxStore {
         // Another caller opened it meanwhile.
         if let opened { return opened }
         let database = try await disk.complete { [file] in
-            Result { () throws(OutboxError) -> DatabaseQueue in
-                do {
-                    return try Self.database(in: file)
-                } catch {
-                    throw OutboxError(error)
-                }
-            }
+            Result { () throws(OutboxError) in try Self.database(in: file) }
         }.get()
         if let opened { return opened }
         let fresh = Opened(database: database, seal: seal)
@@ -148,41 +133,29 @@ package actor SQLiteOutbox: OutboxStore {
         throw .disk(reason: "the key could not be created")
     }
 
-    private static func database(in file: OutboxFile?) throws -> DatabaseQueue {
-        guard let file else {
-            let database = try DatabaseQueue()
-            try prepare(database)
-            return database
-        }
-        try file.prepare()
-        var configuration = Configuration()
-        configuration.journalMode = .wal
-        let database = try DatabaseQueue(path: file.path, configuration: configuration)
-        try prepare(database)
-        return database
-    }
-
-    private static func prepare(_ database: DatabaseQueue) throws {
-        try database.writeWithoutTransaction { database in
+    private static func database(in file: OutboxFile?) throws(OutboxError) -> SQLiteConnection {
+        try file?.prepare()
+        do throws(SQLiteConnection.Failure) {
+            let database = try SQLiteConnection(path: file?.path)
+            if file != nil { try database.useWriteAheadLog() }
             // In WAL mode this syncs the log at each commit, not only at checkpoints (sqlite.org/pragma.html).
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            try database.execute(sql: "PRAGMA secure_delete = ON")
+            try database.run("PRAGMA synchronous = FULL")
+            try database.run("PRAGMA secure_delete = ON")
+            try database.run(
+                """
+                CREATE TABLE IF NOT EXISTS outbox (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    id TEXT NOT NULL UNIQUE,
+                    session TEXT NOT NULL,
+                    entry BLOB NOT NULL,
+                    request BLOB NOT NULL,
+                    verdict BLOB
+                )
+                """)
+            return database
+        } catch {
+            throw OutboxError(error)
         }
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("entries") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE outbox (
-                        number INTEGER PRIMARY KEY AUTOINCREMENT,
-                        id TEXT NOT NULL UNIQUE,
-                        session TEXT NOT NULL,
-                        entry BLOB NOT NULL,
-                        request BLOB NOT NULL,
-                        verdict BLOB
-                    )
-                    """)
-        }
-        try migrator.migrate(database)
     }
 
     // MARK: Rows
@@ -191,27 +164,29 @@ package actor SQLiteOutbox: OutboxStore {
         "authd outbox 1\0\(id)\0\(session)\0\(column)"
     }
 
-    /// `nil` for an invalid row.
-    private static func entry(_ row: Row, _ seal: Seal) -> OutboxEntry? {
-        guard let id = row["id"] as String?, let name = row["session"] as String?,
-            let session = try? SessionName(name), let sealed = row["entry"] as Data?
+    /// `nil` for an invalid row: ID, session, entry and verdict.
+    private static func entry(_ row: [SQLiteConnection.Value], _ seal: Seal) -> OutboxEntry? {
+        guard let id = row[0].text, let name = row[1].text, let session = try? SessionName(name),
+            let sealed = row[2].bytes
         else { return nil }
         guard let bytes = seal.open(sealed, at: place(id, name, "entry")) else {
             return .unreadable(
                 id: id, session: session, reason: "the keyring does not have its key")
         }
-        let finalRefusal = (row["verdict"] as Data?).map { seal.open($0, at: place(id, name, "verdict")) ?? [] }
+        let finalRefusal = row[3].bytes.map { seal.open($0, at: place(id, name, "verdict")) ?? [] }
         return OutboxEntry(id: id, session: session, encoded: bytes, finalRefusal: finalRefusal)
             ?? .unreadable(id: id, session: session, reason: "a newer authd wrote it")
     }
 
-    private static func translated<Value: Sendable>(
-        _ work: () async throws -> Value
+    private func onDisk<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(SQLiteConnection.Failure) -> Value
     ) async throws(OutboxError) -> Value {
-        do {
-            return try await work()
-        } catch {
-            throw OutboxError(error)
+        let result = await disk.complete {
+            Result { () throws(SQLiteConnection.Failure) in try work() }
+        }
+        switch result {
+        case .success(let value): return value
+        case .failure(let failure): throw OutboxError(failure)
         }
     }
 }

@@ -20,15 +20,15 @@ struct Seal: Sendable {
     }
 
     /// - Parameter place: data that was moved to another place cannot be opened.
-    func close(_ bytes: [UInt8], at place: String) throws(OutboxError) -> Data {
+    func close(_ bytes: [UInt8], at place: String) throws(OutboxError) -> [UInt8] {
         guard let sealed = try? AES.GCM.seal(bytes, using: key, authenticating: Array(place.utf8)).combined else {
             throw .disk(reason: "an entry could not be sealed")
         }
-        return sealed
+        return Array(sealed)
     }
 
     /// `nil`: it was sealed with another key or for another place, or is damaged.
-    func open(_ sealed: Data, at place: String) -> [UInt8]? {
+    func open(_ sealed: [UInt8], at place: String) -> [UInt8]? {
         guard let box = try? AES.GCM.SealedBox(combined: sealed),
             let bytes = try? AES.GCM.open(box, using: key, authenticating: Array(place.utf8))
         else { return nil }

@@ -1,10 +1,11 @@
 import AuthAgent
 import AuthModel
-import AuthOutbox
 import AuthWire
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AuthOutbox
 
 @Suite("The outbox on disk")
 struct SQLiteOutboxTests {
@@ -47,6 +48,94 @@ struct SQLiteOutboxTests {
         try await next.record(nil, for: "b")
         #expect(try await next.all().map(\.finalRefusal) == [nil, nil])
         withExtendedLifetime(outbox) {}
+    }
+
+    @Test("a file that was made with GRDB is read and written")
+    func formerFile() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/outbox.sqlite"
+        let keys = MemoryStore()
+        // The entries were sealed in the same way.
+        let source = SQLiteOutbox(path: folder.path + "/source.sqlite", keys: keys)
+        try await add("old", to: source)
+        let script = """
+            import sqlite3, sys
+            database = sqlite3.connect(sys.argv[1])
+            for line in [
+                "PRAGMA journal_mode = WAL",
+                "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)",
+                "INSERT INTO grdb_migrations VALUES ('entries')",
+                "CREATE TABLE outbox (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
+                " session TEXT NOT NULL, entry BLOB NOT NULL, request BLOB NOT NULL, verdict BLOB)",
+            ]:
+                database.execute(line)
+            rows = sqlite3.connect(sys.argv[2]).execute("SELECT * FROM outbox").fetchall()
+            database.executemany("INSERT INTO outbox VALUES (?, ?, ?, ?, ?, ?)", rows)
+            database.commit()
+            database.close()
+            """
+        let made = try await Child(
+            ["python3", "-c", script, path, folder.path + "/source.sqlite"], environment: ["PATH": "/usr/bin:/bin"]
+        ).output()
+        #expect(made.status == 0, "\(made.err)")
+        let outbox = SQLiteOutbox(path: path, keys: keys)
+        try await add("new", to: outbox)
+        let (old, request) = try entry("old")
+        #expect(try await outbox.all() == [old, entry("new").0])
+        #expect(try await outbox.request(of: "old") == request)
+        #expect(try await SQLiteOutbox(path: path, keys: keys).request(of: "new") == entry("new").1)
+        withExtendedLifetime((source, outbox)) {}
+    }
+
+    @Test("a file that another program has locked is reported, and can be used when it no longer is")
+    func busy() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/outbox.sqlite"
+        let outbox = SQLiteOutbox(path: path, keys: MemoryStore())
+        try await add("a", to: outbox)
+        let script = """
+            import sqlite3, sys
+            database = sqlite3.connect(sys.argv[1], isolation_level=None)
+            database.execute("BEGIN IMMEDIATE")
+            print("locked", flush=True)
+            sys.stdin.read()
+            database.execute("ROLLBACK")
+            """
+        let other = try await Child(
+            ["python3", "-c", script, path], environment: ["PATH": "/usr/bin:/bin"], input: .held)
+        try #require(await other.out.wait(for: "locked"))
+        let locked = OutboxError.disk(reason: "another program has locked the file")
+        await #expect(throws: locked) { try await add("b", to: outbox) }
+        await #expect(throws: locked) { try await outbox.remove("a") }
+        // Reading needs no lock.
+        #expect(try await outbox.all().map(\.id) == ["a"])
+        other.endInput()
+        #expect(await other.ended() == 0)
+        try await add("b", to: outbox)
+        #expect(try await outbox.all().map(\.id) == ["a", "b"])
+    }
+
+    @Test("a full disk is reported, and earlier rows stay")
+    func fullDisk() throws {
+        let database = try SQLiteConnection(path: nil)
+        try database.run("CREATE TABLE rows (bytes BLOB)")
+        try database.run("INSERT INTO rows VALUES (?)", .bytes([1]))
+        // No page can be added any more (sqlite.org/pragma.html).
+        try database.run("PRAGMA max_page_count = 1")
+        let large = [UInt8](repeating: 2, count: 1 << 16)
+        let failure = try #require(throws: SQLiteConnection.Failure.self) {
+            try database.run("INSERT INTO rows VALUES (?)", .bytes(large))
+        }
+        #expect(OutboxError(failure) == .disk(reason: "the disk is full"))
+        #expect(try database.run("SELECT bytes FROM rows") == [[.bytes([1])]])
+    }
+
+    @Test("a database that cannot have a write-ahead log is refused")
+    func noLog() throws {
+        // One in memory has none either.
+        let database = try SQLiteConnection(path: nil)
+        let failure = try #require(throws: SQLiteConnection.Failure.self) { try database.useWriteAheadLog() }
+        #expect(failure.message == "the file system does not support SQLite's write-ahead log")
     }
 
     @Test("no file contains a request in plain text, and the files are private")
