@@ -64,19 +64,12 @@ package struct DurableFolder: Sendable {
     private func file(_ name: String) -> AtomicFile { AtomicFile(path: path + "/" + name, note: note) }
 
     private func allNames() throws(StoreError) -> [String] {
-        guard let folder = unsafe opendir(path) else {
-            if errno == ENOENT { return [] }
-            throw failure("read the folder \(path)")
+        do throws(SystemFailure) {
+            return try FolderEntries.names(in: path).sorted()
+        } catch {
+            if error.number == ENOENT { return [] }
+            throw .failed(reason: error.description)
         }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
     }
 
     /// With the errno of the last call.

@@ -89,7 +89,8 @@ struct DurableFileTests {
         let reloader = Reloader(
             current: AgentConfiguration(settings: Settings(), catalog: ProfileCatalog()), read: { readings.next() },
             board: context.board, registry: registry, policy: policy, rules: StateBroadcast(ListenerRules()),
-            openExtra: { _ in }, chosen: chosen,
+            accessChanges: AccessChanges(), signInLimit: SignInLimit(clock: BootClock()), openExtra: { _ in },
+            chosen: chosen,
             showsNotices: StateBroadcast<Bool>(true), hooks: StateBroadcast<[Hook]>([]), log: log,
             fixedLevel: true, notifier: ServiceNotifier(send: { _ in }))
         for round in 1...20 {

@@ -1,4 +1,5 @@
 import AuthModel
+import AuthSockets
 import Foundation
 import NIOCore
 import NIOEmbedded

@@ -1,5 +1,6 @@
 import AuthDaemon
 import AuthFiles
+import AuthSockets
 import AuthWire
 import Foundation
 import Synchronization

@@ -1,3 +1,4 @@
+import AuthSockets
 import Glibc
 import NIOCore
 import Synchronization

@@ -1,4 +1,5 @@
 import AuthFiles
+import AuthSockets
 import CSystemd
 import Glibc
 import NIOCore
@@ -48,9 +49,12 @@ final class ClientSocket: ReadinessHandler {
     /// - Returns: whether it did not do that before.
     func asksForSenders() -> Bool {
         guard authd_passes_credentials(descriptor) == 0 else { return false }
-        _ = authd_pass_credentials(descriptor)
+        SocketFile.receiveCredentials(descriptor)
         return true
     }
+
+    /// `nil` if it is closed: the number may belong to another file.
+    var openDescriptor: CInt? { isOpen ? descriptor : nil }
 
     /// Bytes that the client has not received.
     var waiting: Int { unsent.readableBytes }

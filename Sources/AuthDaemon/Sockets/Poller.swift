@@ -24,6 +24,7 @@ protocol ReadinessHandler: AnyObject {
     private struct Registration {
         let watcher: any ReadinessHandler
         let number: UInt32
+        let isEarly: Bool
     }
 
     /// Enough to serve many clients in a turn, few enough to keep a turn short.
@@ -46,8 +47,9 @@ protocol ReadinessHandler: AnyObject {
         close(poller)
     }
 
+    /// - Parameter isEarly: its events come before all others that are ready at the same time.
     mutating func watch(
-        _ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler
+        _ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler, isEarly: Bool = false
     ) throws(SystemFailure) {
         lastNumber &+= 1
         var event = unsafe epoll_event(events: readiness.rawValue, data: Self.mark(of: descriptor, lastNumber))
@@ -56,7 +58,7 @@ protocol ReadinessHandler: AnyObject {
         }
         let index = Int(descriptor)
         if index >= watched.count { watched += repeatElement(nil, count: index + 1 - watched.count) }
-        watched[index] = Registration(watcher: watcher, number: lastNumber)
+        watched[index] = Registration(watcher: watcher, number: lastNumber, isEarly: isEarly)
     }
 
     /// For a watched descriptor.
@@ -79,7 +81,15 @@ protocol ReadinessHandler: AnyObject {
     /// - Parameter milliseconds: -1 for no limit.
     /// - Returns: the number of events for ``ready(_:)``.
     func wait(milliseconds: CInt) -> Int {
-        Int(max(0, unsafe epoll_wait(poller, events.baseAddress, CInt(Self.maxAtOnce), milliseconds)))
+        let count = Int(max(0, unsafe epoll_wait(poller, events.baseAddress, CInt(Self.maxAtOnce), milliseconds)))
+        var next = 0
+        for index in 0..<count where count > 1 {
+            let descriptor = unsafe CInt(truncatingIfNeeded: events[index].data.u64)
+            guard watched[Int(descriptor)]?.isEarly == true else { continue }
+            unsafe events.swapAt(index, next)
+            next += 1
+        }
+        return count
     }
 
     /// The event; `nil` if its descriptor is not watched any more.

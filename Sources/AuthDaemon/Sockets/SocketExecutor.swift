@@ -232,9 +232,11 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
 
     // MARK: Sockets
 
-    func watch(_ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler) throws(SystemFailure) {
+    func watch(
+        _ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler, isEarly: Bool = false
+    ) throws(SystemFailure) {
         assertOwned()
-        try poller.watch(descriptor, for: readiness, watcher)
+        try poller.watch(descriptor, for: readiness, watcher, isEarly: isEarly)
     }
 
     func change(_ descriptor: CInt, to readiness: Readiness) {

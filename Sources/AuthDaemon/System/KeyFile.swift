@@ -1,5 +1,6 @@
 import AuthFiles
 package import AuthModel
+import CSystemd
 import Glibc
 
 /// Reads the key of sealed files (authd.toml(5), `sealed_key`).

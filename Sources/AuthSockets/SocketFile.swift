@@ -1,5 +1,5 @@
 package import AuthFiles
-import CSystemd
+import CLinux
 import Glibc
 
 /// A listening Unix socket, and who removes its file.
@@ -43,8 +43,8 @@ package struct SocketFile: Sendable {
             guard fchmod(descriptor, 0o600) == 0 else { throw SystemFailure("set the mode of \(path)") }
             guard unsafe call(Glibc.bind, descriptor, &address) == 0 else { throw SystemFailure("bind \(path)") }
             // Before anyone can connect: the first bytes of a client must bring their sender, too.
-            guard authd_pass_credentials(descriptor) == 0 else { throw SystemFailure("receive credentials at \(path)") }
-            authd_refuse_descriptors(descriptor)
+            guard linux_pass_credentials(descriptor) == 0 else { throw SystemFailure("receive credentials at \(path)") }
+            linux_refuse_descriptors(descriptor)
             guard listen(descriptor, backlog) == 0 else { throw SystemFailure("listen at \(path)") }
             guard let identity = FileIdentity(path: path) else { throw SystemFailure("read the status of \(path)") }
             return SocketFile(descriptor: descriptor, path: path, identity: identity)
@@ -58,10 +58,13 @@ package struct SocketFile: Sendable {
     ///
     /// Its unit has PassCredentials=. This is for a unit that does not.
     package static func inherited(descriptor: CInt, path: String) -> SocketFile {
-        _ = authd_pass_credentials(descriptor)
-        authd_refuse_descriptors(descriptor)
+        receiveCredentials(descriptor)
+        linux_refuse_descriptors(descriptor)
         return SocketFile(descriptor: descriptor, path: path, identity: nil)
     }
+
+    /// What is received from now on brings the credentials of its sender (SO_PASSCRED of unix(7)).
+    package static func receiveCredentials(_ descriptor: CInt) { _ = linux_pass_credentials(descriptor) }
 
     /// Removes the file if it is still the one that ``bind(path:)`` made.
     package func removeIfOurs() {
@@ -70,7 +73,7 @@ package struct SocketFile: Sendable {
     }
 
     /// Whether clients that use the path reach this socket. It is not known of a socket from systemd.
-    var isInPlace: Bool {
+    package var isInPlace: Bool {
         guard let identity, let found = FileIdentity(path: path) else { return identity == nil }
         return found.device == identity.device && found.inode == identity.inode
     }
@@ -104,18 +107,18 @@ package struct SocketFile: Sendable {
 }
 
 /// Identifies the file at a path. The inode number is not enough: a new file may get the number of a removed one.
-struct FileIdentity: Sendable, Equatable {
-    let device: UInt64
-    let inode: UInt64
+package struct FileIdentity: Sendable, Equatable {
+    package let device: UInt64
+    package let inode: UInt64
     private let modified: Duration
 
-    init?(path: String) {
+    package init?(path: String) {
         var found = stat()
         guard unsafe lstat(path, &found) == 0 else { return nil }
         self.init(found)
     }
 
-    init?(descriptor: CInt) {
+    package init?(descriptor: CInt) {
         var found = stat()
         guard unsafe fstat(descriptor, &found) == 0 else { return nil }
         self.init(found)

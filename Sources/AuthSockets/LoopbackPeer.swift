@@ -1,13 +1,13 @@
-import CSystemd
+import CLinux
 import Glibc
-import NIOCore
+package import NIOCore
 import Synchronization
 
 /// Finds which user owns the socket at the other end of a local TCP connection. TCP does not say; the kernel knows it.
 ///
 /// Netlink is asked first (sock_diag(7)): it looks up one socket, with the same cost for any number of sockets. If the kernel
 /// or a sandbox does not allow it, the table of all sockets is read (proc_pid_net(5)).
-enum LoopbackPeer {
+package enum LoopbackPeer {
     /// Netlink has replied once: a socket that it does not know is not in the table either.
     private static let hasNetlink = Atomic(false)
 
@@ -15,10 +15,10 @@ enum LoopbackPeer {
     ///   - peer: the address of the other end, from accept(2).
     ///   - own: the address of our end.
     /// - Returns: `nil` if the socket is gone, or its user is unknown.
-    static func userID(peer: SocketAddress, own: SocketAddress) -> uid_t? {
+    package static func userID(peer: SocketAddress, own: SocketAddress) -> UInt32? {
         guard let pair = SocketPair(source: peer, destination: own) else { return nil }
-        var userID: uid_t = .max
-        let failure = unsafe authd_tcp_owner(
+        var userID: UInt32 = .max
+        let failure = unsafe linux_tcp_owner(
             pair.isIPv6 ? AF_INET6 : AF_INET, pair.source, pair.sourcePort, pair.destination, pair.destinationPort,
             &userID)
         guard failure == 0 else {
@@ -30,17 +30,17 @@ enum LoopbackPeer {
 }
 
 /// The two ends of a connection, as seen from the socket at the other end.
-struct SocketPair: Equatable {
+package struct SocketPair: Equatable {
     /// 4 bytes for IPv4, 16 for IPv6, in network order.
-    var source: [UInt8]
-    var sourcePort: UInt16
-    var destination: [UInt8]
-    var destinationPort: UInt16
+    package var source: [UInt8]
+    package var sourcePort: UInt16
+    package var destination: [UInt8]
+    package var destinationPort: UInt16
 
     var isIPv6: Bool { source.count == 16 }
 
     /// `nil` if the addresses are not IP addresses of the same family.
-    init?(source: SocketAddress, destination: SocketAddress) {
+    package init?(source: SocketAddress, destination: SocketAddress) {
         guard let from = Self.bytes(source), let sourcePort = source.port, let to = Self.bytes(destination),
             let destinationPort = destination.port, from.count == to.count
         else { return nil }
@@ -49,7 +49,7 @@ struct SocketPair: Equatable {
     }
 
     /// As in an IPv6 socket that is used for IPv4 (RFC 4291 §2.5.5.2).
-    var mapped: SocketPair {
+    package var mapped: SocketPair {
         let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
         var pair = self
         (pair.source, pair.destination) = (prefix + source, prefix + destination)
@@ -72,16 +72,16 @@ struct SocketPair: Equatable {
 }
 
 /// `/proc/net/tcp` and `/proc/net/tcp6` (proc_pid_net(5)).
-enum SocketTable {
+package enum SocketTable {
     /// A table of some hundred thousand sockets. The rest is not read.
     private static let maxBytes = 64 << 20
 
-    static func userID(of pair: SocketPair) -> uid_t? {
+    package static func userID(of pair: SocketPair) -> UInt32? {
         if pair.isIPv6 { return userID(of: pair, in: "/proc/net/tcp6") }
         return userID(of: pair, in: "/proc/net/tcp") ?? userID(of: pair.mapped, in: "/proc/net/tcp6")
     }
 
-    private static func userID(of pair: SocketPair, in path: String) -> uid_t? {
+    private static func userID(of pair: SocketPair, in path: String) -> UInt32? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -96,14 +96,14 @@ enum SocketTable {
     }
 
     /// - Parameter table: the text of such a file.
-    static func userID(of pair: SocketPair, in table: [UInt8]) -> uid_t? {
+    package static func userID(of pair: SocketPair, in table: [UInt8]) -> UInt32? {
         let source = written(pair.source, pair.sourcePort)
         let destination = written(pair.destination, pair.destinationPort)
         for line in table.split(separator: UInt8(ascii: "\n")).dropFirst() {
             // sl, local and remote address, state, queues, timer, retransmissions, user, timeout, inode.
             let fields = line.split(separator: UInt8(ascii: " "))
             guard fields.count > 9, fields[1].elementsEqual(source.utf8), fields[2].elementsEqual(destination.utf8),
-                let userID = uid_t(String(decoding: fields[7], as: UTF8.self))
+                let userID = UInt32(String(decoding: fields[7], as: UTF8.self))
             else { continue }
             // Closed by its process: it has no owner, and is shown as root's.
             return fields[9].elementsEqual("0".utf8) ? nil : userID

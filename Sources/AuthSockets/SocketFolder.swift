@@ -1,4 +1,5 @@
 package import AuthFiles
+import CLinux
 import Glibc
 
 /// The folder of the socket: ours, 0700, not a symbolic link. It is created if missing; the mode of an existing one never
@@ -12,7 +13,7 @@ package enum SocketFolder {
 
         /// Others may need its mode: system folders belong to root, and /tmp is writable for all.
         package static func isShared(mode: UInt32, userID: UInt32) -> Bool {
-            userID == 0 || mode & (UInt32(S_ISVTX) | 0o002) != 0
+            userID == 0 || mode & (UInt32(Glibc.S_ISVTX) | 0o002) != 0
         }
 
         package var description: String {
@@ -31,7 +32,7 @@ package enum SocketFolder {
     }
 
     /// Whether both paths are the same folder; links are followed.
-    static func areSame(_ one: String, _ other: String) -> Bool {
+    package static func areSame(_ one: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
         guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino

@@ -1,5 +1,5 @@
 package import AuthFiles
-import CSystemd
+import CLinux
 import Glibc
 
 /// The right to be the agent of one socket, or of one keyring: an open-file-description lock on `NAME.lock`, which contains our
@@ -24,7 +24,7 @@ package final class LockFile: Sendable {
         var whole = Glibc.flock()
         whole.l_type = Int16(F_WRLCK)
         whole.l_whence = Int16(SEEK_SET)
-        guard unsafe fcntl(descriptor, authd_ofd_setlk, &whole) == 0 else {
+        guard unsafe fcntl(descriptor, linux_ofd_setlk, &whole) == 0 else {
             let reason = errno
             defer { close(descriptor) }
             guard reason == EAGAIN || reason == EACCES else {
