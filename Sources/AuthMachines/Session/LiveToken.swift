@@ -1,8 +1,12 @@
 package import AuthModel
-internal import AuthWire
+package import AuthWire
 
 /// A token that is rendered once: the most frequent request is answered by copying bytes.
 package struct LiveToken: Sendable {
+    package let session: SessionName
+    /// Another token has another number.
+    package let number: UInt64
+    package let token: Secret
     /// A ``TokenResult`` as JSON text, without time-dependent members and the last brace. Secret.
     package let head: [UInt8]
     private let end: BootInstant?
@@ -11,8 +15,11 @@ package struct LiveToken: Sendable {
     package var askedAt: BootInstant?
 
     /// `nil` if the session has no valid token.
-    package init?(_ snapshot: SessionSnapshot) {
+    package init?(_ snapshot: SessionSnapshot, number: UInt64 = 0) {
         guard let token = snapshot.token, !snapshot.isSuspect else { return nil }
+        session = snapshot.status.session
+        self.number = number
+        self.token = token
         let result = TokenResult(
             accessToken: token.reveal(), tokenType: snapshot.tokenType, expiresAt: snapshot.status.expiresAt,
             session: snapshot.status.session)

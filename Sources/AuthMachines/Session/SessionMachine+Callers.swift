@@ -120,7 +120,7 @@ extension SessionMachine {
         discardTargetedTokens()
         // The former session is gone; a removal in progress ends before the new session is written.
         answer(.signOut, .done, &turn)
-        currentRequest = nil
+        resumeRequest(of: new.signIn)
         signedOut = false
         originChange = nil
         record = new

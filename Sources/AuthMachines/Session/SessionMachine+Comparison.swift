@@ -110,6 +110,7 @@ extension SessionMachine {
     }
 
     private mutating func reconcile(_ stored: SessionRecord, _ turn: inout SessionTurn) {
+        let isUntried = mayBeAccepted(stored)
         storedTokens = stored.tokens
         guard stored.signIn == record.signIn else {
             // Neither dates nor versions show which is later: clocks are set, and a sign-in may not have seen the other.
@@ -131,6 +132,11 @@ extension SessionMachine {
             merged.adoptTokens(from: stored)
             merged.raiseTokens(above: latest)
         }
+        // The provider has refused the current tokens, and the stored ones are those of another program.
+        if case .rereading = currentRequest?.stage, isUntried {
+            merged.adoptTokens(from: stored)
+            merged.raiseTokens(above: latest)
+        }
         let finishedTarget = currentRequest.flatMap { $0.targetStored(in: stored, pending) }
         if let currentRequest, let pending, finishedTarget == nil, !currentRequest.isBehind(stored, with: pending) {
             // The provider has just issued the tokens that are being written: there are no newer ones.
@@ -140,6 +146,8 @@ extension SessionMachine {
             if stored.revision >= pending.revision { changeAll { $0.adoptUserData(from: stored) } }
             return
         }
+        // The result of a request is dropped for the stored tokens, even if they are the ones in use.
+        let isDropped = pending != nil && finishedTarget == nil
         if pending != nil { merged.adoptTokens(from: stored) }
         // Two programs renewed at the same time: the versions are equal, and the later token is not in the store yet.
         if stored.version.hasTokens(of: merged.version), !merged.tokens.areSame(as: stored.tokens) {
@@ -149,7 +157,7 @@ extension SessionMachine {
         let isRedated = !isNewToken && merged.tokens.issuedAt != record.tokens.issuedAt
         let former = knownStart(of: merged.tokens)
         record = merged
-        if isNewToken {
+        if isNewToken || isDropped {
             useStoredTokens(former: former, &turn)
         } else if isRedated, readAt != nil {
             // Another agent knows when the token was issued, and has corrected its dates.
@@ -163,13 +171,25 @@ extension SessionMachine {
 
     /// Continues with another sign-in that another program has stored in place of this one.
     private mutating func adoptSignIn(_ stored: SessionRecord, _ turn: inout SessionTurn) {
+        resumeRequest(of: stored.signIn)
         record = stored
         // The origins of another sign-in are compared with the profile when it is used.
         originChange = nil
         writer.holds(stored.version)
         discardTargetedTokens()
-        currentRequest = nil
         useStoredTokens(former: nil, &turn)
+    }
+
+    /// Before another sign-in is adopted. A request in progress belongs to the sign-in that it was sent for. That one comes
+    /// back if a store without atomic updates carries out an older write last: then its request is still the only one.
+    mutating func resumeRequest(of signIn: SignInID) {
+        if let currentRequest, signIn != record.signIn, case .requesting = currentRequest.stage {
+            replacedRequests[record.signIn] = currentRequest
+        }
+        currentRequest = replacedRequests.removeValue(forKey: signIn)
+        currentRequest?.isOutdated = true
+        // Its tokens are used again.
+        if let currentRequest { lateRequests[currentRequest.id] = nil }
     }
 
     /// When the access token became valid, if it is the current one and was not prolonged: another agent may have stored it
@@ -214,13 +234,14 @@ extension SessionMachine.RenewalRequest {
     ///
     /// The generation of `pending` does not show it: it is raised to overwrite another renewal of the same tokens. Neither
     /// does that of the store if it has the refresh token that this request has used up, or if there is none: then each
-    /// access token stands for itself, and the later one is better.
+    /// access token stands for itself, and the later one is better, except for the one that this request was sent with. Its
+    /// date may be later after a change of the clock.
     fileprivate func isBehind(_ stored: SessionRecord, with pending: SessionRecord) -> Bool {
         guard stored.generation > generation + 1, !stored.tokens.areSame(as: pending.tokens) else { return false }
         guard let refreshToken = stored.tokens.refreshToken else {
-            return stored.tokens.issuedAt > pending.tokens.issuedAt
+            return stored.tokens.accessToken != sent.accessToken && stored.tokens.issuedAt > pending.tokens.issuedAt
         }
-        return refreshToken != spent
+        return refreshToken != sent.refreshToken
     }
 }
 

@@ -25,7 +25,7 @@ extension SessionMachine {
         requests.insert(currentRequest.id)
         currentRequest.stage = .requesting
         currentRequest.generation = record.generation
-        currentRequest.spent = record.tokens.refreshToken
+        currentRequest.sent = record.tokens
         self.currentRequest = currentRequest
         turn.act(
             currentRequest.target.map { .requestTargeted(currentRequest.id, record, $0) }

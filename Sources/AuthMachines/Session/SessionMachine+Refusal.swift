@@ -22,7 +22,7 @@ extension SessionMachine {
             applyNewTokens(sentAt: turn.now, former: former, now: turn.now)
             if isLive(turn.now) {
                 answerRenewed(&turn)
-            } else if let networkError {
+            } else if self.currentRequest == nil, let networkError {
                 failed(networkError, retryAfter: nil, &turn)
             } else {
                 startRequest(&turn)
@@ -46,7 +46,7 @@ extension SessionMachine {
     /// were not written here before, and this sign-in is not about to replace them.
     ///
     /// A self-renewing token is accepted until its end, even if a later one was refused.
-    private func mayBeAccepted(_ stored: SessionRecord) -> Bool {
+    func mayBeAccepted(_ stored: SessionRecord) -> Bool {
         guard stored.signIn == record.signIn else { return wasStored }
         guard !stored.tokens.areSame(as: record.tokens) else { return false }
         return means == .liveToken || !(storedTokens.map(stored.tokens.areSame) ?? false)
@@ -57,6 +57,7 @@ extension SessionMachine {
         storedTokens = stored.tokens
         readAt = now.boot
         let refused = record
+        if stored.signIn != record.signIn { resumeRequest(of: stored.signIn) }
         record = stored.signIn == record.signIn ? record.merged(with: stored) : stored
         if !record.tokens.areSame(as: stored.tokens) {
             // The current tokens count as newer, but cannot be: the next version must be newer than both.

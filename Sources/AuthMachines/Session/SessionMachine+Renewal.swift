@@ -7,6 +7,7 @@ extension SessionMachine {
         _ id: RenewalRequestID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
         guard let currentRequest, currentRequest.id == id, case .requesting = currentRequest.stage else {
+            replacedRequests = replacedRequests.filter { $0.value.id != id }
             return revoke(lateRequests.removeValue(forKey: id), result, &turn)
         }
         if case .failure(let failure) = result, failure.error.isOriginChange {

@@ -80,6 +80,8 @@ package struct SessionMachine: Machine {
     package internal(set) var signedOutTargets: [SessionRecord] = []
     /// Renewals in progress at a sign-out: their record, and whether their tokens are revoked.
     var lateRequests: [RenewalRequestID: (asked: SessionRecord, isRevoked: Bool)] = [:]
+    /// Requests in progress of sign-ins that another program has replaced in the store: one of them may come back.
+    var replacedRequests: [SignInID: RenewalRequest] = [:]
     var waiters: [CallerID: Wait] = [:]
     /// Requests to the provider in progress.
     var requests: Set<RenewalRequestID> = []
@@ -108,8 +110,8 @@ package struct SessionMachine: Machine {
         package let id: RenewalRequestID
         /// Of the tokens that it was sent with.
         package var generation: UInt64
-        /// The refresh token that it was sent with.
-        var spent: Secret?
+        /// The tokens that it was sent with.
+        var sent: TokenSet
         /// `nil`: the session itself is renewed.
         package let target: TokenTarget?
         package var stage: Stage
@@ -267,7 +269,7 @@ package struct SessionMachine: Machine {
         guard currentRequest == nil, !signedOut, finalRefusal == nil, originChange == nil else { return }
         lastRequest += 1
         currentRequest = RenewalRequest(
-            id: RenewalRequestID(number: lastRequest), generation: record.generation, spent: record.tokens.refreshToken,
+            id: RenewalRequestID(number: lastRequest), generation: record.generation, sent: record.tokens,
             target: target, stage: .probingStore)
         if needsStoreProbe { writer.tryAgain() } else { sendToProvider(&turn) }
     }

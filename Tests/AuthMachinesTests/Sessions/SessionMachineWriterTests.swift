@@ -248,6 +248,53 @@ struct SessionMachineWriterTests {
         #expect(bench.saves.count == 1)
     }
 
+    @Test(
+        "waits for a renewal in progress if an older write of another program brings back the sign-in that it belongs to",
+        arguments: [true, false])
+    func broughtBack(isReplacedHere: Bool) throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(1500))
+        bench.tokenRequested(1)
+        let former = try #require(bench.renewals.last)
+        let other = MachineBench.otherSignIn(token: "other", life: Self.life, at: bench.elapsed)
+        if isReplacedHere {
+            bench.send(.replaced(other, sentAt: bench.now, revokesFormer: false))
+            try bench.storeTakesIt()
+        } else {
+            bench.send(.storeChanged)
+            bench.send(.compared(.success(other)))
+        }
+        #expect(bench.token(for: 1) == "other")
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(former)))
+        bench.tokenRequested(2)
+        #expect(bench.requestsInFlight.count == 1)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.token(for: 2) == "token-2")
+    }
+
+    @Test("tries the other's tokens if it finds them after its own were refused and before that is final")
+    func refusedAndCompared() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(1500))
+        bench.tokenRequested(1)
+        try bench.provider(fails: .invalidGrant)
+        let request = try #require(bench.requestsInFlight.last)
+        // Written at the same time as the current tokens, which were issued later.
+        let theirs = MachineBench.record(
+            token: "theirs", life: Self.life, at: .seconds(-100), refresh: "refresh of theirs")
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(theirs)))
+        bench.send(.storeReread(request, .success(theirs)))
+        #expect(bench.failure(for: 1) == nil)
+        #expect(bench.renewals.last?.tokens.refreshToken == Secret("refresh of theirs"))
+        try bench.storeTakesIt()
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.token(for: 1) == "token-2")
+    }
+
     @Test("that is signed out while its write is refused is removed all the same")
     func signedOut() throws {
         var bench = MachineBench()
