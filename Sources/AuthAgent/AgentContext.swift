@@ -1,3 +1,4 @@
+import AuthConcurrency
 package import AuthModel
 package import AuthWire
 
@@ -37,8 +38,8 @@ package struct AgentContext: Sendable {
             && providers.needsNetwork(profile, in: environment)
     }
 
-    /// - Returns: `false` if there is no network until `end`, or if the task is cancelled.
-    func networkReturns(before end: BootInstant) async -> Bool {
+    /// - Returns: `false` if there is no network until `end`, if `stopped` gets its value, or if the task is cancelled.
+    func networkReturns(before end: BootInstant, unless stopped: OneShot<Void>? = nil) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { [board] in
                 for await _ in board.changes() where board.network.state != .offline { return true }
@@ -47,6 +48,12 @@ package struct AgentContext: Sendable {
             group.addTask { [clock] in
                 try? await clock.sleep(until: end)
                 return false
+            }
+            if let stopped {
+                group.addTask {
+                    _ = await stopped.value()
+                    return false
+                }
             }
             defer { group.cancelAll() }
             return await group.next() ?? false

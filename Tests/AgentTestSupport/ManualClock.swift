@@ -49,6 +49,11 @@ package final class ManualClock: SystemClock {
         }
     }
 
+    /// Whether somebody sleeps until just that deadline.
+    package func hasSleeper(until deadline: BootInstant) -> Bool {
+        state.withLock { $0.sleepers.values.contains { $0.deadline == deadline } }
+    }
+
     package func sleep(until deadline: BootInstant) async throws {
         let number = state.withLock { state in
             state.last += 1

@@ -60,6 +60,50 @@ struct CallsWhileOfflineTests {
         }
     }
 
+    @Test("a sign-in and a validation wait until the client's own time limit, whatever that is")
+    func ownLimit() async throws {
+        try await NetworkLab.play { lab, _ in
+            let watch = try await lab.watch()
+            try await lab.onGateway("ip link set far down")
+            #expect(await watch.out.wait(for: #""network":{"state":"offline""#))
+            // authc sends its own limit, and reports why the agent gave up. That is a second before the limit, the longest margin.
+            async let signedIn = lab.authc(
+                "login", "lab", "-s", "third", "--field", "email=ada@example.org", "--password-stdin", "--timeout",
+                "10s",
+                input: "Correct-horse1")
+            async let valid = lab.authc("validate", "-s", "lab", "--timeout", "10s")
+            try await onThread {
+                let socket = try RawClient(lab.socket)
+                func signIn(_ session: String, milliseconds: Int64) throws -> JSON? {
+                    let fields: JSON = ["email": "ada@example.org", "password": "Correct-horse1"]
+                    return try socket.ask(
+                        "login.start",
+                        [
+                            "provider": "lab", "session": .string(session), "fields": fields,
+                            "timeout_ms": .integer(milliseconds),
+                        ])["result"]
+                }
+                let long = try signIn("long", milliseconds: 600_000)
+                let time = try #require(long?["expires_at"]?.doubleValue) - Date().timeIntervalSince1970
+                // The test itself may take two minutes.
+                #expect(long?["kind"] == "wait" && (400...600).contains(time), "\(time) s")
+                let login = try #require(try signIn("short", milliseconds: 1000)?["login"])
+                let last = try socket.ask("login.wait", ["login": login])["result"]
+                #expect(last?["kind"] == "failed" && last?["error"]?["data"]?["kind"] == "offline")
+                // A client that asks again gets the same.
+                #expect(try socket.ask("login.wait", ["login": login])["result"] == last)
+                let validated = try socket.ask("session.validate", ["session": "lab", "timeout_ms": 10_000])
+                #expect(validated["error"]?["data"]?["kind"] == "offline", "\(validated.text())")
+            }
+            for output in [try await signedIn, try await valid] {
+                #expect(output.status == 75 && output.err.contains("no network in the time allowed"), "\(output.err)")
+            }
+            // The first one was with a network.
+            #expect(lab.provider.out.text.split(separator: "\n").count { $0.hasPrefix("POST /login") } == 1)
+            await watch.end()
+        }
+    }
+
     @Test("the agent stops although a sign-in and a validation wait for the cable")
     func stopsWithoutCable() async throws {
         try await NetworkLab.play { lab, agent in

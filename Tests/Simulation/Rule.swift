@@ -36,7 +36,8 @@ package enum Rule: String, Sendable, CaseIterable {
     case signInInstall = "27: nothing is installed after the end of a sign-in, and nothing twice"
     case signInTokens = "28: tokens of a sign-in are installed or revoked, never both"
     case signInLeftovers = "29: a sign-in that has ended leaves no placeholder and no listener behind"
-    case signInReplies = "30: each caller of a sign-in gets one reply; one that no caller knows ends"
+    case signInReplies =
+        "30: each caller of a sign-in gets one reply, a late one the last step; one that no caller knows ends"
     case signInTimeout = "31: a sign-in that its user abandons ends"
     case signInAccount = "32: another account gets a session only if the user agrees"
     case signInRequests =

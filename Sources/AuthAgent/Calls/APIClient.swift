@@ -285,7 +285,8 @@ package final class APIClient: Sendable {
     /// The error after a renewal, if the token was refused. The session's status says whether the session is over.
     private func refusal(_ failure: ProviderFailure, _ order: PreparedCall, _ session: SessionName) -> AgentError {
         if let state = context.board.status(session)?.state, state == .active || state == .stale {
-            if failure.error.namesResource { return .notForThisAPI(failure.error) }
+            // The token of a URL's session is for that resource already.
+            if failure.error.namesResource, order.profile.resource == nil { return .notForThisAPI(failure.error) }
             return .tokenRefused(order.profile, session, failure.error)
         }
         return .signInRequired(

@@ -1,6 +1,6 @@
 import AuthConcurrency
 package import AuthMachines
-import AuthModel
+package import AuthModel
 package import AuthWire
 
 /// The requests of clients that are about sessions.
@@ -147,9 +147,14 @@ package struct SessionRequests: Sendable {
     }
 
     /// Asks the provider whether the session is valid. If it has no request for that, only the token's expiry decides.
-    package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
+    /// - Parameter deadline: of the request.
+    package func validate(
+        _ params: SessionParams, until deadline: BootInstant? = nil
+    ) async throws(AgentError) -> SessionStatus {
+        let now = context.clock.now().boot
+        let end = now + NetworkWait.longest(within: deadline.map { max($0 - now, .zero) })
         let session = try await registry.session(params.session)
-        try await waitForNetwork(await session.record)
+        try await waitForNetwork(await session.record, until: end)
         let record = try await session.liveRecord()
         if providers.profile(of: record)?.renewal.kind == .validate {
             try await session.renew()
@@ -182,14 +187,12 @@ package struct SessionRequests: Sendable {
         return status
     }
 
-    private func waitForNetwork(_ record: SessionRecord) async throws(AgentError) {
+    private func waitForNetwork(_ record: SessionRecord, until end: BootInstant) async throws(AgentError) {
         guard let profile = providers.profile(of: record),
             profile.oauth != nil || profile.validation != nil || profile.renewal.kind == .validate,
             context.isOffline(for: profile, in: record.environment)
         else { return }
-        guard await context.networkReturns(before: context.clock.now().boot + SignInMachine.longestOffline) else {
-            throw .noNetworkInTime
-        }
+        guard await context.networkReturns(before: end) else { throw .noNetworkInTime }
     }
 
     private static func nothingToQuery(_ provider: String) -> String {

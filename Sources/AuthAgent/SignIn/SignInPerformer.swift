@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthMachines
 import AuthModel
 import AuthWire
@@ -10,17 +11,19 @@ final class SignInPerformer: ActionPerformer {
     private let clients: ClientRegistry
     /// `nil`: the user cannot be sent to a browser.
     private let dependencies: SignInDependencies?
-    private let ended: @Sendable () -> Void
+    private let ended: @Sendable (Step) -> Void
     /// Where the browser comes back to.
     private let redirect = Mutex<BoundRedirect?>(nil)
+    /// Ends the latest wait for a network: its task would keep the answers of a sign-in that has ended.
+    private let networkWait = Mutex<OneShot<Void>?>(nil)
 
     private var now: Moment { context.clock.now() }
     private var providers: ProviderClient { context.providers }
 
-    /// - Parameter ended: called once, before a caller gets the last step.
+    /// - Parameter ended: called once with the last step, before a caller gets it.
     init(
         context: AgentContext, registry: SessionRegistry, clients: ClientRegistry, dependencies: SignInDependencies?,
-        ended: @escaping @Sendable () -> Void
+        ended: @escaping @Sendable (Step) -> Void
     ) {
         self.context = context
         self.registry = registry
@@ -37,7 +40,9 @@ final class SignInPerformer: ActionPerformer {
         case .showPlaceholder(let status): context.board.put(placeholder: status)
         case .removePlaceholder: context.board.removePlaceholder(of: session, in: .signingIn)
         case .stopListening: redirect.withLock { $0.take() }?.listener.close()
-        case .end: ended()
+        case .end(let last):
+            networkWait.withLock { $0.take() }?.send(())
+            ended(last)
         case .listen: runner.start { [self, runner] in await receiveVisits(for: runner, at: form.profile) }
         case .register(let refused):
             begin(runner, SignInEvent.registered) { [self] () async throws(AgentError) in
@@ -89,7 +94,11 @@ final class SignInPerformer: ActionPerformer {
                 return .responded(part, response, sentAt: sentAt, former: context.board.status(session))
             }
         case .awaitNetwork(let end):
-            runner.start { [context] in await context.networkReturns(before: end) ? .networkReturned : nil }
+            let stop = OneShot<Void>()
+            networkWait.withLock { $0 = stop }
+            runner.start { [context] in
+                await context.networkReturns(before: end, unless: stop) ? .networkReturned : nil
+            }
         case .examine(let record):
             runner.start { [self] in
                 // A failure does not end the sign-in: the user can be asked for later.

@@ -6,9 +6,15 @@ import Synchronization
 /// The sign-ins in progress, and the requests about passwords, which proceed in the same way. The agent never prompts: it
 /// returns the fields that it needs, and the client asks the user for them.
 ///
-/// Invariant: one of a session at a time, and ``most`` in all.
+/// Invariant: one of a session at a time, and ``most`` in all. A sign-in is in progress, or its last step is kept, or it is
+/// unknown.
 package final class SignInService: Sendable {
     private typealias SignIn = (session: SessionName, runner: Runner<SignInMachine>)
+
+    private struct State {
+        var inProgress: [String: SignIn] = [:]
+        var ended = EndedSignIns()
+    }
 
     /// Sign-ins that may wait for their users at once: more than a desktop needs, and few enough to be cheap.
     package static let most = 64
@@ -21,7 +27,7 @@ package final class SignInService: Sendable {
     private let registry: SessionRegistry
     private let loader: SessionLoader
     private let dependencies: SignInDependencies?
-    private let signIns = Mutex<[String: SignIn]>([:])
+    private let signIns = Mutex(State())
 
     /// - Parameter dependencies: what signing in with a browser needs; without them it is unsupported.
     package init(
@@ -56,7 +62,7 @@ package final class SignInService: Sendable {
         let name = if let name = params.session { name } else { try sessionName(of: url) }
         params.session = name
         // Another sign-in to the session ends first, or goes on.
-        if signIns.withLock({ !$0.values.contains { $0.session == name } }) {
+        if signIns.withLock({ !$0.inProgress.values.contains { $0.session == name } }) {
             let sharing = SharedSignIn(
                 context: context, registry: registry, name: name, params: params, profile: profile, url: url)
             switch try await sharing.run() {
@@ -67,8 +73,10 @@ package final class SignInService: Sendable {
                     "The sign-in of session \(source) was used: a sign-out of \(source) also ends \(name). "
                         + "`--no-share` signs in separately."
                 )
-                return Step(
+                let last = Step(
                     login: Self.newID(), kind: .done, message: notes.joined(separator: "\n"), status: status)
+                ended(with: last)
+                return last
             }
         }
         if let secret = await knownSecret(of: params, name, profile) { params.fields[OAuthField.clientSecret] = secret }
@@ -109,7 +117,9 @@ package final class SignInService: Sendable {
     package func answer(_ params: LoginAnswer) async throws(AgentError) -> Step {
         let signIn = try signIn(params.login)
         let former = context.board.status(signIn.session)
-        return try await ask(signIn.runner) { .answered($0, params.fields, former: former) }
+        return try await ask(signIn.runner) {
+            .answered($0, params.fields, former: former, limit: params.timeout)
+        }
     }
 
     /// - Returns: the fields among these that break a rule, and the rules in its message.
@@ -117,9 +127,15 @@ package final class SignInService: Sendable {
         try await ask(signIn(params.login).runner) { .checkRequested($0, params.fields) }
     }
 
-    /// The present step of this sign-in. While a request is in progress, the next step is waited for.
+    /// The present step of this sign-in. While a request is in progress, the next step is waited for. For some time after its end
+    /// the last step is returned, with the session's present status: none if the session is gone.
     package func wait(_ params: LoginParams) async throws(AgentError) -> Step {
-        try await ask(signIn(params.login).runner) { .stepRequested($0) }
+        let now = context.clock.now().boot
+        let (signIn, last) = signIns.withLock { ($0.inProgress[params.login], $0.ended.step(params.login, at: now)) }
+        if let signIn { return try await ask(signIn.runner) { .stepRequested($0) } }
+        guard var last else { throw .unknownLogin }
+        last.status = last.status.flatMap { context.board.status($0.session) }
+        return last
     }
 
     package func cancel(_ params: LoginParams) async throws(AgentError) -> Step {
@@ -141,22 +157,24 @@ package final class SignInService: Sendable {
         }
         let parts = params.address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count == 2 ? String(parts[1].prefix { $0 != "#" }) : ""
-        for signIn in signIns.withLock({ Array($0.values) }) {
+        for signIn in signIns.withLock({ Array($0.inProgress.values) }) {
             let reply = try? await signIn.runner.ask { .cameBack($0, uri: String(parts[0]), query: query) }
             if case .success = reply { return }
         }
         throw .unknownAddress
     }
 
+    package var hasSignIns: Bool { signIns.withLock { !$0.inProgress.isEmpty } }
+
     // MARK: One sign-in
 
     /// - Parameter replacesOther: ends another sign-in to the session. Its ID is not disclosed: a client that has the ID can
     ///   answer in its place.
     private func begin(_ machine: SignInMachine, replacesOther: Bool) async throws(AgentError) -> Step {
-        let (id, name) = (machine.id, machine.session)
+        let name = machine.session
         let performer = SignInPerformer(
             context: context, registry: registry, clients: clients, dependencies: dependencies,
-            ended: { [weak self] in self?.signIns.withLock { $0[id] = nil } })
+            ended: { [weak self] in self?.ended(with: $0) })
         let runner = Runner(machine, performer: performer, tasks: context.tasks)
         while let other = try add(runner, machine, replacesOther) {
             do throws(AgentError) {
@@ -180,10 +198,10 @@ package final class SignInService: Sendable {
         let (name, provider) = (machine.session, machine.form.profile.name)
         let known = context.board.status(name)
         return try signIns.withLock { signIns throws(AgentError) -> Runner<SignInMachine>? in
-            guard signIns.count < Self.most else {
+            guard signIns.inProgress.count < Self.most else {
                 throw AgentError(.busy, "There are \(Self.most) sign-ins in progress: end one of them first.")
             }
-            let other = signIns.values.first { $0.session == name }
+            let other = signIns.inProgress.values.first { $0.session == name }
             guard other == nil || replacesOther else {
                 throw AgentError(
                     .busy, "A sign-in to session \(name) is in progress: wait for it, or cancel it.",
@@ -194,14 +212,22 @@ package final class SignInService: Sendable {
                     .conflict,
                     "Session \(name) is at provider \(known.provider): sign out of it first, or choose another name.")
             }
-            if other == nil { signIns[machine.id] = (name, runner) }
+            if other == nil { signIns.inProgress[machine.id] = (name, runner) }
             return other?.runner
         }
     }
 
     private func signIn(_ id: String) throws(AgentError) -> SignIn {
-        guard let signIn = signIns.withLock({ $0[id] }) else { throw .unknownLogin }
+        guard let signIn = signIns.withLock({ $0.inProgress[id] }) else { throw .unknownLogin }
         return signIn
+    }
+
+    private func ended(with last: Step) {
+        let now = context.clock.now().boot
+        signIns.withLock { signIns in
+            signIns.inProgress[last.login] = nil
+            signIns.ended.add(last, at: now)
+        }
     }
 
     private func ask(
@@ -243,7 +269,7 @@ package final class SignInService: Sendable {
             answers: params.fields)
         return SignInMachine(
             id: Self.newID(), session: name, purpose: .password(action), form: form,
-            mayReplaceAccount: params.replaceAccount, now: context.clock.now())
+            mayReplaceAccount: params.replaceAccount, limit: params.timeout, now: context.clock.now())
     }
 
     /// Random, so that another program cannot guess it and answer in the client's place.

@@ -11,7 +11,8 @@ package indirect enum SignInEvent: Sendable {
     case callerGone(CallerID)
 
     // What callers ask. Each gets the next step, or the reason why the request is refused.
-    case answered(CallerID, [String: String], former: SessionStatus?)
+    /// - Parameter limit: `timeout_ms` of the request.
+    case answered(CallerID, [String: String], former: SessionStatus?, limit: Duration? = nil)
     /// Checks answers against their rules.
     case checkRequested(CallerID, [String: String])
     case resendRequested(CallerID)
@@ -77,7 +78,8 @@ package indirect enum SignInAction: Sendable {
     case changePassword
 
     /// Nothing but late results comes after this.
-    case end
+    /// - Parameter last: the step that callers get from now on.
+    case end(_ last: Step)
 }
 
 /// What a token is requested with at the authorization server.

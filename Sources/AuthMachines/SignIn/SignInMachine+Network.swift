@@ -13,7 +13,9 @@ extension SignInMachine {
         case (.atDevice, .requestToken): return try tokenReceived(.failure(missing), turn.now, &turn)
         default: break
         }
-        let end = offlineEnd ?? turn.now.boot + Self.longestOffline
+        // It is reported to the callers.
+        if offlineEnd == nil { lastAsked = turn.now.boot }
+        let end = offlineEnd ?? turn.now.boot + longestOffline
         offlineEnd = end
         stage = .offline(action, from: stage, until: end)
         turn.act(.awaitNetwork(until: end))

@@ -4,7 +4,7 @@ package import AuthWire
 /// One sign-in, or one thing done about a password: what was chosen, what was given so far, and what comes next.
 ///
 /// Invariants:
-/// 1. It ends once. Each caller gets one reply; those that still wait at the end get the last step.
+/// 1. It ends once. Each caller gets one reply; those that wait at the end, or ask for the step later, get the last step.
 /// 2. Nothing is installed after its end. Tokens that the provider has given are installed or revoked, never both. A key that
 ///    the user has entered is installed or forgotten.
 /// 3. The requests without the user have a limit (``SignInSteps``), and so has the time in which they are repeated.
@@ -40,14 +40,12 @@ package struct SignInMachine: Machine {
         case examining
         /// It is too late to cancel: the session learns of the tokens.
         case installing
-        case ended
+        case ended(Step)
     }
 
-    /// A sign-in that waits for its user ends after this time: more than an e-mailed code is usually good for.
+    /// A sign-in that waits for its user ends after this time: more than an e-mailed code is usually good for. So does one that
+    /// waits for a network if no client asks about it.
     package static let abandonedAfter = Duration.seconds(900)
-    /// A request waits this long for a network: a second less than the time limit of a client's request without
-    /// `timeout_ms`, so that the caller learns why it failed.
-    package static let longestOffline = Duration.seconds(59)
     package static let wake = SignInEvent.wake
     package static func callerGone(_ caller: CallerID) -> SignInEvent { .callerGone(caller) }
 
@@ -66,9 +64,13 @@ package struct SignInMachine: Machine {
     var mayReplaceAccount: Bool
 
     var stage = Stage.acting
+    /// How long a request waits for a network: until the time limit of the client's latest request that has one.
+    var longestOffline: Duration
     /// When the current request stops waiting for a network; `nil` if it has not waited.
     var offlineEnd: BootInstant?
     var lastTouched: BootInstant
+    /// When a client last asked for the step, or learned that there is no network.
+    var lastAsked: BootInstant
     /// As the session was when it was last looked at.
     var former: SessionStatus?
     /// What the user is asked to agree to.
@@ -118,7 +120,7 @@ package struct SignInMachine: Machine {
         let session = if let name = params.session { name } else { try SessionName(profile.name) }
         self.init(
             id: id, session: session, purpose: .signIn, form: form,
-            mayReplaceAccount: params.replaceAccount, signIn: signIn, now: now)
+            mayReplaceAccount: params.replaceAccount, limit: params.timeout, signIn: signIn, now: now)
         remembers = params.remember && repeated != nil
         hasBrowser = params.hasBrowser
         if !notes.isEmpty { note = notes.joined(separator: "\n") }
@@ -129,9 +131,10 @@ package struct SignInMachine: Machine {
             : "Nothing is remembered: sessions of \(profile.title) are renewed without it."
     }
 
+    /// - Parameter limit: `timeout_ms` of the request that begins it.
     package init(
         id: String, session: SessionName, purpose: Purpose, form: SignInForm, mayReplaceAccount: Bool,
-        signIn: SignInID = .random(), now: Moment
+        limit: Duration? = nil, signIn: SignInID = .random(), now: Moment
     ) {
         self.id = id
         self.session = session
@@ -139,7 +142,8 @@ package struct SignInMachine: Machine {
         self.form = form
         self.mayReplaceAccount = mayReplaceAccount
         self.signIn = signIn
-        lastTouched = now.boot
+        longestOffline = NetworkWait.longest(within: limit)
+        (lastTouched, lastAsked) = (now.boot, now.boot)
     }
 
     private var hasEnded: Bool { if case .ended = stage { true } else { false } }
@@ -162,8 +166,9 @@ package struct SignInMachine: Machine {
                 proceed(&turn)
             case .wake: try wake(&turn)
             case .callerGone(let caller): callerGone(caller, &turn)
-            case .answered(let caller, let answers, let former):
+            case .answered(let caller, let answers, let former, let limit):
                 self.former = former
+                if let limit { longestOffline = NetworkWait.longest(within: limit) }
                 reply(to: caller, &turn) { machine, turn throws(AgentError) in try machine.answer(answers, &turn) }
             case .checkRequested(let caller, let answers): check(answers, for: caller, &turn)
             case .resendRequested(let caller):
@@ -186,7 +191,8 @@ package struct SignInMachine: Machine {
     var deadline: BootInstant? {
         switch stage {
         case .asking: lastTouched + Self.abandonedAfter
-        case .inBrowser(_, let end), .offline(_, _, let end): end
+        case .offline(_, _, let end): min(end, lastAsked + Self.abandonedAfter)
+        case .inBrowser(_, let end): end
         case .atDevice(_, let poll, isAsking: false): poll.wakeAt
         case .polling(_, let timer, isAsking: false): timer.wakeAt
         default: nil
@@ -197,7 +203,9 @@ package struct SignInMachine: Machine {
         guard let deadline, turn.now.boot >= deadline else { return }
         switch stage {
         case .asking: throw AgentError(.timeout, "The sign-in was not continued in time.")
-        case .offline: throw .noNetworkInTime
+        case .offline(_, _, let end) where turn.now.boot >= end: throw .noNetworkInTime
+        case .offline:
+            throw AgentError(.timeout, "No client asked for the result while authd waited for a network.")
         case .inBrowser: throw AgentError(.timeout, "The browser did not come back in time.")
         case .atDevice(let device, let poll, _):
             if let end = poll.end(at: turn.now.boot) { throw end }
@@ -314,8 +322,9 @@ package struct SignInMachine: Machine {
     }
 
     private mutating func stepRequested(_ caller: CallerID, _ turn: inout SignInTurn) {
+        lastAsked = turn.now.boot
         switch stage {
-        case .ended: turn.reply(.failure(.unknownLogin), to: caller)
+        case .ended(let last): turn.reply(.success(last), to: caller)
         case .asking(let question): turn.reply(.success(step(for: question, at: turn.now)), to: caller)
         default:
             waiting.append(caller)
@@ -351,11 +360,12 @@ package struct SignInMachine: Machine {
     ) {
         if let held, !isInstalling { revoke(held.grant, &turn) }
         held = nil
-        stage = .ended
+        let last = Step(login: id, kind: kind, message: message, status: status, error: error)
+        stage = .ended(last)
         turn.act(.stopListening)
         if purpose.signsIn { turn.act(.removePlaceholder) }
-        turn.act(.end)
-        reply(Step(login: id, kind: kind, message: message, status: status, error: error), &turn)
+        turn.act(.end(last))
+        reply(last, &turn)
     }
 
     /// A result that comes after the end of an action that was begun before it.

@@ -28,7 +28,7 @@ extension AgentError {
     }
 
     package static let noSession = AgentError(
-        .notSignedIn, "No session exists: run `authc login PROVIDER`.")
+        .notSignedIn, "No session exists: run `authc login`.")
 
     /// - Parameter sessions: all sessions.
     package static func noDefault(_ sessions: [SessionStatus]) -> AgentError {

@@ -26,12 +26,15 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public var replaceAccount = false
     /// With ``url``: whether the sign-in of another session at the same server may be used.
     public var share = true
+    /// Of this request, and of each wait for a network in the sign-in. `nil`: as long as the agent lets a request wait.
+    public var timeout: Duration?
 
     public init(blank: Blank) {}
     public init(
         provider: String = "", url: String? = nil, session: SessionName? = nil, environment: String? = nil,
         method: String? = nil, scopes: [String]? = nil, fields: [String: String] = [:], remember: Bool = false,
-        hasBrowser: Bool = true, replacesSignIn: Bool = false, replaceAccount: Bool = false, share: Bool = true
+        hasBrowser: Bool = true, replacesSignIn: Bool = false, replaceAccount: Bool = false, share: Bool = true,
+        timeout: Duration? = nil
     ) {
         self.provider = provider
         self.url = url
@@ -45,6 +48,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
         self.replacesSignIn = replacesSignIn
         self.replaceAccount = replaceAccount
         self.share = share
+        self.timeout = timeout
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -60,6 +64,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
         try visitor.optional("replace_sign_in", &replacesSignIn, .bool, default: false)
         try visitor.optional("replace_account", &replaceAccount, .bool, default: false)
         try visitor.optional("share", &share, .bool, default: true)
+        try visitor.optional("timeout_ms", &timeout, .milliseconds)
     }
 
     public func validate() throws(AgentError) {
@@ -77,16 +82,20 @@ public struct LoginAnswer: AgentMethod, HoldsSecrets {
     public var login = ""
     /// By field name. Secret.
     public var fields: [String: String] = [:]
+    /// Of this request, and of each wait for a network from now on. `nil`: the waits are as long as before.
+    public var timeout: Duration?
 
     public init(blank: Blank) {}
-    public init(login: String, fields: [String: String]) {
+    public init(login: String, fields: [String: String], timeout: Duration? = nil) {
         self.login = login
         self.fields = fields
+        self.timeout = timeout
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("login", &login, .string)
         try visitor.required("fields", &fields, .stringsByName)
+        try visitor.optional("timeout_ms", &timeout, .milliseconds)
     }
 }
 

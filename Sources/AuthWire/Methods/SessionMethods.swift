@@ -32,11 +32,24 @@ public struct SessionRefresh: MethodWithParams {
     public init(_ params: SessionParams) { self.params = params }
 }
 
-public struct SessionValidate: MethodWithParams {
+public struct SessionValidate: AgentMethod {
     public typealias Result = SessionStatus
     public static let info = MethodInfo("session.validate", .token, "Asks the provider whether a session is valid.")
-    public var params: SessionParams
-    public init(_ params: SessionParams) { self.params = params }
+
+    public var session: SessionName?
+    /// Also of the wait for a network. `nil`: as long as the agent lets a request wait.
+    public var timeout: Duration?
+
+    public init(blank: Blank) {}
+    public init(session: SessionName? = nil, timeout: Duration? = nil) {
+        self.session = session
+        self.timeout = timeout
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.optional("timeout_ms", &timeout, .milliseconds)
+    }
 }
 
 public struct SessionLogout: AgentMethod {

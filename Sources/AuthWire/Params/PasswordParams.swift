@@ -9,11 +9,14 @@ public struct PasswordParams: WireObject, HoldsSecrets {
     public var replacesSignIn = false
     /// For `password.reset`: whether it may give the session to another account without asking.
     public var replaceAccount = false
+    /// Of this request, and of each wait for a network. `nil`: as long as the agent lets a request wait.
+    public var timeout: Duration?
 
     public init(blank: Blank) {}
     public init(
         session: SessionName? = nil, provider: String? = nil, environment: String? = nil,
-        fields: [String: String] = [:], replacesSignIn: Bool = false, replaceAccount: Bool = false
+        fields: [String: String] = [:], replacesSignIn: Bool = false, replaceAccount: Bool = false,
+        timeout: Duration? = nil
     ) {
         self.session = session
         self.provider = provider
@@ -21,6 +24,7 @@ public struct PasswordParams: WireObject, HoldsSecrets {
         self.fields = fields
         self.replacesSignIn = replacesSignIn
         self.replaceAccount = replaceAccount
+        self.timeout = timeout
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -30,5 +34,6 @@ public struct PasswordParams: WireObject, HoldsSecrets {
         try visitor.optional("fields", &fields, .stringsByName, default: [:])
         try visitor.optional("replace_sign_in", &replacesSignIn, .bool, default: false)
         try visitor.optional("replace_account", &replaceAccount, .bool, default: false)
+        try visitor.optional("timeout_ms", &timeout, .milliseconds)
     }
 }

@@ -38,6 +38,14 @@ struct OfflineSignInTests {
         example.transport.asked.filter { $0.hasPrefix("POST") }
     }
 
+    /// Ends with the test's time limit.
+    private static func waits(until isTrue: () -> Bool) async throws {
+        while !isTrue() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     @Test("a sign-in says that it waits, sends nothing, and is done when the network is back")
     func returns() async throws {
         let example = try self.example()
@@ -46,7 +54,7 @@ struct OfflineSignInTests {
             board.put(network: .offline, providers: [:])
             let step = try await signIns.start(SessionRegistryTests.start)
             #expect(step.kind == .wait && step.message?.contains("no network") == true)
-            let end = example.clock.now().date(of: example.clock.now().boot + SignInMachine.longestOffline)
+            let end = example.clock.now().date(of: example.clock.now().boot + NetworkWait.longest(within: nil))
             #expect(step.expiresAt == end.unixSeconds)
             #expect(example.transport.asked.isEmpty)
             board.put(network: .online, providers: [:])
@@ -62,8 +70,8 @@ struct OfflineSignInTests {
         try await running(example) { sessions, signIns in
             sessions.context.board.put(network: .offline, providers: [:])
             _ = try await signIns.start(SessionRegistryTests.start)
-            await example.clock.somebodySleeps(until: example.clock.now().boot + SignInMachine.longestOffline)
-            example.clock.advance(SignInMachine.longestOffline)
+            await example.clock.somebodySleeps(until: example.clock.now().boot + NetworkWait.longest(within: nil))
+            example.clock.advance(NetworkWait.longest(within: nil))
             for await _ in sessions.context.board.changes() where sessions.context.board.statuses().isEmpty { break }
             #expect(example.transport.asked.isEmpty)
             // The placeholder goes first, then the sign-in itself.
@@ -77,6 +85,27 @@ struct OfflineSignInTests {
                 }
             }
             #expect(again?.kind == .wait)
+        }
+    }
+
+    @Test("a sign-in whose client died ends after a quarter of an hour, and so does its wait")
+    func abandoned() async throws {
+        let example = try self.example()
+        try await running(example) { sessions, signIns in
+            let board = sessions.context.board
+            board.put(network: .offline, providers: [:])
+            let limit = example.clock.now().boot + .seconds(3599)
+            var params = SessionRegistryTests.start
+            params.timeout = .seconds(3600)
+            let login = try await signIns.start(params).login
+            try await Self.waits { example.clock.hasSleeper(until: limit) }
+            example.clock.advance(SignInMachine.abandonedAfter)
+            for await _ in board.changes() where board.statuses().isEmpty { break }
+            try await Self.waits { !example.clock.hasSleeper(until: limit) }
+            #expect(try await signIns.wait(LoginParams(login: login)).error?.kind == .timeout)
+            board.put(network: .online, providers: [:])
+            #expect(try await signIns.start(SessionRegistryTests.start).kind == .done)
+            #expect(Self.logins(example).count == 1)
         }
     }
 
@@ -161,7 +190,7 @@ struct OfflineSignInTests {
             _ = try await signIns.start(SessionRegistryTests.start)
             board.put(network: .offline, providers: [:])
             let asked = example.transport.asked.count
-            let end = example.clock.now().boot + SignInMachine.longestOffline
+            let end = example.clock.now().boot + NetworkWait.longest(within: nil)
             let validated = Task { try await sessions.validate(SessionParams()) }
             await example.clock.somebodySleeps(until: end)
             #expect(example.transport.asked.count == asked)
@@ -170,7 +199,7 @@ struct OfflineSignInTests {
                 #expect(try await validated.value.state == .active)
                 #expect(example.transport.asked.last == "GET https://api.example/validate")
             } else {
-                example.clock.advance(SignInMachine.longestOffline)
+                example.clock.advance(NetworkWait.longest(within: nil))
                 await #expect(throws: AgentError.noNetworkInTime) { try await validated.value }
                 #expect(example.transport.asked.count == asked)
             }
@@ -181,6 +210,8 @@ struct OfflineSignInTests {
         "the bundled profiles that wait for a network do so at sign-in, registration and validation",
         arguments: ["aws-lambda", "fork-in-the-road"], ["password", "register"])
     func bundled(provider: String, method: String) async throws {
+        // The client's own time limit, longer and shorter than that of a request without one.
+        let limit = Duration.seconds(method == "register" ? 800 : 20)
         let text = try #require(BundledProfiles.texts[provider])
         let profile = try ProfileReader.read(text, source: BundledProfiles.source).get()
         let base = try #require(profile.environments.first?.baseURL)
@@ -197,27 +228,28 @@ struct OfflineSignInTests {
             ]
             let fields = profile.signIn.first { $0.name == method }?.fields.map(\.name) ?? []
             let start = LoginStart(
-                provider: provider, method: method, fields: values.filter { fields.contains($0.key) })
+                provider: provider, method: method, fields: values.filter { fields.contains($0.key) }, timeout: limit)
             let step = try await signIns.start(start)
             #expect(step.kind == .wait && transport.asked.isEmpty)
+            let limitEnd = example.clock.now().date(of: example.clock.now().boot + limit - .seconds(1))
+            #expect(step.expiresAt == limitEnd.unixSeconds)
+            // Until just before the limit.
+            await example.clock.somebodySleeps(until: example.clock.now().boot + limit - .seconds(1))
+            example.clock.advance(limit - .milliseconds(1500))
             board.put(network: .online, providers: [:])
-            do throws(AgentError) {
-                let done = try await signIns.wait(LoginParams(login: step.login))
-                #expect(done.kind == .done, "\(String(describing: done.error))")
-            } catch {
-                // It had ended before somebody waited.
-                #expect(error == .unknownLogin)
-            }
+            let done = try await signIns.wait(LoginParams(login: step.login))
+            #expect(done.kind == .done, "\(String(describing: done.error))")
             #expect(board.statuses().map(\.state) == [.active])
             let path = try #require(profile.signIn.first { $0.name == method }?.request?.path.literals.joined())
             #expect(Self.logins(example) == ["POST \(base)\(path)"])
 
             board.put(network: .offline, providers: [:])
             let asked = transport.asked.count
-            let end = example.clock.now().boot + SignInMachine.longestOffline
-            let validated = Task { try await sessions.validate(SessionParams()) }
-            await example.clock.somebodySleeps(until: end)
+            let deadline = example.clock.now().boot + limit
+            let validated = Task { try await sessions.validate(SessionParams(), until: deadline) }
+            await example.clock.somebodySleeps(until: deadline - .seconds(1))
             #expect(transport.asked.count == asked)
+            example.clock.advance(limit - .milliseconds(1500))
             board.put(network: .online, providers: [:])
             #expect(try await validated.value.state == .active)
             let check = try #require(profile.validation?.path.literals.joined())

@@ -71,7 +71,30 @@ struct SignInServiceTests {
             var replacing = SessionRegistryTests.start
             replacing.replacesSignIn = true
             #expect(try await signIns.start(replacing).kind == .done)
-            await #expect(throws: AgentError.unknownLogin) { try await signIns.wait(LoginParams(login: first.login)) }
+            let replaced = try await signIns.wait(LoginParams(login: first.login))
+            #expect(replaced.kind == .failed && replaced.error == .cancelledLogin)
+        }
+    }
+
+    @Test("a client that asks late gets the last step, which has no token, for some minutes; nothing else is possible")
+    func late() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { sessions, signIns in
+            let done = try await signIns.start(SessionRegistryTests.start)
+            let params = LoginParams(login: done.login)
+            for _ in 1...2 { #expect(try await signIns.wait(params) == done) }
+            #expect(done.kind == .done && !done.json.text().contains("token-1"), "\(done.json.text())")
+            await #expect(throws: AgentError.unknownLogin) {
+                try await signIns.answer(LoginAnswer(login: done.login, fields: ["password": "other"]))
+            }
+            await #expect(throws: AgentError.unknownLogin) { try await signIns.resend(params) }
+            await #expect(throws: AgentError.unknownLogin) { try await signIns.wait(LoginParams(login: "l0")) }
+            // The status is the present one.
+            _ = try await sessions.logout(SessionLogout())
+            let late = try await signIns.wait(params)
+            #expect(late.kind == .done && late.status == nil)
+            example.clock.advance(EndedSignIns.lifetime)
+            await #expect(throws: AgentError.unknownLogin) { try await signIns.wait(params) }
         }
     }
 
@@ -143,8 +166,7 @@ struct SignInServiceTests {
             leaving.cancel()
             await #expect(throws: AgentError.callerGone) { try await leaving.value }
             hold.release()
-            let last = try? await signIns.wait(LoginParams(login: first.login))
-            #expect(last == nil || last?.kind == .done)
+            #expect(try await signIns.wait(LoginParams(login: first.login)).kind == .done)
         }
         #expect(try await example.store.loadAll().count == 1)
     }

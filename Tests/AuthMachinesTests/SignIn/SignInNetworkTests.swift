@@ -41,7 +41,7 @@ struct SignInNetworkTests {
         #expect(bench.actionNames == ["awaitNetwork"])
         let step = try bench.step(for: caller)
         #expect(step.kind == .wait && step.message?.contains("no network") == true)
-        let end = bench.now.boot + SignInMachine.longestOffline
+        let end = bench.now.boot + NetworkWait.longest(within: nil)
         #expect(bench.wakeAt == end)
         bench.advance(.seconds(20))
         bench.send(.networkReturned)
@@ -63,7 +63,52 @@ struct SignInNetworkTests {
         bench.send(.networkReturned)
         bench.serverFound()
         bench.send(.networkMissing(try #require(bench.actions.last)))
-        #expect(bench.wakeAt == bench.now.boot + SignInMachine.longestOffline)
+        #expect(bench.wakeAt == bench.now.boot + NetworkWait.longest(within: nil))
+    }
+
+    @Test("a request waits until just before its own time limit, and a later one until its own")
+    func ownLimit() throws {
+        for (limit, wait) in [
+            (nil, .seconds(59)), (Duration.seconds(600), Duration.seconds(599)), (.seconds(5), .milliseconds(4500)),
+            (.zero, .zero), (.seconds(366 * 86_400), .seconds(86_399)),
+        ] {
+            #expect(NetworkWait.longest(within: limit) == wait)
+            var bench = try SignInBench(Sample.profile(), LoginStart(provider: "sample", timeout: limit))
+            bench.begin()
+            bench.answer(["email": "a@b.example", "password": "p"])
+            bench.send(.networkMissing(.request(.own)))
+            #expect(bench.wakeAt == bench.now.boot + min(wait, SignInMachine.abandonedAfter))
+        }
+        var bench = try SignInBench(Sample.profile(), LoginStart(provider: "sample", timeout: .seconds(600)))
+        bench.begin()
+        bench.ask { .answered($0, ["email": "a@b.example", "password": "p"], former: nil, limit: .seconds(20)) }
+        bench.send(.networkMissing(.request(.own)))
+        #expect(bench.wakeAt == bench.now.boot + .seconds(19))
+    }
+
+    @Test("a sign-in that no client asks about waits a quarter of an hour at most, whatever its limit")
+    func abandoned() throws {
+        var bench = try SignInBench(Sample.profile(), LoginStart(provider: "sample", timeout: .seconds(3600)))
+        bench.begin()
+        bench.advance(.seconds(60))
+        bench.answer(["email": "a@b.example", "password": "p"])
+        let missing = SignInEvent.networkMissing(.request(.own))
+        bench.send(missing)
+        #expect(bench.wakeAt == bench.now.boot + SignInMachine.abandonedAfter)
+        // The network's coming and going is not a client, and a client that asks is one, also if it leaves.
+        let first = bench.wakeAt
+        bench.advance(.seconds(800))
+        bench.send(.networkReturned)
+        bench.send(missing)
+        #expect(bench.wakeAt == first)
+        let caller = bench.ask { .stepRequested($0) }
+        let gone = bench.ask { .stepRequested($0) }
+        bench.send(.callerGone(gone))
+        #expect(bench.wakeAt == bench.now.boot + SignInMachine.abandonedAfter)
+        try bench.sleepUntilWake()
+        #expect(try bench.step(for: caller).error?.kind == .timeout)
+        bench.send(.networkReturned)
+        #expect(bench.actions.isEmpty && bench.wakeAt == nil)
     }
 
     @Test("who was told of the missing network learns where the user is to go", arguments: [true, false])

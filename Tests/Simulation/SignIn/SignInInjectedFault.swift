@@ -8,7 +8,7 @@ package enum SignInInjectedFault: String, InjectedFault {
     case installsTwice, installsAfterTheEnd
     case revokesWhatItInstalls, dropsLateTokens
     case keepsPlaceholder, keepsListener
-    case repliesTwice, forgetsCallers
+    case repliesTwice, forgetsCallers, forgetsTheLastStep
     case ignoresDeadlines
     case agreesForTheUser
     case requestsTwice
@@ -19,7 +19,7 @@ package enum SignInInjectedFault: String, InjectedFault {
         case .installsTwice, .installsAfterTheEnd: .signInInstall
         case .revokesWhatItInstalls, .dropsLateTokens: .signInTokens
         case .keepsPlaceholder, .keepsListener: .signInLeftovers
-        case .repliesTwice, .forgetsCallers: .signInReplies
+        case .repliesTwice, .forgetsCallers, .forgetsTheLastStep: .signInReplies
         case .ignoresDeadlines: .signInTimeout
         case .agreesForTheUser: .signInAccount
         case .requestsTwice: .signInRequests
@@ -56,7 +56,14 @@ package enum SignInInjectedFault: String, InjectedFault {
         switch self {
         case .repliesTwice: replies.flatMap { [$0, $0] }
         case .forgetsCallers: Array(replies.dropFirst())
+        case .forgetsTheLastStep: replies.map { ($0.caller, $0.reply.isLast ? .failure(.unknownLogin) : $0.reply) }
         default: replies
         }
+    }
+}
+
+extension SignInReply {
+    fileprivate var isLast: Bool {
+        if case .success(let step) = self { step.kind == .done || step.kind == .failed } else { false }
     }
 }

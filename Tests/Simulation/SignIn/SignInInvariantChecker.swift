@@ -87,7 +87,12 @@ extension SignInSimulationRun {
         guard signIn.waiting.removeValue(forKey: caller) != nil else {
             return report(.signInReplies, "caller \(caller.number) gets a reply, and does not wait for one")
         }
-        guard case .success(let step) = reply else { return }
+        guard case .success(let step) = reply else {
+            if signIn.joined.contains(caller) {
+                report(.signInReplies, "caller \(caller.number) asks for a step of sign-in \(number), and gets none")
+            }
+            return
+        }
         note("    ⇠ \(caller.number): \(step.kind.rawValue)\(step.error.map { " (\($0.message))" } ?? "")")
         let last = signIn.step?.kind
         if let last, last == .done || last == .failed, last != step.kind {

@@ -17,7 +17,7 @@ extension SignInSimulationRun {
         case .resend:
             if signIns[newest]?.step?.kind == .fields { signIns[newest]?.requests = 0 }
             ask(newest) { .resendRequested($0) }
-        case .join: ask(newest) { .stepRequested($0) }
+        case .join: join()
         case .leave: leave()
         case .cancel:
             // The client that cancels knows the sign-in from its first step.
@@ -78,6 +78,13 @@ extension SignInSimulationRun {
         let former = status
         signIns[newest]?.requests = 0
         ask(newest) { .answered($0, answers, former: former) }
+    }
+
+    private func join() {
+        ask(newest) { caller in
+            signIns[newest]?.joined.insert(caller)
+            return .stepRequested(caller)
+        }
     }
 
     private func leave() {
