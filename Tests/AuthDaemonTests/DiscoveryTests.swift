@@ -27,6 +27,7 @@ struct DiscoveryTests {
             [
                 ["kind": "memory", "state": "ready"], ["session": "a", "provider": "p", "state": "active"],
                 ["items": "/a"], ["pid": 1], [:], ["a": "b"],
+                ["kind": "header", "name": "a", "value": "b"],
             ]
         ),
         ("array", [["a"], [], ["session"], [["name": "a", "text": "b"]]]),

@@ -228,6 +228,17 @@ struct BundledProfileTests {
         #expect(try provider.profile.userRequest(record)?.golden == ["GET \(base)/auth/me", "Bearer t-1"])
     }
 
+    @Test("fork-in-the-road: the message of a 5xx has its status, with and without a body", arguments: [500, 503])
+    func forkInTheRoadFailures(status: Int) throws {
+        let provider = try Provider("fork-in-the-road")
+        for body in [#"{"message":"Database down","code":"DB_DOWN"}"#, ""] {
+            let error = try #require(try provider.readSignIn(status, body).failure?.error)
+            #expect(error.message.contains("server error (\(status))"))
+            #expect(error.kind == .providerError && error.httpStatus == status)
+            #expect(error.providerMessage == (body.isEmpty ? nil : "Database down"))
+        }
+    }
+
     @Test("fork-in-the-road: the token has its own expiry, and a 401 ends the session")
     func forkInTheRoadReplies() throws {
         let provider = try Provider("fork-in-the-road")

@@ -65,6 +65,8 @@ struct ManPageTests {
         zzzzzzzzzzzz = 1
         [api]
         zzzzzzzzzzzz = 1
+        [prompt]
+        zzzzzzzzzzzz = 1
         [providers.a]
         zzzzzzzzzzzz = 1
         [[folder]]
@@ -77,7 +79,7 @@ struct ManPageTests {
 
     /// Keys that are tables, and have a section.
     private static let sectionsOfTables = [
-        "http": "[http]", "api": "[api]", "providers": "[providers.NAME]",
+        "http": "[http]", "api": "[api]", "prompt": "[prompt]", "providers": "[providers.NAME]",
         "environments": "[providers.NAME.environments]", "folder": "[[folder]]", "hook": "[[hook]]",
         "listener": "[listener.extra]",
     ]

@@ -127,6 +127,15 @@ struct ProfileProblemTests {
             ),
             (30, "bearer = true\nbasic = { user = \"a\", password = \"b\" }", "renewal.request.basic", "bearer = true"),
             (15, #"form = "email={email}""#, "sign_in.password.request.form", "a table"),
+            (15, #"multipart = { e = "{email}" }"#, "sign_in.password.request.multipart", "a list of tables"),
+            (
+                15, #"multipart = [{ name = "p", text = "{pasword}" }]"#, "sign_in.password.request.multipart[0].text",
+                "{password}"
+            ),
+            (
+                15, #"multipart = [{ name = "p", file = "password" }]"#, "sign_in.password.request.multipart[0].file",
+                "only an endpoint has"
+            ),
             (
                 15, "form = { e = \"{email}\" }\nbody = { p = \"{password}\" }", "sign_in.password.request.form",
                 "one body only: body is one already"

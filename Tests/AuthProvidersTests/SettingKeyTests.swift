@@ -11,7 +11,7 @@ struct SettingKeyTests {
 
     /// The keys of each table that the reader knows.
     private static func known() throws -> Set<String> {
-        let tables = ["", "http", "api", "providers.NAME", "folder[N]", "hook[N]", "listener.extra"]
+        let tables = ["", "http", "api", "prompt", "providers.NAME", "folder[N]", "hook[N]", "listener.extra"]
         let text = tables.map { table in
             let header =
                 table.isEmpty ? "" : table.hasSuffix("[N]") ? "[[\(table.dropLast(3))]]\n" : "[\(table)]\n"
@@ -30,7 +30,9 @@ struct SettingKeyTests {
 
     @Test("are those of the reader")
     func complete() throws {
-        let tables: Set = ["http", "api", "providers", "providers.NAME.environments", "folder", "hook", "listener"]
+        let tables: Set = [
+            "http", "api", "prompt", "providers", "providers.NAME.environments", "folder", "hook", "listener",
+        ]
         let keys = try Self.known().subtracting(tables).union(["providers.NAME.environments.NAME"])
         #expect(Set(SettingKey.all.map(\.name)) == keys)
     }
@@ -59,7 +61,8 @@ struct SettingKeyTests {
         }
         #expect(SettingKey.all.first { $0.name == "hook[N].on" }?.type == .word(Hook.Event.allCases.map(\.rawValue)))
         let defaults = Settings()
-        #expect(defaults.notifications && defaults.apiCacheBytes == 16 << 20)
+        #expect(defaults.notifications && defaults.dbus && defaults.apiCacheBytes == 16 << 20)
+        #expect(defaults.signInsPerHour == 60)
     }
 
     @Test("a default is the value that the reader uses without one")

@@ -92,6 +92,53 @@ struct RequestShapeTests {
         }
     }
 
+    @Test("sign-in, renewal and sign-out send multipart bodies, and no value adds a part")
+    func parts() async throws {
+        try await play(
+            """
+            refresh_token = "/refresh_token"
+            [errors]
+            message = "/detail"
+            [sign_in.password.request]
+            method = "POST"
+            path = "/parts/session"
+            [[sign_in.password.request.multipart]]
+            name = "name"
+            text = "{user}"
+            [[sign_in.password.request.multipart]]
+            name = "password"
+            text = "{password}"
+            [[sign_in.password.request.multipart]]
+            name = "scope"
+            text = "read"
+            [renewal]
+            kind = "refresh"
+            [renewal.request]
+            method = "POST"
+            path = "/parts/renewal"
+            multipart = [{ name = "refresh_token", text = "{refresh_token}" }]
+            [sign_out]
+            method = "POST"
+            path = "/parts/end"
+            multipart = [{ name = "refresh_token", text = "{refresh_token}" }]
+            """
+        ) { scene, server in
+            // If it became a part, the server would find Ada's name in it.
+            let part = "eve\r\n--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nada"
+            let sly = try await login(scene, user: part)
+            #expect(sly.status != 0 && sly.err.contains("Wrong name or password"), "\(sly.err)")
+            let right = try await login(scene)
+            #expect(right.status == 0, "\(right.err)")
+            let first = try await scene.authc(["token", "-s", "notes"]).out
+            let renewed = try await scene.authc(["refresh", "-s", "notes"])
+            #expect(renewed.status == 0, "\(renewed.err)")
+            #expect(try await scene.authc(["token", "-s", "notes"]).out != first)
+            let ended = try await scene.authc(["logout", "-s", "notes"])
+            #expect(ended.status == 0, "\(ended.err)")
+            if ended.status == 0 { #expect(await server.output.wait(for: "signed out")) }
+        }
+    }
+
     @Test(
         "the token is in one place, once, in the profile's requests and in calls",
         arguments: [

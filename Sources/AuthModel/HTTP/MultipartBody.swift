@@ -15,9 +15,31 @@ package struct MultipartBody: Sendable {
         case streamed
     }
 
-    let parts: [Part]
+    var parts: [Part]
     /// Bchars, at most 70 (RFC 2046 §5.1.1), and so random that no content contains it.
     let boundary: String
+
+    /// Those of a request. What has no value is left out.
+    /// - Parameter file: the content of an argument that is a file.
+    static func parts(
+        _ templates: [PartTemplate], _ values: TemplateValues,
+        file: (_ argument: String) throws(AgentError) -> Content? = { _ in nil }
+    ) throws(AgentError) -> [Part] {
+        var parts: [Part] = []
+        for template in templates {
+            let content: Content? =
+                switch template.content {
+                case .text(let text): text.fill(values).map { .bytes(Array($0.utf8)) }
+                case .file(let argument): try file(argument)
+                }
+            guard let content else { continue }
+            parts.append(
+                Part(
+                    name: template.name, fileName: template.fileName?.fill(values), type: template.type,
+                    content: content))
+        }
+        return parts
+    }
 
     /// From the system's random bytes, so that the author of a part cannot guess it.
     package static func newBoundary() -> String { "authd-" + Base64URL.random() }

@@ -94,25 +94,10 @@ extension PreparedCall {
     /// The multipart body of an endpoint; `nil` if it has none.
     func parts(_ values: TemplateValues) throws(AgentError) -> Content? {
         guard case .parts(let parts) = template.body else { return nil }
-        var body: [MultipartBody.Part] = []
-        for part in parts {
-            let content: MultipartBody.Content
-            switch part.content {
-            case .text(let template):
-                guard let text = template.fill(values) else { continue }
-                content = .bytes(Array(text.utf8))
-            case .file(let argument):
-                guard let value = given[argument] else { continue }
-                content =
-                    if let text = value["body_base64"]?.stringValue {
-                        .bytes(try Self.bytes(text))
-                    } else {
-                        .streamed
-                    }
-            }
-            body.append(
-                MultipartBody.Part(
-                    name: part.name, fileName: part.fileName?.fill(values), type: part.type, content: content))
+        let body = try MultipartBody.parts(parts, values) { argument throws(AgentError) in
+            guard let value = given[argument] else { return nil }
+            guard let text = value["body_base64"]?.stringValue else { return .streamed }
+            return .bytes(try Self.bytes(text))
         }
         return try Self.content(body, boundary)
     }

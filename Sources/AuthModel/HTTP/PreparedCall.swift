@@ -47,7 +47,9 @@ package struct PreparedCall: Sendable {
     package func build(_ record: SessionRecord) throws(AgentError) -> (request: HTTPRequest, after: [UInt8]?) {
         let values = values(of: record)
         if let prepared, prepared.values == values { return (prepared.request, prepared.after) }
-        var request = try RequestBuilder(profile: profile, environment: environment, values: values).build(template)
+        var request = try RequestBuilder(
+            profile: profile, environment: environment, values: values, buildsParts: false
+        ).build(template)
         if let url { request.url = url }
         let body: Content? = if let content { content } else { try parts(values) }
         if let body {

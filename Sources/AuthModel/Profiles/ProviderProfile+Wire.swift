@@ -17,7 +17,8 @@ extension ProviderProfile {
             },
             hosts: hosts.isEmpty ? nil : hosts.flatMap(\.info), methods: signIn.map(\.info),
             password: PasswordAction.allCases.compactMap { password[$0]?.info },
-            renewal: renewal.kind.rawValue, endpoints: endpoints.map(\.info), source: source)
+            renewal: renewal.kind.rawValue, endpoints: endpoints.map(\.info), source: source,
+            tokenPlace: sentToken.info)
     }
 }
 

@@ -53,7 +53,7 @@ package enum RequestBody: Sendable, Equatable {
     case json(BodyTemplate)
     /// `application/x-www-form-urlencoded`; a name may occur twice.
     case form([TemplateField])
-    /// `multipart/form-data`; ``PreparedCall`` builds it, because a part may be a stream.
+    /// `multipart/form-data`. Only an endpoint has files.
     case parts([PartTemplate])
 
     package var json: BodyTemplate? { if case .json(let body) = self { body } else { nil } }

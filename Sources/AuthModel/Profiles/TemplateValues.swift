@@ -33,6 +33,11 @@ package struct TemplateValues: Sendable, Equatable {
         set { set(Name.accessToken, newValue) }
     }
 
+    /// For a request of another program.
+    package init(accessToken: Secret) {
+        set(Name.accessToken, accessToken)
+    }
+
     /// For a sign-in.
     package init(environment: String, fields: [String: Secret], method: SignInMethod) {
         addFields(fields, method)

@@ -48,7 +48,7 @@ package enum TokenPlace: Sendable, Equatable {
     package func isQuery(_ name: String) -> Bool { if case .query(name, _) = self { true } else { false } }
 
     /// The URL without the query parameter that carries the token.
-    func removed(from url: String) -> String {
+    package func removed(from url: String) -> String {
         guard case .query(let name, _) = self, let mark = url.firstIndex(of: "?") else { return url }
         let pairs = url[url.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
         let kept = pairs.filter { Form.decode(String($0))?.first?.name != name }

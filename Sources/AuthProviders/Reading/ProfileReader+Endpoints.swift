@@ -1,16 +1,13 @@
 internal import AuthConfiguration
 internal import AuthModel
 internal import AuthWire
-internal import TOMLKit
 
 /// Calls of the provider's API.
 extension ProfileReader {
     /// Seconds of `cache_seconds`: at most a year.
     private static let cacheSeconds = 0...31_536_000
 
-    private static let besideRequest = [
-        "about", "args", "multipart", "cache_seconds", "pages", "answer_as_read", "clears",
-    ]
+    private static let besideRequest = ["about", "args", "cache_seconds", "pages", "answer_as_read", "clears"]
 
     static func apiRules(_ root: TOMLSection) -> APIRules {
         guard let section = root.section("api") else { return APIRules() }
@@ -38,10 +35,10 @@ extension ProfileReader {
     ) -> Endpoint? {
         let arguments = arguments(section, session: session)
         let names = PlaceholderNames(names: arguments.map(\.name) + session.names)
-        let request = request(section, names: names, bears: true, beside: besideRequest)
-        let parts = parts(section, arguments: arguments, names: names)
-        guard var request else { return nil }
-        if !parts.isEmpty { request.body = .parts(parts) }
+        let files = arguments.filter { $0.type == .file }.map(\.name)
+        guard let request = request(section, names: names, bears: true, files: files, beside: besideRequest) else {
+            return nil
+        }
         var endpoint = Endpoint(name: name, request: request, arguments: arguments)
         endpoint.about = section.string("about")
         let isRead = request.method == "GET"
@@ -141,35 +138,7 @@ extension ProfileReader {
         !name.contains(".") && (try? Template(parsing: "{\(name)}").placeholders) == [name]
     }
 
-    // MARK: Parts and pages
-
-    private static func parts(
-        _ section: TOMLSection, arguments: [EndpointArgument], names: PlaceholderNames
-    ) -> [PartTemplate] {
-        section.list("multipart").compactMap { part in
-            part.allow("name", "text", "file", "filename", "type")
-            guard let name = part.required("name", "the part's name") else { return nil }
-            let fileName = part.string("filename").flatMap {
-                template($0, at: part.path("filename"), names, part.problems)
-            }
-            guard let content = content(part, arguments: arguments, names: names) else { return nil }
-            return PartTemplate(name: name, content: content, fileName: fileName, type: part.string("type"))
-        }
-    }
-
-    private static func content(
-        _ part: TOMLSection, arguments: [EndpointArgument], names: PlaceholderNames
-    ) -> PartTemplate.Content? {
-        guard part.has("text") != part.has("file") else {
-            part.problems.add(part.path, expected: "either a text or a file in a part")
-            return nil
-        }
-        if let text = part.string("text") {
-            return template(text, at: part.path("text"), names, part.problems).map(PartTemplate.Content.text)
-        }
-        let files = arguments.filter { $0.type == .file }.map(\.name)
-        return part.word("file", of: files).map { .file(argument: $0) }
-    }
+    // MARK: Pages
 
     private static func pages(_ section: TOMLSection, arguments: [EndpointArgument]) -> PageRule? {
         section.allow("items", "more", "number", "first", "next", "cursor")

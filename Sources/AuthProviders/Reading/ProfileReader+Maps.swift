@@ -1,7 +1,6 @@
 internal import AuthConfiguration
 internal import AuthModel
 internal import AuthWire
-internal import TOMLKit
 
 /// The parts of a profile about responses.
 extension ProfileReader {

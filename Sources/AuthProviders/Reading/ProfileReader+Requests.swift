@@ -1,7 +1,6 @@
 internal import AuthConfiguration
 internal import AuthModel
 internal import AuthWire
-internal import TOMLKit
 
 /// Requests in a profile.
 extension ProfileReader {
@@ -29,13 +28,14 @@ extension ProfileReader {
     ///   - mayBear: whether there is an access token.
     ///   - mayCapture: whether later requests can use values of the response.
     ///   - bears: whether it is sent if the section does not say.
+    ///   - files: the arguments that are files; `nil`: there are no arguments.
     ///   - more: further keys of the section.
     static func request(
         _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true, mayCapture: Bool = false,
-        bears: Bool = false, beside more: [String] = []
+        bears: Bool = false, files: [String]? = nil, beside more: [String] = []
     ) -> RequestTemplate? {
         section.allow(
-            ["method", "host", "path", "query", "headers", "bearer", "basic", "body", "form"]
+            ["method", "host", "path", "query", "headers", "bearer", "basic", "body", "form", "multipart"]
                 + (more.isEmpty ? ["capture"] : []) + more)
         if section.has("capture"), !mayCapture {
             section.problems.add(
@@ -61,7 +61,7 @@ extension ProfileReader {
             section.problems.add(
                 section.path("basic"), expected: "no name and password with bearer = true", found: "some")
         }
-        let body = requestBody(section, method: method, names)
+        let body = requestBody(section, method: method, names, files)
         guard let method, let path else { return nil }
         var request = RequestTemplate(
             method: method, path: path, query: fields(section, "query", names: names), headers: headers,
@@ -88,7 +88,7 @@ extension ProfileReader {
     private static let bodyKeys = ["body", "form", "multipart"]
 
     private static func requestBody(
-        _ section: TOMLSection, method: String?, _ names: PlaceholderNames
+        _ section: TOMLSection, method: String?, _ names: PlaceholderNames, _ files: [String]?
     ) -> RequestBody? {
         let given = bodyKeys.filter(section.has)
         for key in given where method == "GET" {
@@ -99,6 +99,10 @@ extension ProfileReader {
                 section.path(key), expected: "one body only: \(given[0]) is one already", found: "another")
         }
         if section.has("form") { return .form(form(section, names)) }
+        if section.has("multipart") {
+            let parts = parts(section, names, files)
+            return parts.isEmpty ? nil : .parts(parts)
+        }
         let body = section.table["body"].flatMap {
             Self.body($0, at: section.path("body"), names, section.problems)
         }
@@ -122,7 +126,7 @@ extension ProfileReader {
     }
 
     private static func formValue(
-        _ value: any TOMLValueConvertible, at path: String, _ names: PlaceholderNames, _ problems: ProblemList
+        _ value: TOMLNode, at path: String, _ names: PlaceholderNames, _ problems: ProblemList
     ) -> Template? {
         switch value.type {
         case .string: return value.string.flatMap { template($0, at: path, names, problems) }
@@ -134,6 +138,38 @@ extension ProfileReader {
                 found: value.type.description)
             return nil
         }
+    }
+
+    private static func parts(
+        _ section: TOMLSection, _ names: PlaceholderNames, _ files: [String]?
+    ) -> [PartTemplate] {
+        section.list("multipart").compactMap { part in
+            part.allow("name", "text", "file", "filename", "type")
+            guard let name = part.required("name", "the part's name") else { return nil }
+            let fileName = part.string("filename").flatMap {
+                template($0, at: part.path("filename"), names, part.problems)
+            }
+            guard let content = content(part, names, files) else { return nil }
+            return PartTemplate(name: name, content: content, fileName: fileName, type: part.string("type"))
+        }
+    }
+
+    private static func content(
+        _ part: TOMLSection, _ names: PlaceholderNames, _ files: [String]?
+    ) -> PartTemplate.Content? {
+        guard part.has("text") != part.has("file") else {
+            part.problems.add(part.path, expected: "either a text or a file in a part")
+            return nil
+        }
+        if let text = part.string("text") {
+            return template(text, at: part.path("text"), names, part.problems).map(PartTemplate.Content.text)
+        }
+        guard let files else {
+            part.problems.add(
+                part.path("file"), expected: "a text: only an endpoint has arguments for files", found: "a file")
+            return nil
+        }
+        return part.word("file", of: files).map { .file(argument: $0) }
     }
 
     /// A body is sent as JSON. A single string is usually a mistake: a form, or a table in quotes.
@@ -208,7 +244,7 @@ extension ProfileReader {
     }
 
     private static func body(
-        _ value: any TOMLValueConvertible, at path: String, _ names: PlaceholderNames, _ problems: ProblemList
+        _ value: TOMLNode, at path: String, _ names: PlaceholderNames, _ problems: ProblemList
     ) -> BodyTemplate? {
         switch value.type {
         case .string: return value.string.flatMap { template($0, at: path, names, problems) }.map(BodyTemplate.text)

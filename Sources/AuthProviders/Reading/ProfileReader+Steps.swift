@@ -1,7 +1,6 @@
 internal import AuthConfiguration
 internal import AuthModel
 internal import AuthWire
-internal import TOMLKit
 
 /// What a sign-in does after its responses: captured values and steps.
 extension ProfileReader {

@@ -1,7 +1,6 @@
 internal import AuthConfiguration
 package import AuthModel
 internal import AuthWire
-internal import TOMLKit
 
 /// Reads a provider profile from TOML. Docs/profiles.md describes the language.
 package enum ProfileReader {

@@ -1,7 +1,6 @@
 internal import AuthConfiguration
 package import AuthModel
 internal import AuthWire
-internal import TOMLKit
 
 /// Reads the settings, authd.toml(5).
 package enum SettingsReader {
@@ -11,6 +10,9 @@ package enum SettingsReader {
 
     /// For `cache_mib`: a gigabyte is more than one user needs.
     private static let cacheSizes = 0...1024
+
+    /// For `sign_ins_per_hour`: more than 27 in a second are no limit.
+    private static let signInCounts = 1...100_000
 
     /// - Returns: the settings, or all their problems.
     package static func read(_ text: String, source: String) -> Result<Settings, ProfileProblems> {
@@ -24,7 +26,8 @@ package enum SettingsReader {
     private static func settings(_ root: TOMLSection) -> Settings {
         root.allow(
             "store", "sealed_key", "socket", "log_level", "allowed_user_ids", "default_session", "notifications",
-            "http", "api", "client_metadata_url", "providers", "folder", "hook", "listener")
+            "dbus", "sign_ins_per_hour", "http", "api", "client_metadata_url", "prompt", "providers", "folder", "hook",
+            "listener")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
@@ -33,6 +36,8 @@ package enum SettingsReader {
         settings.allowedUserIDs = userIDs(root)
         settings.defaultSession = sessionName(root, "default_session")
         settings.notifications = root.bool("notifications") ?? true
+        settings.dbus = root.bool("dbus") ?? true
+        if let count = root.integer("sign_ins_per_hour", in: signInCounts) { settings.signInsPerHour = count }
         settings.clientDocument = clientDocument(root)
         if let http = root.section("http") { settings.http = httpSettings(http) }
         if let listener = root.section("listener") {
@@ -43,10 +48,20 @@ package enum SettingsReader {
             api.allow("cache_mib")
             if let size = api.integer("cache_mib", in: cacheSizes) { settings.apiCacheBytes = size << 20 }
         }
+        if let prompt = root.section("prompt") { check(prompt: prompt) }
         if let providers = root.section("providers") { readProviders(providers, into: &settings) }
         settings.folders = root.list("folder").compactMap(folderRule)
         settings.hooks = root.list("hook").compactMap(hook)
         return settings
+    }
+
+    /// `authc shell-init` reads the values.
+    private static func check(prompt section: TOMLSection) {
+        section.allow("format", "folder_only", "attention_only")
+        if let format = section.string("format"), PromptFormat(format) == nil {
+            section.problems.add(section.path("format"), expected: PromptFormat.expected, found: format)
+        }
+        for key in ["folder_only", "attention_only"] { _ = section.bool(key) }
     }
 
     private static func httpSettings(_ section: TOMLSection) -> HTTPSettings {

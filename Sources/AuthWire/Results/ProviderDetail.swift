@@ -40,6 +40,28 @@ public struct HostInfo: WireObject {
     }
 }
 
+/// Where requests carry an access token, if not as `Authorization: Bearer`.
+public struct TokenPlaceInfo: WireObject {
+    /// `header`, `query` or `cookie`.
+    public var kind = ""
+    public var name = ""
+    /// A template with `{access_token}`.
+    public var value = ""
+
+    public init(blank: Blank) {}
+    public init(kind: String, name: String, value: String) {
+        self.kind = kind
+        self.name = name
+        self.value = value
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("kind", &kind, .string)
+        try visitor.required("name", &name, .string)
+        try visitor.required("value", &value, .string)
+    }
+}
+
 /// A sign-in method and the fields that it asks for.
 public struct SignInMethodInfo: WireObject {
     public var name = ""
@@ -89,12 +111,14 @@ public struct ProviderDetail: WireObject {
     public var endpoints: [EndpointInfo] = []
     /// "bundled", or the path of the profile.
     public var source = ""
+    /// `nil`: `Authorization: Bearer`, or `DPoP` with a proof.
+    public var tokenPlace: TokenPlaceInfo?
 
     public init(blank: Blank) {}
     public init(
         name: String, title: String, environments: [EnvironmentInfo] = [], hosts: [HostInfo]? = nil,
         methods: [SignInMethodInfo] = [], password: [SignInMethodInfo] = [], renewal: String,
-        endpoints: [EndpointInfo] = [], source: String
+        endpoints: [EndpointInfo] = [], source: String, tokenPlace: TokenPlaceInfo? = nil
     ) {
         self.name = name
         self.title = title
@@ -105,6 +129,7 @@ public struct ProviderDetail: WireObject {
         self.renewal = renewal
         self.endpoints = endpoints
         self.source = source
+        self.tokenPlace = tokenPlace
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -117,5 +142,6 @@ public struct ProviderDetail: WireObject {
         try visitor.required("renewal", &renewal, .string)
         try visitor.written("endpoints", &endpoints, .list())
         try visitor.required("source", &source, .string)
+        try visitor.optional("token_place", &tokenPlace, .object)
     }
 }

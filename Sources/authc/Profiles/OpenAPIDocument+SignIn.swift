@@ -13,14 +13,13 @@ extension OpenAPIDocument {
     ]
 
     /// The sign-in of a password flow of OAuth (RFC 6749 §4.3), if the document has one, or else the first operation that
-    /// looks like a sign-in: it has a password field. One with a multipart body comes last.
+    /// looks like a sign-in: it has a password field.
     var signIn: SignInDraft? {
         if let flow = passwordFlow { return flow.draft }
-        let drafts = operations.lazy.filter { operation in
+        return operations.lazy.filter { operation in
             operation.method == "POST" && Self.pathWords.contains(where: operation.path.lowercased().contains)
         }
-        .compactMap { draft(of: $0) }.filter { $0.fields.contains(where: \.isPassword) }
-        return drafts.first { !$0.isMultipart } ?? drafts.first
+        .compactMap { draft(of: $0) }.first { $0.fields.contains(where: \.isPassword) }
     }
 
     /// The request at this path, if it is described, whatever its fields are.
@@ -32,8 +31,7 @@ extension OpenAPIDocument {
         guard let body = body(of: operation), URLReference.isPath(operation.path) else { return nil }
         let drafts = body.schemas.map { schema in
             var draft = SignInDraft(
-                address: SignInDraft.Address(path: operation.path), fields: [], isForm: body.format != .json,
-                isMultipart: body.format == .multipart)
+                address: SignInDraft.Address(path: operation.path), fields: [], format: body.format)
             var objects = Self.maxObjects
             add(schema, below: [], isOptional: false, to: &draft, &objects)
             return draft
@@ -99,7 +97,7 @@ extension OpenAPIDocument {
             }
             let renewal = flow["refreshUrl"]?.stringValue.flatMap(self.address)
             return (
-                name, SignInDraft(address: address, fields: fields, isForm: true, isGrant: true, renewal: renewal)
+                name, SignInDraft(address: address, fields: fields, format: .form, isGrant: true, renewal: renewal)
             )
         }
         return nil
@@ -131,7 +129,7 @@ extension OpenAPIDocument {
     }
 
     var keyPlace: KeyDraft.Place? {
-        guard signIn.map(\.isMultipart) ?? true else { return nil }
+        guard signIn == nil else { return nil }
         return securitySchemes.lazy.compactMap { Self.keyPlace($0.scheme) }.first
     }
 

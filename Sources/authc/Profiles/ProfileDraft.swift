@@ -24,7 +24,7 @@ struct ProfileDraft {
     var fields = ["email", "password"].map { SignInDraft.Field(name: $0, keys: [$0]) }
     /// What the user must know about the sign-in.
     var signInNote: String?
-    var isForm = false
+    var format = OpenAPIDocument.BodyFormat.json
     /// A token request of OAuth with a name and a password.
     var isGrant = false
     /// JSON Pointers into the sign-in response.
@@ -116,7 +116,7 @@ struct ProfileDraft {
             [sign_in.password.request]
             method = "POST"
             \(hostLine(signInHost))path = \(Self.quoted(signInPath))
-            \(isForm || isGrant ? "form" : "body") = { \(sentFields) }
+            \(sentBody)
             """
     }
 
@@ -135,8 +135,14 @@ struct ProfileDraft {
         return text
     }
 
-    private var sentFields: String {
-        ((isGrant ? ["grant_type = \"password\""] : []) + [SignInDraft.members(fields)]).joined(separator: ", ")
+    private var sentBody: String {
+        let members = SignInDraft.members(fields)
+        if isGrant { return "form = { grant_type = \"password\", \(members) }" }
+        return switch format {
+        case .json: "body = { \(members) }"
+        case .form: "form = { \(members) }"
+        case .multipart: "multipart = \(SignInDraft.parts(fields))"
+        }
     }
 
     private var renewalText: String {
@@ -235,12 +241,7 @@ struct EndpointDraft {
         if !body.isEmpty { lines.append("body = \(Self.table(body))") }
         if !form.isEmpty { lines.append("form = \(Self.table(form))") }
         if !parts.isEmpty {
-            let parts = parts.map { part in
-                "{ name = \(ProfileDraft.quoted(part.name)), "
-                    + (part.isFile
-                        ? "file = \(ProfileDraft.quoted(part.argument)), filename = \(ProfileDraft.quoted(part.argument))"
-                        : "text = \(ProfileDraft.quoted("{\(part.argument)}"))") + " }"
-            }
+            let parts = parts.map { Self.part($0.name, argument: $0.argument, isFile: $0.isFile) }
             lines.append("multipart = [\(parts.joined(separator: ", "))]")
         }
         for argument in arguments {
@@ -249,6 +250,12 @@ struct EndpointDraft {
         }
         if let note { lines.append("# " + note) }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    static func part(_ name: String, argument: String, isFile: Bool = false) -> String {
+        let file = ProfileDraft.quoted(argument)
+        let content = isFile ? "file = \(file), filename = \(file)" : "text = \(ProfileDraft.quoted("{\(argument)}"))"
+        return "{ name = \(ProfileDraft.quoted(name)), \(content) }"
     }
 
     private static func table(_ pairs: [(String, String)]) -> String {

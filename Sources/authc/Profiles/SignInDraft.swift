@@ -18,13 +18,11 @@ struct SignInDraft {
 
     var address: Address
     var fields: [Field]
-    var isForm = false
+    var format = OpenAPIDocument.BodyFormat.json
     /// A token request with the password grant (RFC 6749 §4.3.2): a form with fixed names, whose response has them too.
     var isGrant = false
     /// Where a refresh token is exchanged (RFC 6749 §6).
     var renewal: Address?
-    /// Whether the document has a multipart body, which a sign-in cannot have.
-    var isMultipart = false
     /// Members of the body that are not among the fields.
     var leftOut: [String] = []
 
@@ -32,6 +30,13 @@ struct SignInDraft {
 
     static func isPassword(_ name: String) -> Bool {
         ["password", "passwd", "passphrase", "pwd", "pin"].contains(name.lowercased())
+    }
+
+    /// The parts of a multipart body that sends the fields, as a TOML list.
+    static func parts(_ fields: [Field]) -> String {
+        let parts = fields.filter { !$0.keys.isEmpty }
+            .map { EndpointDraft.part($0.keys.joined(separator: "."), argument: $0.name) }
+        return "[\(parts.joined(separator: ", "))]"
     }
 
     /// The members of a TOML table that sends the fields, with nested tables.

@@ -15,6 +15,7 @@ struct ProtectedResourceTests {
             ("https://mcp.example.com:8443/a?b=c%20d", "https://mcp.example.com:8443/a", "mcp.example.com-8443"),
             ("http://127.0.0.1:80/a", "http://127.0.0.1/a", "127.0.0.1"),
             ("http://[::1]:9000/a", "http://[::1]:9000/a", "1-9000"),
+            ("https://[2001:db8::1]:8443/a", "https://[2001:db8::1]:8443/a", "2001-db8--1-8443"),
             ("https://_a_.example", "https://_a_.example", "a_.example"),
         ])
     func spelling(text: String, spelled: String, session: String) throws {

@@ -94,6 +94,56 @@ struct RequestTests {
         #expect(request.body?.reveal() == "who=42&name=A%26B&tags=x&tags=y%20z&age=7&bio=")
     }
 
+    /// A multipart body with these parts, each with its own header fields and content.
+    private func multipart(_ parts: [String], of request: HTTPRequest) throws -> String {
+        let type = try #require(request.header("Content-Type"))
+        let start = "multipart/form-data; boundary="
+        #expect(type.hasPrefix(start))
+        let line = "--" + type.dropFirst(start.count)
+        return parts.map { "\(line)\r\nContent-Disposition: form-data; \($0)\r\n" }.joined() + line + "--\r\n"
+    }
+
+    @Test("a value of a multipart body stays in its part, and a part without a value is left out")
+    func parts() throws {
+        var method = try Sample.password()
+        method.fields = ["a", "b"].map { StepField(name: $0, label: $0, optional: true) }
+        method.rules = [:]
+        method.request?.body = .parts([
+            PartTemplate(name: "user", content: .text(try Template(parsing: "{a}"))),
+            PartTemplate(name: "gone", content: .text(try Template(parsing: "x{b}"))),
+            PartTemplate(
+                name: "x\"y", content: .text(Template(literal: "{}")), fileName: Template(literal: "z.json"),
+                type: "application/json"),
+        ])
+        let sly = "ada\r\n--authd-x\r\nContent-Disposition: form-data; name=\"admin\"\r\n\r\n1"
+        let request = try Sample.profile().signInRequest(
+            method: method, environment: "local", fields: ["a": Secret(sly)])
+        let expected = try multipart(
+            [
+                "name=\"user\"\r\n\r\n\(sly)",
+                "name=\"x%22y\"; filename=\"z.json\"\r\nContent-Type: application/json\r\n\r\n{}",
+            ], of: request)
+        #expect(request.body?.reveal() == expected)
+    }
+
+    @Test("a user's changes are added to a multipart body, and replace its parts of the same name")
+    func partMembers() throws {
+        let profile = try Sample.profile {
+            $0.userUpdate = UserUpdateRequest(
+                request: RequestTemplate(
+                    method: "POST", path: try Template(parsing: "/me"), bearer: true,
+                    body: .parts([
+                        PartTemplate(name: "who", content: .text(try Template(parsing: "{user.id}"))),
+                        PartTemplate(name: "name", content: .text(Template(literal: "old"))),
+                    ])), fields: ["name", "tags"], user: [])
+        }
+        let request = try #require(
+            try profile.userUpdateRequest(Sample.record(), changes: ["name": "A&B", "tags": ["x", "y"]]))
+        let parts = [("who", "42"), ("name", "A&B"), ("tags", "x"), ("tags", "y")]
+        let expected = try multipart(parts.map { "name=\"\($0)\"\r\n\r\n\($1)" }, of: request)
+        #expect(request.body?.reveal() == expected)
+    }
+
     @Test("a code keeps its leading zero")
     func code() throws {
         var fields = answers

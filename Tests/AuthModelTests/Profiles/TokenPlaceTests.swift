@@ -45,6 +45,19 @@ struct TokenPlaceTests {
         #expect(places(of: further) == [base + "?a=1&api%20key=token-1"])
     }
 
+    @Test("provider.show names the header of a profile that carries the token, and keeps any other to itself")
+    func shown() throws {
+        func place(_ header: String) throws -> TokenPlaceInfo? {
+            let value = try Template(parsing: header)
+            return try Sample.profile { $0.headers = [TemplateField(name: "authorization", value: value)] }
+                .detail.tokenPlace
+        }
+        #expect(
+            try place("Token {access_token}")
+                == TokenPlaceInfo(kind: "header", name: "authorization", value: "Token {access_token}"))
+        #expect(try place("Basic YTpi") == nil)
+    }
+
     @Test("keeps the token's bytes apart from what is around it")
     func encoding() throws {
         let value = try Template(parsing: Self.value)

@@ -81,6 +81,16 @@ async def end(refresh_token: Annotated[str, Form()]):
     return {}
 
 
+def multipart(request: Request):
+    if not request.headers.get("content-type", "").startswith("multipart/form-data;"):
+        raise HTTPException(415, "Not multipart/form-data")
+
+
+# A form accepts both formats (https://fastapi.tiangolo.com/tutorial/request-forms/); these accept only one.
+for path, handler in [("/session", begin), ("/renewal", renew), ("/end", end)]:
+    app.post("/parts" + path, include_in_schema=False, dependencies=[Depends(multipart)])(handler)
+
+
 @app.post("/basic", include_in_schema=False)
 async def basic(credentials: Annotated[HTTPBasicCredentials, Depends(HTTPBasic())]):
     if (credentials.username, credentials.password) != (NAME, PASSWORD):

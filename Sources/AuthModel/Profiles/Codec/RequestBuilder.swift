@@ -1,13 +1,15 @@
 import AuthWire
 
 /// Builds one request. A value never changes the structure around it: it is percent-encoded in a path, query or form, a JSON
-/// string in a body, and refused in a header if it contains a line break.
+/// string or a part of its own in a body, and refused in a header if it contains a line break.
 struct RequestBuilder {
     let profile: ProviderProfile
     let environment: ProviderEnvironment
     let values: TemplateValues
+    /// `false`: the caller builds a multipart body, because one of its parts may be a stream.
+    var buildsParts = true
 
-    /// - Parameter members: added to the template's body, if that is an object, a form or missing.
+    /// - Parameter members: added to the template's body, if that is an object, a form, multipart or missing.
     func build(_ template: RequestTemplate, adding members: JSONObject = JSONObject()) throws(AgentError) -> HTTPRequest
     {
         guard let path = template.path.fill(values, escaping: PercentEncoding.encode) else {
@@ -59,7 +61,14 @@ struct RequestBuilder {
                 .flatMap { field in texts(field.value).map { FormField(field.name, $0) } }
             for (name, value) in members { fields += value.formTexts.map { FormField(name, $0) } }
             return (Secret(Form.encode(fields)), Form.mediaType)
-        case .parts: return nil
+        case .parts(let templates):
+            guard buildsParts else { return nil }
+            var parts = try MultipartBody.parts(templates.filter { members[$0.name] == nil }, values)
+            for (name, value) in members {
+                parts += value.formTexts.map { MultipartBody.Part(name: name, content: .bytes(Array($0.utf8))) }
+            }
+            let body = MultipartBody(parts: parts, boundary: MultipartBody.newBoundary())
+            return (Secret(bytes: try body.bytes().before), body.contentType)
         }
     }
 
