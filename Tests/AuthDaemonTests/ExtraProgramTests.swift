@@ -1,4 +1,5 @@
 import AuthDaemon
+import AuthSockets
 import AuthWire
 import Foundation
 import TestSupport

@@ -34,7 +34,7 @@ struct ExtraSocketTests {
                     if !isOpen { #expect(answer.errorKind == "denied", "\(method.name): \(answer.text())") }
                 }
                 // The line that is answered from memory on the main socket.
-                let plain = RawClient.request("token.get")
+                let plain = #"{"jsonrpc":"2.0","id":1,"method":"token.get","params":{}}"# + "\n"
                 try client.send(plain)
                 #expect(try client.json().errorKind == "denied")
                 #expect(try rig.dial().ask("token.get")["result"]?["access_token"] == .string(TestServer.token))
@@ -281,6 +281,29 @@ struct ExtraSocketTests {
                 try user.send(String(repeating: " ", count: 400_000))
                 try user.send(RawClient.request("agent.ping", [:], id: "after"))
                 #expect(try user.json()["id"] == "after")
+            }
+        }
+    }
+
+    @Test("a validation waits for a network until just before the longest time of a confined client, and says so")
+    func offline() async throws {
+        var limits = ConnectionLimits()
+        limits.longestConfinedAnswer = .milliseconds(300)
+        var profile = ProviderProfile(
+            name: "work", title: "Work", source: "test",
+            environments: [ProviderEnvironment(name: "production", baseURL: "https://work.example")],
+            defaultEnvironment: "production", signIn: [], renewal: Renewal(kind: .none))
+        profile.oauth = OAuthProfile(issuer: "https://work.example", clientID: "authd")
+        profile.api.waitsForConnectivity = true
+        let rules = try Self.rules(["work"]) { $0.classes = [.status, .token] }
+        // The connections' time stands still: only the validation ends its wait.
+        try await TestServer.run(
+            limits: limits, names: ["work"], catalog: ProfileCatalog([profile]), rules: rules, time: ManualTime()
+        ) { rig in
+            rig.board.put(network: .offline, providers: [:])
+            try await onThread {
+                let answer = try rig.dialExtra().ask("session.validate", ["session": "work", "timeout_ms": 700_000])
+                #expect(answer.errorKind == "offline", "\(answer.text())")
             }
         }
     }

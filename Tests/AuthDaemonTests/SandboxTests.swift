@@ -1,3 +1,4 @@
+import AuthSockets
 import AuthWire
 import Foundation
 import Glibc

@@ -12,9 +12,25 @@ package final class RawClient {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        try Self.connect(descriptor, to: &address, patience)
+    }
+
+    /// To a port of 127.0.0.1.
+    package init(port: Int, patience: Int = 20) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        try Self.connect(descriptor, to: &address, patience)
+    }
+
+    private static func connect<Address>(
+        _ descriptor: Int32, to address: inout Address, _ patience: Int
+    ) throws {
         let connected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
             }
         }
         guard connected == 0 else {
@@ -47,6 +63,12 @@ package final class RawClient {
     /// As much as the socket takes now; 0 when it takes nothing.
     package func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
         max(0, Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
+    }
+
+    /// Whether the other side has closed the connection, without reading what it sent.
+    package var isHungUp: Bool {
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&state, 1, 0) > 0 && Int32(state.revents) & Int32(POLLHUP | POLLERR) != 0
     }
 
     package func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }

@@ -12,6 +12,7 @@ package final class StateBoard: Sendable {
         private(set) var snapshots: [SessionName: SessionSnapshot] = [:]
         /// Rendered when a session changes, because each request reads it.
         private(set) var tokens: [SessionName: LiveToken] = [:]
+        private var lastToken: UInt64 = 0
         /// Each request reads it, so it is computed at each change.
         private(set) var standard = DefaultSession()
         private(set) var defaultToken: LiveToken?
@@ -41,9 +42,15 @@ package final class StateBoard: Sendable {
             let former = snapshots[session]
             if missingScopes[session]?.signIn != snapshot?.signIn { missingScopes[session] = nil }
             snapshots[session] = snapshot
-            tokens[session] = snapshot.flatMap(LiveToken.init)
+            tokens[session] = snapshot.flatMap { live($0, after: tokens[session]) }
             findDefault()
             return former
+        }
+
+        private mutating func live(_ snapshot: SessionSnapshot, after former: LiveToken?) -> LiveToken? {
+            if let former, former.token == snapshot.token { return LiveToken(snapshot, number: former.number) }
+            lastToken += 1
+            return LiveToken(snapshot, number: lastToken)
         }
 
         /// - Returns: whether that is new.

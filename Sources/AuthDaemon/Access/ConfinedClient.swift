@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// Why a client is confined.
@@ -9,7 +10,7 @@ package enum ConfinedClient: Error, Sendable, Equatable {
     case snap
     /// It had ended before it could be identified.
     case ended
-    /// Its namespaces must not be read.
+    /// Its namespaces cannot be read.
     case unreadable
     /// A system call failed with this errno while it was identified.
     case failed(CInt)
@@ -31,18 +32,16 @@ package enum ConfinedClient: Error, Sendable, Equatable {
         case .refused: "This client was refused"
         }
     }
-}
 
-/// Who is at the other end of a connection, as far as the agent decides about it.
-struct Caller {
-    /// `nil` for a confined client.
-    let process: PeerProcess?
-    /// `nil`: it may do everything.
-    let confinement: Confinement?
-
-    static func confined(_ client: ConfinedClient, by confinement: Confinement) -> Caller {
-        var confinement = confinement
-        confinement.client = client
-        return Caller(process: nil, confinement: confinement)
+    /// The kind of sandbox; `nil` if it is not confined because of one.
+    var sandbox: CallerIdentity.Sandbox? {
+        switch self {
+        case .extraSocket, .refused: nil
+        case .processNamespace: .processNamespace
+        case .userNamespace: .userNamespace
+        case .flatpak: .flatpak
+        case .snap: .snap
+        case .ended, .unreadable, .failed: .unknown
+        }
     }
 }

@@ -77,9 +77,9 @@ struct Confinement: Sendable {
                     try checkStore(for: request)
                     return visibility.result(try result.get(), of: request.method)
                 }.mapError(visibility.error))
-        case .rendered where request.method == TokenGet.name:
+        case .live:
             .now(.failure(visibility.error(.notAllowedHere("allows no such token"))))
-        case .later(let limit, let work): .later(within: limit, guarding(work, of: request))
+        case .later(let limit, let work, _): .later(within: limit, guarding(work, of: request))
         case .open(let opening): .open(guarding(opening, of: request))
         case .onStream(let name, let use): .onStream(name) { guarding(use($0), of: request) }
         case .rendered, .subscribe, .unsubscribe: handling
@@ -87,8 +87,9 @@ struct Confinement: Sendable {
     }
 
     private func guarding(_ work: @escaping RequestTask.Work, of request: ConfinedRequest) -> RequestTask.Work {
-        { () async throws(AgentError) in
-            let payload = try await result(of: work, for: request).get()
+        { end async throws(AgentError) in
+            let payload = try await result(of: { () async throws(AgentError) in try await work(end) }, for: request)
+                .get()
             if let refusal = request.refusal(by: now) { throw visibility.error(refusal) }
             switch payload {
             case .token(let token):
@@ -109,7 +110,7 @@ struct Confinement: Sendable {
 
     /// The result of the work, or the refusal by new rules, whichever is first.
     private func result(
-        of work: @escaping RequestTask.Work, for request: ConfinedRequest
+        of work: @escaping RequestTask.BoundedWork, for request: ConfinedRequest
     ) async -> Result<Payload, AgentError> {
         await withTaskGroup(of: Result<Payload, AgentError>?.self) { group in
             group.addTask {

@@ -67,35 +67,25 @@ package struct ProcessFacts: Sendable, Equatable {
         return facts
     }
 
-    /// Of the process at the other end of a socket.
+    /// Of the process at the other end.
     /// - Parameters:
     ///   - processID: its number for us. `/proc` may be of another process namespace, and have another number.
     ///   - process: its pidfd.
     /// - Throws: why it counts as confined.
     static func read(
-        _ processID: Int32, process: CInt, socket: CInt, own: ProcessFacts
+        _ processID: Int32, process: CInt, at end: PeerEnd, own: ProcessFacts
     ) throws(ConfinedClient) -> ProcessFacts {
         var facts = ProcessFacts()
-        let folder: String
-        if let text = try ProcText.read("/proc/self/fdinfo/\(process)") {
-            guard let number = ProcText.number(inText: text) else { throw .unreadable }
-            guard number > 0 else { throw number < 0 ? .ended : .unreadable }
-            folder = "/proc/\(number)"
-            facts.processNamespaces = ProcText.processNamespaces(inText: text)
-        } else {
-            // Before Linux 5.14 only root may read it if authd is not dumpable.
-            guard ProcText.hasOurNumbers() else { throw .unreadable }
-            folder = "/proc/\(processID)"
-            facts.processNamespaces = try ProcText.read(folder + "/status").flatMap(
-                ProcText.processNamespaces(inText:))
-        }
+        let (folder, text) = try ProcText.folder(of: processID, process: process)
+        let status = if let text { text } else { try ProcText.read(folder + "/status") }
+        facts.processNamespaces = status.flatMap(ProcText.processNamespaces(inText:))
         facts.userNamespace = try ProcText.inode(folder + "/ns/user")
         if facts.userNamespace == nil || own.userNamespace == nil {
             facts.userMap = try ProcText.read(folder + "/uid_map")
         }
         // The root of a process in other namespaces may be a file system of its own.
         if let confined = facts.namespace(comparedWith: own) { throw confined }
-        facts.label = try ProcText.label(of: socket)
+        facts.label = try end.label()
         if facts.label == nil {
             facts.cgroup = try ProcText.read(folder + "/cgroup")?.split(separator: "\n").last.map(String.init)
         }
@@ -109,7 +99,23 @@ enum ProcText {
     private static let maxBytes = 8 << 10
     private static let shortRead = 1 << 10
 
-    /// `nil` if it does not exist or must not be read.
+    /// The folder of a process, and what the kernel says about its pidfd, if that may be read.
+    /// - Parameters:
+    ///   - processID: its number for us. `/proc` may be of another process namespace, and have another number.
+    ///   - process: its pidfd.
+    /// - Throws: why it counts as confined.
+    static func folder(of processID: Int32, process: CInt) throws(ConfinedClient) -> (String, pidfdText: String?) {
+        guard let text = try read("/proc/self/fdinfo/\(process)") else {
+            // Before Linux 5.14 only root may read it if authd is not dumpable.
+            guard hasOurNumbers() else { throw .unreadable }
+            return ("/proc/\(processID)", nil)
+        }
+        guard let number = number(inText: text) else { throw .unreadable }
+        guard number > 0 else { throw number < 0 ? .ended : .unreadable }
+        return ("/proc/\(number)", text)
+    }
+
+    /// `nil` if it does not exist or cannot be read.
     /// - Throws: what says nothing about the process, such as too few descriptors of our own.
     static func read(_ path: String) throws(ConfinedClient) -> String? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -189,18 +195,19 @@ enum ProcText {
                 failure = errno
                 return nil
             }
-            let bytes = unsafe buffer[..<Int(count)].prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }
-            return String(decoding: bytes, as: UTF8.self)
+            return Self.label(inBytes: unsafe buffer[..<Int(count)].map { UInt8(bitPattern: $0) })
         }
         guard label != nil || failure == ENOPROTOOPT else { throw .failed(failure) }
         return label
     }
 
+    /// The first line: AppArmor ends it with a line feed, SELinux with a NUL.
+    static func label(inBytes bytes: [UInt8]) -> String {
+        String(decoding: bytes.prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
     /// When a process was started, in clock ticks since boot: field 22 of `/proc/PID/stat`.
     static func startTime(of processID: Int32) -> UInt64? {
-        // The name in field 2 may contain spaces and parentheses.
-        guard let text = try? read("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-        let fields = text[end...].split(separator: " ")
-        return fields.count > 20 ? UInt64(fields[20]) : nil
+        (try? read("/proc/\(processID)/stat")).flatMap { ProcessStatus($0)?.startTicks }
     }
 }

@@ -27,9 +27,4 @@ extension SessionRefresh: SessionScoped {
     }
 }
 
-extension SessionValidate: SessionScoped {
-    var session: SessionName? {
-        get { params.session }
-        set { params.session = newValue }
-    }
-}
+extension SessionValidate: SessionScoped {}

@@ -11,6 +11,8 @@ package struct AgentServices: Sendable {
     package typealias TryProfile = @Sendable (ProviderTry) async throws(AgentError) -> ProviderTrial
     /// Reloads settings and profiles.
     package typealias Reload = @Sendable (AgentReload) async throws(AgentError) -> MessageResult
+    /// Has the service manager restart the agent. It returns when the manager has accepted that.
+    package typealias Restart = @Sendable () async throws(AgentError) -> Void
 
     /// Areas of the protocol that this version supports.
     private static let features = [
@@ -20,14 +22,18 @@ package struct AgentServices: Sendable {
     let checkProfile: CheckProfile
     let tryProfile: TryProfile
     let reload: Reload
+    let restart: Restart
     let counters: AgentCounters
     private let clock: any SystemClock
     private let started: Moment
     private let tokenRequests: TokenRequestStatistics
+    private let program: ProgramFile?
 
+    /// - Parameter program: `nil` if it is not known.
     package init(
         clock: any SystemClock, counters: AgentCounters, tokenRequests: TokenRequestStatistics,
-        checkProfile: @escaping CheckProfile, tryProfile: @escaping TryProfile, reload: @escaping Reload
+        checkProfile: @escaping CheckProfile, tryProfile: @escaping TryProfile, reload: @escaping Reload,
+        restart: @escaping Restart, program: ProgramFile?
     ) {
         self.clock = clock
         self.counters = counters
@@ -35,6 +41,8 @@ package struct AgentServices: Sendable {
         self.checkProfile = checkProfile
         self.tryProfile = tryProfile
         self.reload = reload
+        self.restart = restart
+        self.program = program
         started = clock.now()
     }
 
@@ -43,7 +51,8 @@ package struct AgentServices: Sendable {
     func info(store: StoreInfo) -> AgentInfo {
         AgentInfo(
             version: Release.version, protocolVersion: Release.protocolNumber, pid: getpid(),
-            startedAt: started.wall.unixSeconds, store: store, features: Self.features)
+            startedAt: started.wall.unixSeconds, store: store, features: Self.features,
+            restartPending: program?.replacement() != nil)
     }
 
     func stats(board: StateBoard) -> AgentStats {

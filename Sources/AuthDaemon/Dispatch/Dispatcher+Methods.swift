@@ -12,6 +12,10 @@ extension Dispatcher {
         on(RPCDiscover.self) { _ in .rendered(Discovery.text) }
         now(NetworkStatusGet.self) { [board] _ in board.network }
         later(AgentReload.self) { call async throws(AgentError) in try await services.reload(call) }
+        later(AgentRestart.self) { _ async throws(AgentError) in
+            try await services.restart()
+            return services.pong
+        }
         on(AgentLock.self) { _ throws(AgentError) in
             throw AgentError(
                 .unsupported,
@@ -42,8 +46,12 @@ extension Dispatcher {
     }
 
     mutating func addSignIns(_ signIns: SignInService) {
-        later(LoginStart.self) { call async throws(AgentError) in try await signIns.start(call) }
-        later(LoginAnswer.self) { call async throws(AgentError) in try await signIns.answer(call) }
+        later(LoginStart.self, within: { $0.timeout }) { call async throws(AgentError) in
+            try await signIns.start(call)
+        }
+        later(LoginAnswer.self, within: { $0.timeout }) { call async throws(AgentError) in
+            try await signIns.answer(call)
+        }
         later(LoginCheck.self) { call async throws(AgentError) in try await signIns.check(call) }
         later(LoginWait.self) { call async throws(AgentError) in try await signIns.wait(call.params) }
         later(LoginCancel.self) { call async throws(AgentError) in try await signIns.cancel(call.params) }
@@ -52,14 +60,16 @@ extension Dispatcher {
             try await signIns.redirect(call)
             return Nothing()
         }
-        later(PasswordSet.self) { call async throws(AgentError) in try await signIns.start(.set, call.params) }
-        later(PasswordChange.self) { call async throws(AgentError) in
+        later(PasswordSet.self, within: { $0.params.timeout }) { call async throws(AgentError) in
+            try await signIns.start(.set, call.params)
+        }
+        later(PasswordChange.self, within: { $0.params.timeout }) { call async throws(AgentError) in
             try await signIns.start(.change, call.params)
         }
-        later(PasswordRequestReset.self) { call async throws(AgentError) in
+        later(PasswordRequestReset.self, within: { $0.params.timeout }) { call async throws(AgentError) in
             try await signIns.start(.requestReset, call.params)
         }
-        later(PasswordReset.self) { call async throws(AgentError) in
+        later(PasswordReset.self, within: { $0.params.timeout }) { call async throws(AgentError) in
             try await signIns.start(.reset, call.params)
         }
     }
@@ -69,8 +79,10 @@ extension Dispatcher {
         known(SessionStatusGet.self) { call throws(AgentError) in try sessions.status(call.params.session) }
         later(SessionUse.self) { call async throws(AgentError) in try await sessions.use(call) }
         later(SessionRefresh.self) { call async throws(AgentError) in try await sessions.refresh(call.params) }
-        later(SessionValidate.self) { call async throws(AgentError) in
-            try await sessions.validate(call.params)
+        on(SessionValidate.self) { call in
+            .later(within: call.timeout) { end async throws(AgentError) in
+                .value(try await sessions.validate(SessionParams(session: call.session), until: end).json)
+            }
         }
         later(SessionLogout.self) { call async throws(AgentError) in try await sessions.logout(call) }
         later(SessionWait.self, within: { $0.timeout }) { call async throws(AgentError) in
@@ -83,8 +95,8 @@ extension Dispatcher {
 
     mutating func addTokens(_ sessions: SessionRequests) {
         on(TokenGet.self) { call in
-            if let token = sessions.liveToken(call) { return .rendered(token.json) }
-            return .later(within: call.timeout) { () async throws(AgentError) in
+            if let token = sessions.liveToken(call) { return .live(token) }
+            return .later(within: call.timeout) { _ async throws(AgentError) in
                 .token(try await sessions.token(call))
             }
         }
@@ -107,14 +119,14 @@ extension Dispatcher {
         }
         on(APIWrite.self) { call in
             .onStream(call.stream) { stream in
-                .later(within: Self.unlimited) { () async throws(AgentError) in
+                .later(within: Self.unlimited) { _ async throws(AgentError) in
                     .value(try await stream.write(call).json)
                 }
             }
         }
         on(APIRead.self) { call in
             .onStream(call.params.stream) { stream in
-                .later(within: Self.unlimited) { () async throws(AgentError) in
+                .later(within: Self.unlimited) { _ async throws(AgentError) in
                     .value(try await stream.read().json)
                 }
             }
@@ -141,7 +153,7 @@ extension Dispatcher {
     ) {
         on(Call.self) { call in
             guard call.streams, !call.queue else {
-                return .later(within: call.timeout) { () async throws(AgentError) in
+                return .later(within: call.timeout) { _ async throws(AgentError) in
                     .response(try await answer(call))
                 }
             }
@@ -149,6 +161,16 @@ extension Dispatcher {
                 StreamOpening(
                     name: call.stream ?? "", make: { send throws(AgentError) in try stream(call, send) },
                     run: { await carry(call, $0) }))
+        }
+    }
+
+    mutating func addAudit(_ audit: AuditLog) {
+        on(AuditListGet.self) { call in
+            let limit = call.limit ?? AuditLog.usualLimit
+            guard limit > AuditLog.usualLimit else {
+                return .now(.success(audit.list(after: call.after, limit: limit).json))
+            }
+            return .later(within: nil) { _ in .text(audit.list(after: call.after, limit: limit).json.serialized()) }
         }
     }
 

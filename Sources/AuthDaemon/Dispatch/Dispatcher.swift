@@ -6,13 +6,17 @@ import AuthWire
 /// One handler for each method, registered by its type. What is in memory is answered without a task or an actor's turn.
 package struct Dispatcher: Sendable {
     let board: StateBoard
+    let audit: AuditLog
+    private let signInLimit: SignInLimit
     private let providers: ProviderClient
     private var handlers: [String: any MethodHandler] = [:]
 
     package init(
         context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient, outbox: Outbox,
-        store: StoreAdmin, services: AgentServices
+        store: StoreAdmin, services: AgentServices, audit: AuditLog, signInLimit: SignInLimit
     ) {
+        self.audit = audit
+        self.signInLimit = signInLimit
         board = context.board
         providers = context.providers
         addAgent(services)
@@ -22,23 +26,44 @@ package struct Dispatcher: Sendable {
         addTokens(sessions)
         addCalls(api, outbox)
         addStore(store)
+        addAudit(audit)
     }
 
-    /// - Parameter confinement: `nil` for a client that may do everything.
-    func answer(_ request: RPCRequest, within confinement: Confinement?) -> RequestHandling {
-        do throws(AgentError) {
-            guard let handler = handlers[request.method] else { throw .methodNotFound(request.method) }
-            guard let confinement else { return try handler.answer(request.params) }
-            return try handler.answer(request.params, within: confinement)
-        } catch {
-            return .now(.failure(confinement?.visibility.error(error) ?? error))
+    func answer(_ request: RPCRequest, from caller: Caller) -> RequestHandling {
+        guard let handler = handlers[request.method] else {
+            let error = AgentError.methodNotFound(request.method)
+            return .now(.failure(caller.confinement?.visibility.error(error) ?? error))
         }
+        // Its response lets the client make itself not dumpable, as authc does.
+        if request.method == AgentPing.name { caller.identifyEarly() }
+        // Confined clients never sign in, so they must not use up what others may.
+        if caller.confinement == nil, SignInLimit.methods.contains(request.method) {
+            do throws(AgentError) {
+                try signInLimit.take(caller.identity, for: request.method)
+            } catch {
+                return .now(.failure(error))
+            }
+        }
+        guard handler.isAudited else { return handler.answer(request.params, from: caller, describing: { _ in }) }
+        var described: AuditedRequest?
+        let handling = handler.answer(request.params, from: caller) { request in
+            described = AuditedRequest(request) { profile(of: $0) }
+        }
+        var audited = described ?? AuditedRequest(method: request.method)
+        // A request that cannot be read may name any session, and a confined client has a default session of its own.
+        if described?.meansDefaultSession == true, caller.confinement == nil {
+            audited.session = board.status(nil)?.session
+        }
+        return AuditTrail(audited, by: caller, in: audit).recording(handling)
+    }
+
+    private func profile(of session: SessionName?) -> ProviderProfile? {
+        board.status(session).flatMap { providers.profile(named: $0.provider) }
     }
 
     /// The header fields of a session's responses that may contain its credentials, in lower case.
     func credentialHeaders(of session: SessionName) -> Set<String> {
-        let profile = board.status(session).flatMap { providers.profile(named: $0.provider) }
-        return profile?.credentialHeaders ?? ProviderProfile.cookieHeaders
+        profile(of: session)?.credentialHeaders ?? ProviderProfile.cookieHeaders
     }
 
     /// Any handler.
@@ -64,7 +89,7 @@ package struct Dispatcher: Sendable {
     ) {
         on(Method.self) { [board] request throws(AgentError) in
             guard board.store.state != .starting else {
-                return .later(within: nil) { () async throws(AgentError) in
+                return .later(within: nil) { _ async throws(AgentError) in
                     let value = try result(request)
                     return .value(value.json)
                 }
@@ -81,7 +106,7 @@ package struct Dispatcher: Sendable {
         _ work: @escaping @Sendable (Method) async throws(AgentError) -> Method.Result
     ) {
         on(Method.self) { request in
-            .later(within: limit(request)) { () async throws(AgentError) in
+            .later(within: limit(request)) { _ async throws(AgentError) in
                 let value = try await work(request)
                 return .value(value.json)
             }
@@ -93,21 +118,40 @@ package struct Dispatcher: Sendable {
 ///
 /// A type, not a closure: Swift 6.3.1 crashes on a closure that reads the params and calls another one.
 private protocol MethodHandler: Sendable {
-    func answer(_ params: JSON?) throws(AgentError) -> RequestHandling
-    func answer(_ params: JSON?, within confinement: Confinement) throws(AgentError) -> RequestHandling
+    var isAudited: Bool { get }
+    /// - Parameter describe: gets the request, if it can be read.
+    func answer(
+        _ params: JSON?, from caller: Caller, describing describe: (any AgentMethod) -> Void
+    ) -> RequestHandling
 }
 
 private struct Handler<Method: AgentMethod>: MethodHandler {
     let reply: @Sendable (Method) throws(AgentError) -> RequestHandling
 
-    func answer(_ params: JSON?) throws(AgentError) -> RequestHandling {
-        let request = try Method(params: params)
-        return try reply(request)
+    var isAudited: Bool { AuditedRequest.isAudited(Method.name, Method.access) }
+
+    func answer(
+        _ params: JSON?, from caller: Caller, describing describe: (any AgentMethod) -> Void
+    ) -> RequestHandling {
+        do throws(AgentError) {
+            guard let confinement = caller.confinement else {
+                let request = try Method(params: params)
+                describe(request)
+                return try reply(request)
+            }
+            return try answer(params, within: confinement, describing: describe)
+        } catch {
+            return .now(.failure(caller.confinement?.visibility.error(error) ?? error))
+        }
     }
 
-    func answer(_ params: JSON?, within confinement: Confinement) throws(AgentError) -> RequestHandling {
+    private func answer(
+        _ params: JSON?, within confinement: Confinement, describing describe: (any AgentMethod) -> Void
+    ) throws(AgentError) -> RequestHandling {
         try confinement.check(Method.name, Method.access)
         var request = try Method(params: params)
+        // Also if it is refused.
+        defer { describe(request) }
         let confined = try confinement.confine(&request)
         return confinement.guarding(try reply(request), of: confined)
     }

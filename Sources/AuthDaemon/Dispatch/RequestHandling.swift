@@ -1,4 +1,5 @@
 import AuthAgent
+import AuthMachines
 import AuthWire
 
 enum RequestHandling {
@@ -6,9 +7,11 @@ enum RequestHandling {
     case now(Result<JSON, AgentError>)
     /// From memory, as JSON text.
     case rendered([UInt8])
+    /// From memory.
+    case live(LiveToken)
     /// With work that waits, within the caller's time limit; `nil`: within the usual one. It begins when the store has been read
-    /// once.
-    case later(within: Duration?, RequestTask.Work)
+    /// once. The trail records the result that is sent.
+    case later(within: Duration?, RequestTask.Work, AuditTrail? = nil)
     /// With a stream that lives until its task ends.
     case open(StreamOpening)
     /// With a stream of this connection.

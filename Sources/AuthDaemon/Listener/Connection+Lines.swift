@@ -135,6 +135,7 @@ extension Connection {
         guard confinement == nil, let token = registry.liveToken(plain.session) else { return false }
         registry.counters.request()
         Self.write(token, id: plain.id, of: line, to: &outgoing)
+        recordRepeatable(token)
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
         return true
     }
@@ -166,6 +167,6 @@ extension Connection {
 
     func process(_ request: RPCRequest, for place: PendingRequests.Destination) {
         registry.counters.request()
-        give(registry.dispatcher.answer(request, within: confinement), to: place)
+        give(registry.dispatcher.answer(request, from: caller), to: place)
     }
 }

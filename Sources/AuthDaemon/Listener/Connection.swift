@@ -1,6 +1,7 @@
 import AuthAgent
 import AuthConcurrency
 import AuthFiles
+import AuthMachines
 import AuthModel
 import AuthWire
 import Logging
@@ -12,7 +13,7 @@ import NIOCore
 /// read while more than `limits.pauseAbove` bytes of responses wait for the client, or while a line of it is parsed elsewhere;
 /// after `phase` has left `.open` no line is read at all. Bytes that are buffered for the client are counted (``count()``)
 /// before the thread does anything else.
-final class Connection: ClientSocketDelegate {
+final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     enum Phase {
         case open
         /// Requests in progress are answered, then the connection closes.
@@ -31,15 +32,10 @@ final class Connection: ClientSocketDelegate {
 
     /// Unique in the registry.
     let number: Int
-    let peer: PeerCredentials
-    /// The process that has connected; `nil` if the client is confined.
-    let process: PeerProcess?
+    let caller: Caller
     /// It was made before the agent asked for senders, by a client that waited for the agent's start at a socket without
     /// PassCredentials= (systemd.socket(5)). What that client sent first has no sender.
     let mayLackSender: Bool
-    /// `nil`: the client may do everything.
-    let confinement: Confinement?
-    var isConfined: Bool { confinement != nil }
     private(set) var subscriptions: Subscriptions
     /// To a confined client.
     var sent = SentState()
@@ -73,15 +69,11 @@ final class Connection: ClientSocketDelegate {
     private(set) var unread = BufferedSince()
     private var lingers = false
 
-    init(
-        peer: PeerCredentials, process: PeerProcess?, confinement: Confinement?, socket: ClientSocket,
-        registry: ConnectionRegistry
-    ) {
+    init(_ caller: Caller, socket: ClientSocket, registry: ConnectionRegistry) {
         number = registry.nextNumber()
-        self.peer = peer
-        self.process = process
+        self.caller = caller
         mayLackSender = socket.asksForSenders()
-        self.confinement = confinement
+        caller.socket = socket
         self.socket = socket
         self.registry = registry
         framer = LineFramer(limit: registry.limits.lineBytes)
@@ -144,7 +136,8 @@ final class Connection: ClientSocketDelegate {
         switch answer {
         case .now(let result): deliver(result.map(Payload.value), to: place)
         case .rendered(let json): deliver(.success(.text(json)), to: place)
-        case .later(let limit, let work): begin(work, within: limit, for: place)
+        case .live(let token): deliver(.success(.text(token.json)), to: place)
+        case .later(let limit, let work, let trail): begin(work, within: limit, recordedBy: trail, for: place)
         case .open(let opening): open(opening, for: place)
         case .onStream(let name, let use):
             guard let (_, stream) = streams[name] else { return deliver(.failure(.noStream), to: place) }
@@ -170,18 +163,18 @@ final class Connection: ClientSocketDelegate {
     // MARK: Waiting work
 
     private func begin(
-        _ work: @escaping RequestTask.Work, within asked: Duration?, for place: PendingRequests.Destination
+        _ work: @escaping RequestTask.Work, within asked: Duration?, recordedBy trail: AuditTrail?,
+        for place: PendingRequests.Destination
     ) {
-        let limits = registry.limits
-        let longest = isConfined ? limits.longestConfinedAnswer : limits.longestAnswer
-        let limit = asked.map { min($0, longest) } ?? limits.answer
+        let limit = registry.limits.answerLimit(asked, isConfined: isConfined)
         do throws(AgentError) {
             let ticket = try reserve(for: place)
             registry.counters.began()
             let late = OneShot<Void>()
+            let bounded = registry.afterStart(work, within: limit)
             deadlines[ticket] = socket.executor.schedule(in: limit) { late.send(()) }
             (requests ?? openTasks()).yield(
-                RequestTask(ticket: ticket, kind: .once(within: limit, late: late, registry.afterStart(work))))
+                RequestTask(ticket: ticket, kind: .once(within: limit, late: late, bounded, trail)))
         } catch {
             deliver(.failure(error), to: place)
         }

@@ -1,3 +1,4 @@
+import AuthMachines
 import AuthWire
 
 /// Limits of what clients may use. Those of the contract are in ``Limits``; tests may use smaller ones.
@@ -63,14 +64,21 @@ package struct ConnectionLimits: Sendable {
     package var stopGrace = Duration.seconds(5)
 
     /// For a request without `timeout_ms`.
-    package var answer = Duration.seconds(60)
+    package var answer = NetworkWait.usualLimit
 
     /// The longest `timeout_ms`.
-    package var longestAnswer = Duration.seconds(86_400)
+    package var longestAnswer = NetworkWait.longestLimit
     /// The same for a confined client.
     package var longestConfinedAnswer = Duration.seconds(600)
 
     package init() {}
+
+    /// How long a request may take.
+    /// - Parameter asked: its `timeout_ms`.
+    func answerLimit(_ asked: Duration?, isConfined: Bool) -> Duration {
+        let longest = isConfined ? longestConfinedAnswer : longestAnswer
+        return asked.map { min($0, longest) } ?? answer
+    }
 
     /// With as many connections as the descriptors of this process allow.
     package static var ofThisProcess: ConnectionLimits {

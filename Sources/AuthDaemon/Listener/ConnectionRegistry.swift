@@ -15,16 +15,19 @@ final class ConnectionRegistry {
     let clock: any SystemClock
     let logger: Logger
     let closings: ClosingLog
-    private let policy: CurrentPeerPolicy
-    private let board: StateBoard
+    let policy: CurrentPeerPolicy
+    let board: StateBoard
     private let newTasks: AsyncStream<ConnectionTasks>.Continuation
-    private let confinement: Confinement
-    private let processes: PeerProcesses
+    let confinement: Confinement
+    let changes: AccessChanges
+    let processes: PeerProcesses
     private var acceptSources: [ListenerName: AcceptSource] = [:]
     private var lastNumber = 0
     private var connections: [Int: Connection] = [:]
-    /// Connections whose tasks have not ended; they may be closed.
-    private var working: [Int: Connection] = [:]
+    /// Those whose tasks have not ended; they may be closed.
+    private var working: [Int: any RequestOwner] = [:]
+    /// `nil` if the settings or the environment have none.
+    var bus: BusService?
     /// Connections with subscriptions.
     private var followers: [Int: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
@@ -42,7 +45,7 @@ final class ConnectionRegistry {
     private var parsing: Connection?
     private var longRequestsPerProcess: [Int32: Int] = [:]
     private var longRequestsInAll = 0
-    private let executor: SocketExecutor
+    let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation
     private var whenEmpty: [() -> Void] = []
     /// Set while it runs.
@@ -51,7 +54,8 @@ final class ConnectionRegistry {
 
     init(
         dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>,
-        limits: ConnectionLimits, counters: AgentCounters, clock: any SystemClock, logger: Logger,
+        changes: AccessChanges, limits: ConnectionLimits, counters: AgentCounters, clock: any SystemClock,
+        logger: Logger,
         executor: SocketExecutor, newTasks: AsyncStream<ConnectionTasks>.Continuation,
         newLines: AsyncStream<LongLine>.Continuation
     ) {
@@ -60,6 +64,7 @@ final class ConnectionRegistry {
         self.policy = policy
         confinement = Confinement(
             rules: rules, board: board, credentialHeaders: { dispatcher.credentialHeaders(of: $0) })
+        self.changes = changes
         processes = PeerProcesses(executor: executor, limit: limits.watchedProcesses)
         self.limits = limits
         self.counters = counters
@@ -100,8 +105,7 @@ final class ConnectionRegistry {
         let peer = PeerCredentials(descriptor: descriptor) ?? PeerCredentials(processID: 0, userID: .max)
         let socket = ClientSocket(descriptor, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
         let caller = caller(peer, at: descriptor, from: name)
-        let connection = Connection(
-            peer: peer, process: caller.process, confinement: caller.confinement, socket: socket, registry: self)
+        let connection = Connection(caller, socket: socket, registry: self)
         do throws(SystemFailure) {
             try socket.open(for: connection)
             connection.begin()
@@ -112,18 +116,27 @@ final class ConnectionRegistry {
     }
 
     private func caller(_ peer: PeerCredentials, at descriptor: CInt, from name: ListenerName) -> Caller {
-        guard name != .extra else { return .confined(.extraSocket, by: confinement) }
+        func confined(_ client: ConfinedClient) -> Caller {
+            var confinement = confinement
+            confinement.client = client
+            // One that is refused makes no request.
+            let reference = client == .refused ? .socket : processes.reference(to: peer.processID, at: descriptor)
+            return Caller(
+                peer, from: name, process: nil, reference: reference, confinement: confinement, changes: changes)
+        }
+        guard name != .extra else { return confined(.extraSocket) }
         do throws(AgentError) {
             try admit(peer)
         } catch {
             // It is refused when it begins.
-            return .confined(.refused, by: confinement)
+            return confined(.refused)
         }
         do throws(ConfinedClient) {
-            return Caller(process: try processes.process(of: peer, at: descriptor), confinement: nil)
+            let process = try processes.process(of: peer, at: descriptor)
+            return Caller(peer, from: name, process: process, confinement: nil, changes: changes)
         } catch {
             logger.debug("\(error.text): its access is limited.", metadata: ["peer_pid": "\(peer.processID)"])
-            return .confined(error, by: confinement)
+            return confined(error)
         }
     }
 
@@ -174,6 +187,7 @@ final class ConnectionRegistry {
 
     func leave(_ connection: Connection) {
         unfollow(connection)
+        connection.caller.repeated.end(in: dispatcher.audit)
         if let process = connection.process {
             process.remove(connection)
             processes.connectionEnded(of: process)
@@ -185,9 +199,7 @@ final class ConnectionRegistry {
         perProcess[connection.peer.processID] = open > 1 ? open - 1 : nil
         let ofUser = perUser[connection.peer.userID, default: 1]
         perUser[connection.peer.userID] = ofUser > 1 ? ofUser - 1 : nil
-        guard connections.isEmpty else { return }
-        for call in whenEmpty { call() }
-        whenEmpty = []
+        endIfEmpty()
     }
 
     /// Whether one more connection may linger. Each `true` is balanced by ``lingerEnded()``.
@@ -287,22 +299,23 @@ final class ConnectionRegistry {
 
     // MARK: Work
 
-    /// The same work, begun when the store has been read once.
-    func afterStart(_ work: @escaping RequestTask.Work) -> RequestTask.Work {
-        guard board.store.state == .starting else { return work }
+    /// The same work with its deadline from now on, begun when the store has been read once.
+    func afterStart(_ work: @escaping RequestTask.Work, within limit: Duration) -> RequestTask.BoundedWork {
+        let end = clock.now().boot + limit
+        guard board.store.state == .starting else { return { () async throws(AgentError) in try await work(end) } }
         return { [board] () async throws(AgentError) in
             for await _ in board.changes() where board.store.state != .starting { break }
-            return try await work()
+            return try await work(end)
         }
     }
 
-    func start(_ tasks: ConnectionTasks, of connection: Connection) {
-        working[connection.number] = connection
+    func start(_ tasks: ConnectionTasks, of owner: any RequestOwner) {
+        working[owner.number] = owner
         newTasks.yield(tasks)
     }
 
     func answered(_ ticket: Int, of number: Int, _ result: Result<Payload, AgentError>) {
-        connections[number]?.answered(ticket, result)
+        working[number]?.answered(ticket, result)
     }
 
     func ended(_ ticket: Int, of number: Int) { working[number]?.ended(ticket) }
@@ -317,6 +330,7 @@ final class ConnectionRegistry {
 
     /// Serialized once for all subscribers, and once for those that are confined.
     func send(_ event: AgentEvent) {
+        bus?.changed()
         var (line, confinedLine): ([UInt8]?, [UInt8]?)
         var visible: AgentEvent??
         for connection in followers.values where connection.subscriptions.matches(event) {
@@ -351,17 +365,26 @@ final class ConnectionRegistry {
 
     // MARK: Stopping
 
-    /// Accepts no new requests; each connection closes after its responses. `whenEmpty` is called after the last one.
+    /// Accepts no new requests; each connection closes after its responses. `whenEmpty` is called after the last one, and when
+    /// no request on the session bus is in progress.
     func stop(whenEmpty: @escaping () -> Void) {
         isStopping = true
-        if connections.isEmpty { return whenEmpty() }
         self.whenEmpty.append(whenEmpty)
         for connection in Array(connections.values) { connection.finish() }
+        endIfEmpty()
+    }
+
+    /// To be called after the end of a connection, or of a request on the session bus.
+    func endIfEmpty() {
+        guard connections.isEmpty, bus?.isIdle ?? true else { return }
+        for call in whenEmpty { call() }
+        whenEmpty = []
     }
 
     /// Closes every connection at once.
     func closeAll() {
         for connection in Array(connections.values) { connection.close() }
+        bus?.turn(on: false)
         working = [:]
         closings.finish()
     }

@@ -1,4 +1,15 @@
-/// The waiting requests of one connection: a child of the listener's task, cancelled when the client has disconnected.
+import AuthWire
+
+/// Whose waiting requests run in tasks.
+protocol RequestOwner: AnyObject {
+    /// Unique in the registry.
+    var number: Int { get }
+    func answered(_ ticket: Int, _ result: Result<Payload, AgentError>)
+    func ended(_ ticket: Int)
+}
+
+/// The waiting requests of one connection, or of one client of the message bus: a child of the listener's task, cancelled when
+/// the client has disconnected.
 struct ConnectionTasks: Sendable {
     /// Of the connection.
     let number: Int

@@ -1,24 +1,9 @@
 import AuthFiles
 package import AuthModel
+package import AuthSockets
 import AuthWire
 import Glibc
 import Synchronization
-
-/// A listening socket of the agent, which decides what its clients may do.
-package enum ListenerName: String, Sendable {
-    case api
-    /// Its clients are confined (Docs/decisions/access.md).
-    case extra
-
-    /// The names of descriptors from systemd. Without FileDescriptorName= it is the name of the socket unit.
-    package init?(descriptor name: String) {
-        switch name {
-        case "api", "authd.socket": self = .api
-        case "extra", "authd-extra.socket": self = .extra
-        default: return nil
-        }
-    }
-}
 
 /// The second socket, in its own folder: from systemd, or opened by authd as the settings or the command line say, now or at a
 /// reload. systemd starts no socket unit whose service runs, so a reload is the way to get it without a restart.

@@ -2,6 +2,7 @@ package import AuthAgent
 package import AuthConcurrency
 import AuthFiles
 package import AuthModel
+package import AuthSockets
 import AuthWire
 package import Logging
 import ServiceLifecycle
@@ -20,6 +21,7 @@ package actor Listener: Service {
     private let lines: AsyncStream<LongLine>
     private let newLines: AsyncStream<LongLine>.Continuation
     private let parse: LongLine.Parse
+    private let bus: SessionBusAccess?
     private let clock: any SystemClock
     private let limits: ConnectionLimits
     private let opening: @Sendable () async -> Void
@@ -30,6 +32,7 @@ package actor Listener: Service {
 
     /// - Parameters:
     ///   - parse: parses long lines, on another thread.
+    ///   - bus: `nil`: there is none.
     ///   - opening: awaited before the first client is accepted.
     ///   - accepting: called when clients are served.
     ///   - stopping: called when clients are not served any more.
@@ -37,9 +40,10 @@ package actor Listener: Service {
         socket: SocketFile, extra: ExtraSocket, executor: SocketExecutor,
         dispatcher: Dispatcher, board: StateBoard,
         policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules> = StateBroadcast(ListenerRules()),
-        publisher: EventPublisher, limits: ConnectionLimits = ConnectionLimits(),
+        changes: AccessChanges = AccessChanges(), publisher: EventPublisher,
+        limits: ConnectionLimits = ConnectionLimits(),
         counters: AgentCounters, clock: any SystemClock,
-        parse: @escaping LongLine.Parse = LongLine.parseJSON, logger: Logger,
+        parse: @escaping LongLine.Parse = LongLine.parseJSON, logger: Logger, bus: SessionBusAccess? = nil,
         opening: @escaping @Sendable () async -> Void = {},
         accepting: @escaping @Sendable () -> Void = {},
         stopping: @escaping @Sendable () -> Void = {}
@@ -54,6 +58,7 @@ package actor Listener: Service {
         self.accepting = accepting
         self.stopping = stopping
         self.parse = parse
+        self.bus = bus
         let (tasks, newTasks) = AsyncStream<ConnectionTasks>.makeStream()
         self.tasks = tasks
         self.newTasks = newTasks
@@ -61,9 +66,9 @@ package actor Listener: Service {
         self.lines = lines
         self.newLines = newLines
         registry = ConnectionRegistry(
-            dispatcher: dispatcher, board: board, policy: policy, rules: rules, limits: limits, counters: counters,
-            clock: clock,
-            logger: logger, executor: executor, newTasks: newTasks, newLines: newLines)
+            dispatcher: dispatcher, board: board, policy: policy, rules: rules, changes: changes, limits: limits,
+            counters: counters, clock: clock, logger: logger, executor: executor, newTasks: newTasks, newLines: newLines
+        )
     }
 
     package func run() async throws {
@@ -86,6 +91,12 @@ package actor Listener: Service {
                 }
             }
             accepting()
+            if let bus {
+                registry.bus = BusService(registry, at: bus.address)
+                group.addTask {
+                    for await isOn in bus.isOn.states() { self.perform { $0.bus?.turn(on: isOn) } }
+                }
+            }
             let graceful = (try? await gracefulShutdown()) != nil
             stopping()
             registry.stopListening(as: .api)

@@ -2,8 +2,15 @@ import AuthFiles
 import CSystemd
 import Glibc
 
-/// A process with connections to the main socket. When it has ended, its ID may belong to another process, so nothing more is
-/// accepted on its connections.
+/// A connection of a ``PeerProcess``.
+protocol PeerProcessUser: AnyObject {
+    /// Unique in the registry.
+    var number: Int { get }
+    func processEnded()
+}
+
+/// A process with connections to the main socket, or to the message bus. When it has ended, its ID may belong to another
+/// process, so nothing more is accepted on its connections.
 final class PeerProcess: ReadinessHandler {
     private enum Identity {
         /// Its pidfd, which tells when it ends.
@@ -18,8 +25,8 @@ final class PeerProcess: ReadinessHandler {
     let processID: Int32
     private let executor: SocketExecutor
     private var identity: Identity
-    /// By number. They are told when it ends, if it is watched.
-    private var connections: [Int: Connection] = [:]
+    /// By number. They are notified when it ends, if it is watched.
+    private var connections: [Int: any PeerProcessUser] = [:]
 
     /// - Parameter descriptor: its pidfd, which is owned.
     init(_ processID: Int32, watching descriptor: CInt, executor: SocketExecutor) {
@@ -27,7 +34,8 @@ final class PeerProcess: ReadinessHandler {
         self.executor = executor
         identity = .ended
         do throws(SystemFailure) {
-            try executor.watch(descriptor, for: .input, self)
+            // Its end is known before input by a process that has got its number since.
+            try executor.watch(descriptor, for: .input, self, isEarly: true)
             identity = .watched(descriptor)
         } catch {
             close(descriptor)
@@ -59,15 +67,25 @@ final class PeerProcess: ReadinessHandler {
         }
     }
 
+    /// Valid until this thread has more work: the process may end then.
+    var reference: PeerReference {
+        switch identity {
+        case .watched(let descriptor): .descriptor(descriptor)
+        case .asked: .socket
+        case .started(let time): .started(time)
+        case .ended: .started(nil)
+        }
+    }
+
     /// A pidfd can be read when its process has ended (pidfd_open(2)).
     static func hasEnded(_ descriptor: CInt) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&watched, 1, 0) != 0
     }
 
-    func add(_ connection: Connection) { connections[connection.number] = connection }
+    func add(_ connection: any PeerProcessUser) { connections[connection.number] = connection }
 
-    func remove(_ connection: Connection) { connections[connection.number] = nil }
+    func remove(_ connection: any PeerProcessUser) { connections[connection.number] = nil }
 
     func ready(for readiness: Readiness) {
         end()
@@ -112,22 +130,32 @@ final class PeerProcesses {
     /// The process at the other end, with one more connection; see ``connectionEnded(of:)``.
     /// - Throws: why it is confined.
     func process(of peer: PeerCredentials, at socket: CInt) throws(ConfinedClient) -> PeerProcess {
+        try process(of: peer, at: .socket(socket)) { self.descriptor(of: $0, at: socket) }
+    }
+
+    /// The same for one that is connected to the message bus.
+    /// - Parameter descriptor: its pidfd, which is owned, if the bus reported it. Otherwise the process that has the number now
+    ///   is meant.
+    func process(
+        of peer: PeerCredentials, onBusWith label: String?, descriptor: CInt?
+    ) throws(ConfinedClient) -> PeerProcess {
+        guard peer.processID > 0 || descriptor == nil else {
+            if let descriptor { close(descriptor) }
+            throw .processNamespace
+        }
+        return try process(of: peer, at: .bus(label: label)) { descriptor ?? authd_open_process($0) }
+    }
+
+    private func process(
+        of peer: PeerCredentials, at end: PeerEnd, opened: (Int32) -> CInt
+    ) throws(ConfinedClient) -> PeerProcess {
         // The kernel has no number for a process that is not in our process namespace, or below it.
         guard peer.processID > 0 else { throw .processNamespace }
-        let descriptor = descriptor(of: peer.processID, at: socket)
+        let descriptor = opened(peer.processID)
         guard descriptor >= 0 else { throw errno == ESRCH ? .ended : .failed(errno) }
         var isKept = false
         defer { if !isKept { close(descriptor) } }
-        let own = if let own { own } else { try ProcessFacts.own() }
-        self.own = own
-        let facts: ProcessFacts
-        do throws(ConfinedClient) {
-            facts = try ProcessFacts.read(peer.processID, process: descriptor, socket: socket, own: own)
-        } catch {
-            // That is why it could not be read.
-            throw PeerProcess.hasEnded(descriptor) ? .ended : error
-        }
-        if let sandbox = facts.sandbox(comparedWith: own) { throw sandbox }
+        if let sandbox = try sandbox(of: peer.processID, descriptor: descriptor, at: end) { throw sandbox }
         // What was read belongs to the process that has connected, unless that has ended.
         guard !PeerProcess.hasEnded(descriptor) else { throw .ended }
         if var entry = entries[peer.processID], entry.process.isRunning {
@@ -136,7 +164,8 @@ final class PeerProcesses {
             return entry.process
         }
         guard entries.count < limit else {
-            return PeerProcess(peer.processID, at: hasPeerDescriptors ? socket : nil, executor: executor)
+            let asked = hasPeerDescriptors && end.socket >= 0 ? end.socket : nil
+            return PeerProcess(peer.processID, at: asked, executor: executor)
         }
         isKept = true
         let process = PeerProcess(peer.processID, watching: descriptor, executor: executor)
@@ -144,6 +173,41 @@ final class PeerProcesses {
         return process
     }
 
+    /// The sandbox that the process listening at the other end of a socket is in; `nil`: in none, or it has ended.
+    func sandbox(ofListenerAt socket: CInt) -> ConfinedClient? {
+        guard let peer = PeerCredentials(descriptor: socket), peer.processID > 0 else { return .processNamespace }
+        let descriptor = descriptor(of: peer.processID, at: socket)
+        guard descriptor >= 0 else { return errno == ESRCH ? nil : .failed(errno) }
+        defer { close(descriptor) }
+        do throws(ConfinedClient) {
+            return try sandbox(of: peer.processID, descriptor: descriptor, at: .socket(socket))
+        } catch {
+            return error == .ended ? nil : error
+        }
+    }
+
+    private func sandbox(
+        of processID: Int32, descriptor: CInt, at end: PeerEnd
+    ) throws(ConfinedClient) -> ConfinedClient? {
+        let own = if let own { own } else { try ProcessFacts.own() }
+        self.own = own
+        do throws(ConfinedClient) {
+            return try ProcessFacts.read(processID, process: descriptor, at: end, own: own)
+                .sandbox(comparedWith: own)
+        } catch {
+            // That is why it could not be read.
+            throw PeerProcess.hasEnded(descriptor) ? .ended : error
+        }
+    }
+
+    /// To find a process that is not watched.
+    func reference(to processID: Int32, at socket: CInt) -> PeerReference {
+        let descriptor = hasPeerDescriptors ? descriptor(of: processID, at: socket) : -1
+        if descriptor >= 0 { close(descriptor) }
+        return hasPeerDescriptors ? .socket : .started(ProcText.startTime(of: processID))
+    }
+
+    /// A pidfd of the process at the other end, on kernels without SO_PEERPIDFD of the one with its number; -1 with errno set.
     private func descriptor(of processID: Int32, at socket: CInt) -> CInt {
         if hasPeerDescriptors {
             let descriptor = authd_peer_process(socket)

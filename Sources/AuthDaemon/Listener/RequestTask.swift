@@ -4,15 +4,17 @@ import AuthWire
 
 /// A request that waits.
 struct RequestTask: Sendable {
-    typealias Work = @Sendable () async throws(AgentError) -> Payload
+    /// Gets the deadline, so that it can end its own wait before it and say why.
+    typealias Work = @Sendable (BootInstant) async throws(AgentError) -> Payload
+    typealias BoundedWork = @Sendable () async throws(AgentError) -> Payload
 
     /// Identifies the request on its connection.
     let ticket: Int
     let kind: Kind
 
     enum Kind {
-        /// `late` sends a value at the deadline.
-        case once(within: Duration, late: OneShot<Void>, Work)
+        /// `late` sends a value at the deadline. The trail records the result that is sent.
+        case once(within: Duration, late: OneShot<Void>, BoundedWork, AuditTrail?)
         /// It sends its own response, and ends later.
         case stream(@Sendable () async -> Void)
     }
@@ -20,7 +22,7 @@ struct RequestTask: Sendable {
     /// Answers once, at the deadline at the latest, and returns when the work has ended. Work that ignores its cancellation
     /// still counts for its connection.
     func run(answer: @Sendable (Result<Payload, AgentError>) -> Void) async {
-        guard case .once(let limit, let late, let work) = kind else {
+        guard case .once(let limit, let late, let work, let trail) = kind else {
             if case .stream(let life) = kind { await life() }
             return
         }
@@ -35,13 +37,14 @@ struct RequestTask: Sendable {
             var outcome = first ?? .failure(.late(after: limit))
             // The agent stops, whatever error the work reports.
             if Task.isCancelled, case .failure = outcome { outcome = .failure(.stopping) }
-            answer(outcome)
+            trail?.record(outcome)
+            answer(outcome.map(\.rendered))
         }
     }
 
-    private static func outcome(of work: Work) async -> Result<Payload, AgentError> {
+    private static func outcome(of work: BoundedWork) async -> Result<Payload, AgentError> {
         do throws(AgentError) {
-            return .success(try await work().rendered)
+            return .success(try await work())
         } catch {
             return .failure(error)
         }

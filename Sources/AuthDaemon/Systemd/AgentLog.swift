@@ -1,4 +1,5 @@
 package import AuthModel
+import AuthSockets
 import Glibc
 package import Logging
 import Synchronization
@@ -17,10 +18,20 @@ package final class AgentLog: Sendable {
         set { threshold.store(Self.rank(newValue), ordering: .relaxed) }
     }
 
-    package func logger(_ label: String = "authd") -> Logger {
-        let write = Self.isJournal ? Journal.write : StandardError.write
-        return Logger(label: label) { _ in AgentLogHandler(log: self, write: write) }
+    package func logger() -> Logger { logger(to: Self.write) }
+
+    /// For the lines of the audit log, which are written at any level.
+    package func auditLogger() -> Logger { auditLogger(to: Self.write) }
+
+    func logger(to write: @escaping @Sendable (LogLine) -> Void) -> Logger {
+        Logger(label: "authd") { _ in AgentLogHandler(log: self, write: write) }
     }
+
+    func auditLogger(to write: @escaping @Sendable (LogLine) -> Void) -> Logger {
+        AgentLog(level: .info).logger(to: write)
+    }
+
+    private static var write: @Sendable (LogLine) -> Void { isJournal ? Journal.write : StandardError.write }
 
     package static var isJournal: Bool { standardErrorIsJournal(getenv: Environment.value) }
 

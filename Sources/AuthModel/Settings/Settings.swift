@@ -26,13 +26,18 @@ package struct Settings: Sendable, Equatable {
     package var hooks: [Hook] = []
     /// For cached API responses in memory; 0 disables the cache.
     package var apiCacheBytes = Self.defaultAPICacheBytes
+    /// How many sign-ins the programs of one unit may begin in an hour.
+    package var signInsPerHour = Self.defaultSignInsPerHour
     /// Whether notices are shown on the desktop.
     package var notifications = true
+    /// Whether authd serves clients of the session bus.
+    package var dbus = true
 
     /// The address of the user's Client ID Metadata Document.
     package var clientDocument: String?
 
     package static let defaultAPICacheBytes = 16 << 20
+    package static let defaultSignInsPerHour = 60
 
     package init() {}
 }

@@ -1,0 +1,61 @@
+import AuthModel
+
+/// Who is at the other end of a connection, and what that client may do. Only the sockets' thread uses it.
+final class Caller {
+    let peer: PeerCredentials
+    let listener: ListenerName
+    /// `nil` for a confined client.
+    let process: PeerProcess?
+    /// To find the process of a confined client.
+    private let reference: PeerReference
+    /// `nil`: it may do everything.
+    let confinement: Confinement?
+    /// Set as soon as there is one.
+    weak var socket: ClientSocket?
+    /// Of the security module, if the message bus reported it.
+    private let busLabel: String?
+    private let changes: AccessChanges
+    private var known: (generation: Int, identity: CallerIdentity, folder: String?)?
+    let repeated = RepeatedEntries()
+
+    init(
+        _ peer: PeerCredentials, from listener: ListenerName, process: PeerProcess?,
+        reference: PeerReference = .socket, confinement: Confinement?, changes: AccessChanges,
+        busLabel: String? = nil
+    ) {
+        self.peer = peer
+        self.listener = listener
+        self.process = process
+        self.reference = reference
+        self.confinement = confinement
+        self.changes = changes
+        self.busLabel = busLabel
+    }
+
+    /// Read when it is first needed, and again if the process has become another program, or the settings or rules have changed.
+    /// What could not be read is tried again.
+    var identity: CallerIdentity {
+        let generation = changes.generation
+        if let known, known.generation == generation {
+            let isOther = known.folder.map(known.identity.isOther) ?? false
+            if !isOther { return known.identity }
+        }
+        let end: PeerEnd? = listener == .dbus ? .bus(label: busLabel) : socket?.openDescriptor.map(PeerEnd.socket)
+        let bare = CallerIdentity(
+            listener: listener, processID: peer.processID, userID: peer.userID, sandbox: confinement?.client.sandbox)
+        guard let (identity, folder) = bare.completed(process?.reference ?? reference, at: end) else { return bare }
+        known = (generation, identity, folder)
+        return identity
+    }
+
+    /// Reads the identity of a program that may hide its executable as soon as it gets a response, before it has a secret.
+    func identifyEarly() {
+        if known == nil { _ = identity }
+    }
+
+    /// Of settings and rules.
+    var generation: Int { changes.generation }
+
+    /// The rule that decides about its requests.
+    var rule: String { confinement == nil ? AuditEntry.defaultRule : AuditEntry.confinedRule }
+}

@@ -1,0 +1,70 @@
+import AuthModel
+import CSystemd
+import Glibc
+
+/// Reads who is at the other end of a connection.
+///
+/// The sockets' thread does that. So nothing is read that the client's file systems answer: those of a FUSE or network file
+/// system may never do so.
+extension CallerIdentity {
+    /// The kernel's own limit for a path.
+    private static let longestPath = 4096
+
+    /// This identity with what can be read about its process. Parts that must not be read stay unknown.
+    /// - Parameter end: its connection; `nil` if that is closed.
+    /// - Returns: the folder of the process too, if its executable could be read there; `nil` if the process cannot be found or
+    ///   has ended, or if something else fails, as for lack of descriptors.
+    func completed(
+        _ reference: PeerReference, at end: PeerEnd?
+    ) -> (identity: CallerIdentity, folder: String?)? {
+        // The kernel has no number for a process that is not in our process namespace, or below it.
+        guard let end, processID > 0 else { return nil }
+        let (process, isOurs) = reference.open(processID, at: end.socket)
+        guard process >= 0 else { return nil }
+        defer { if isOurs { close(process) } }
+        var identity = self
+        let folder: String
+        do throws(ConfinedClient) {
+            identity.label = try end.label()
+            (folder, _) = try ProcText.folder(of: processID, process: process)
+            try identity.readFiles(of: folder)
+        } catch {
+            return nil
+        }
+        // What was read belongs to the process that has connected, unless that has ended.
+        guard !PeerProcess.hasEnded(process), reference.allows(startTicks: identity.startTicks) else { return nil }
+        return (identity, identity.executable == nil ? nil : folder)
+    }
+
+    /// Whether the process has become another program (execve(2)). One at the same path is not noticed, nor one that is not
+    /// dumpable.
+    func isOther(in folder: String) -> Bool {
+        guard let executable, let found = Self.executable(of: folder) else { return false }
+        return found != executable
+    }
+
+    private mutating func readFiles(of folder: String) throws(ConfinedClient) {
+        if let status = try ProcText.read(folder + "/stat").flatMap(ProcessStatus.init) {
+            startTicks = status.startTicks
+            terminal = status.terminal
+        }
+        if let group = try ProcText.read(folder + "/cgroup").flatMap(ControlGroup.init) {
+            unit = group.unit
+            slice = group.slice
+            loginSession = group.loginSession
+        }
+        executable = Self.executable(of: folder)
+    }
+
+    /// `nil` if it cannot be read, as for a process that is not dumpable.
+    ///
+    /// The kernel has the path in memory. The device and the inode would be attributes of the file, which its file system answers.
+    private static func executable(of folder: String) -> String? {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: longestPath) { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let count = unsafe readlink(folder + "/exe", start, buffer.count)
+            guard count > 0, count < buffer.count else { return nil }
+            return unsafe String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import AuthAgent
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// Records one request in the audit log as soon as it is answered.
+struct AuditTrail: Sendable {
+    private let request: AuditedRequest
+    private let caller: CallerIdentity
+    private let rule: String
+    private let repeated: RepeatedEntries
+    private let generation: Int
+    private let log: AuditLog
+
+    init(_ request: AuditedRequest, by caller: Caller, in log: AuditLog) {
+        self.request = request
+        self.caller = caller.identity
+        rule = caller.rule
+        repeated = caller.repeated
+        generation = caller.generation
+        self.log = log
+    }
+
+    /// The same handling, whose result is recorded.
+    func recording(_ handling: RequestHandling) -> RequestHandling {
+        switch handling {
+        case .now(let result):
+            record(result.map(Payload.value))
+            return handling
+        case .live(let token):
+            record(request, token: token.token, .number(token.number))
+            return handling
+        case .later(let limit, let work, _): return .later(within: limit, work, self)
+        case .open(let opening): return .open(recording(opening))
+        case .rendered, .onStream, .subscribe, .unsubscribe:
+            record(request)
+            return handling
+        }
+    }
+
+    /// Records the result that the client receives.
+    func record(_ result: Result<Payload, AgentError>) {
+        switch result {
+        case .success(.token(let answer)):
+            let token = Secret(answer.accessToken)
+            var request = request
+            request.session = answer.session
+            record(request, token: token, .hash(log.hash(of: token)))
+        case .success: record(request)
+        case .failure(let error): record(request, error)
+        }
+    }
+
+    private func recording(_ opening: StreamOpening) -> StreamOpening {
+        StreamOpening(
+            name: opening.name,
+            make: { send throws(AgentError) in
+                do throws(AgentError) {
+                    return try opening.make { result in
+                        record(result.map(Payload.response))
+                        send(result)
+                    }
+                } catch {
+                    record(request, error)
+                    throw error
+                }
+            }, run: opening.run)
+    }
+
+    private func record(
+        _ request: AuditedRequest, _ error: AgentError? = nil, token: Secret? = nil,
+        _ name: AnsweredRequest.Token? = nil
+    ) {
+        let answered = AnsweredRequest(
+            request: request, caller: caller, rule: rule, error: error.map { $0.kind ?? .internal_ }, token: name)
+        repeated.record(answered, token: token, generation: generation, in: log)
+    }
+}

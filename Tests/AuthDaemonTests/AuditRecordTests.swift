@@ -1,0 +1,103 @@
+import AuthConcurrency
+import AuthModel
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AuthDaemon
+
+/// Which program, session and result an entry of the audit log has.
+@Suite("What the audit log records of a request", .timeLimit(.minutes(1)))
+struct AuditRecordTests {
+    @Test("the program is known, also if its executable can no longer be read after the first response")
+    func hidden() async throws {
+        try await TestServer.run { rig in
+            let answers = try await SenderTests.responses("hidden", rig.path)
+            #expect(answers.count == 2 && answers.allSatisfy { $0["result"] != nil }, "\(answers)")
+            let entries = try await onThread { try AuditLogTests.list(rig) }
+            let program = URL(filePath: "/usr/bin/python3").resolvingSymlinksInPath().path
+            #expect(entries.map(\.exe) == [program])
+        }
+    }
+
+    private static func profile(_ name: String) -> ProviderProfile {
+        ProviderProfile(
+            name: name, title: name, source: "test",
+            environments: [ProviderEnvironment(name: "production", baseURL: "https://\(name).example")],
+            defaultEnvironment: "production", signIn: [], renewal: Renewal(kind: .none))
+    }
+
+    @Test("a token for an origin is recorded with the session that it belongs to, and a refusal with none")
+    func origins() async throws {
+        let names = ["shop", "work"]
+        let catalog = ProfileCatalog(names.map(Self.profile))
+        try await TestServer.run(names: names, catalog: catalog) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                for name in names {
+                    let answer = try client.ask("token.get", ["origin": .string("https://\(name).example")])
+                    #expect(answer["result"]?["session"] == .string(name), "\(answer.text())")
+                }
+                #expect(try client.ask("token.get", ["origin": "https://other.example"]).errorKind == "denied")
+                let entries = try AuditLogTests.list(rig)
+                #expect(entries.map { $0.session?.text } == ["shop", "work", nil])
+            }
+        }
+    }
+
+    @Test("a request that takes too long is recorded as that at its deadline, whatever its work returns later")
+    func late() async throws {
+        let log = AuditLog(clock: BootClock())
+        let caller = Caller(
+            PeerCredentials(processID: 7, userID: 1000), from: .api, process: nil, confinement: nil,
+            changes: AccessChanges())
+        let trail = AuditTrail(AuditedRequest(method: "token.get"), by: caller, in: log)
+        let token = TokenResult(accessToken: "a", tokenType: "Bearer", session: try SessionName("shop"))
+        let (late, answered) = (OneShot<Void>(), OneShot<Void>())
+        late.send(())
+        let work: RequestTask.BoundedWork = { () async throws(AgentError) in
+            // It ignores its cancellation.
+            await withoutCancellation { _ = await answered.value() }
+            return .token(token)
+        }
+        let task = RequestTask(ticket: 1, kind: .once(within: .seconds(1), late: late, work, trail))
+        await task.run { result in
+            #expect(result == .failure(.late(after: .seconds(1))))
+            #expect(log.list(after: 0, limit: 9).entries.map(\.error) == [.timeout])
+            answered.send(())
+        }
+        let entries = log.list(after: 0, limit: 9).entries
+        #expect(entries.map(\.error) == [.timeout] && entries.map(\.token) == [nil])
+    }
+
+    @Test("a notification is recorded")
+    func notification() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send(RawClient.request("token.get", ["purpose": "x"], id: nil))
+                #expect(try client.ask("agent.ping")["result"] != nil)
+                let entries = try AuditLogTests.list(rig)
+                #expect(entries.map(\.purpose) == ["x"] && entries.map(\.error) == [nil])
+            }
+        }
+    }
+
+    @Test("after a change of settings or rules a repeated request is an entry of its own")
+    func generations() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                func ask() throws {
+                    #expect(try AuditLogTests.askPlainly(client)["result"] != nil)
+                    #expect(try client.ask("token.get", ["purpose": "x"])["result"] != nil)
+                }
+                for _ in 1...2 { try ask() }
+                rig.changes.changed()
+                try ask()
+                #expect(try AuditLogTests.list(rig).map(\.count) == [2, 2, 1, 1])
+            }
+        }
+    }
+}
