@@ -1,29 +1,25 @@
-// sd-daemon(3), sd-journal(3) and sd-login(3) as one module, and what of Linux itself Swift's Glibc does not show
+// sd-bus(3), sd-daemon(3), sd-journal(3) and sd-login(3) as one module, and what of Linux itself Swift's Glibc does not show
 // (it is compiled without _GNU_SOURCE, and variadic functions are not imported).
 #pragma once
 #define SD_JOURNAL_SUPPRESS_LOCATION
-#include <arpa/inet.h>
 #include <errno.h>
-#include <linux/inet_diag.h>
-#include <linux/netlink.h>
-#include <linux/sock_diag.h>
-#include <netinet/in.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>
 #include <systemd/sd-login.h>
 #include <unistd.h>
-
-// fcntl(2), "Open file description locks".
-static const int authd_ofd_setlk = 37;
 
 // SO_PEERCRED of unix(7): struct ucred is these three. Returns 0, or -1 with errno set.
 struct authd_peer {
@@ -37,26 +33,12 @@ static inline int authd_peer_of(int fd, struct authd_peer *peer) {
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }
 
-// SO_PASSCRED of unix(7): what is received brings the credentials of its sender. Sockets from accept(2) inherit it. Returns 0, or
-// -1 with errno set.
-static inline int authd_pass_credentials(int fd) {
-    const int pass_credentials = 16, on = 1;
-    return setsockopt(fd, SOL_SOCKET, pass_credentials, &on, sizeof on);
-}
-
 // Whether the socket has SO_PASSCRED. Since Linux 6.16 a connection has what its listening socket had when the client connected.
 static inline int authd_passes_credentials(int fd) {
     const int pass_credentials = 16;
     int on = 0;
     socklen_t length = sizeof on;
     return getsockopt(fd, SOL_SOCKET, pass_credentials, &on, &length) == 0 && on;
-}
-
-// SO_PASSRIGHTS of Linux 6.16: without it sendmsg(2) refuses descriptors (EPERM). Sockets from accept(2) inherit it. An older kernel
-// closes them in the thread that receives, and closing some blocks, such as a TCP socket with SO_LINGER.
-static inline void authd_refuse_descriptors(int fd) {
-    const int pass_rights = 83, off = 0;
-    (void)setsockopt(fd, SOL_SOCKET, pass_rights, &off, sizeof off);
 }
 
 // recv(2) from a socket with SO_PASSCRED. The sender has the pid -1 if it is unknown. The kernel does not join bytes of two
@@ -130,54 +112,25 @@ int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags
 // accept(2): closed on exec, and never blocking. The descriptor, or -1 with errno set.
 static inline int authd_accept(int listener) { return accept4(listener, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 
+// AT_EXECFN of getauxval(3): the path that execve(2) was called with; null if the kernel does not say.
+static inline const char *authd_started_as(void) { return (const char *)getauxval(AT_EXECFN); }
+
 // PR_SET_NAME(2const): of the calling thread, at most 15 bytes.
 static inline int authd_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 // Declared by spawn.h for programs built with _GNU_SOURCE only.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-// Who owns the TCP socket with these two ends (sock_diag(7)); ports in the order of this machine. Returns 0, or an errno:
-// ENOENT if there is no such socket, and if the kernel does not have the module.
-static inline int authd_tcp_owner(
-    int family, const void *source, uint16_t source_port, const void *destination, uint16_t destination_port,
-    uint32_t *user) {
-    struct {
-        struct nlmsghdr head;
-        struct inet_diag_req_v2 body;
-    } request;
-    memset(&request, 0, sizeof request);
-    request.head.nlmsg_len = sizeof request;
-    request.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-    request.head.nlmsg_flags = NLM_F_REQUEST;
-    request.body.sdiag_family = (uint8_t)family;
-    request.body.sdiag_protocol = IPPROTO_TCP;
-    request.body.idiag_states = ~0u;
-    request.body.id.idiag_sport = htons(source_port);
-    request.body.id.idiag_dport = htons(destination_port);
-    request.body.id.idiag_cookie[0] = request.body.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
-    size_t length = family == AF_INET6 ? 16 : 4;
-    memcpy(request.body.id.idiag_src, source, length);
-    memcpy(request.body.id.idiag_dst, destination, length);
-
-    int netlink = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
-    if (netlink < 0) return errno;
-    union {
-        struct nlmsghdr head;
-        char bytes[4096];
-    } answer;
-    // The kernel has answered when send(2) returns.
-    long sent = send(netlink, &request, sizeof request, 0);
-    long count = sent < 0 ? -1 : recv(netlink, &answer, sizeof answer, 0);
-    int failure = count < 0 ? errno : EBADMSG;
-    close(netlink);
-    if (count < (long)NLMSG_HDRLEN || !NLMSG_OK(&answer.head, (unsigned)count)) return failure;
-    if (answer.head.nlmsg_type == NLMSG_ERROR && count >= (long)NLMSG_LENGTH(sizeof(struct nlmsgerr)))
-        return -((struct nlmsgerr *)NLMSG_DATA(&answer.head))->error;
-    if (answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY || count < (long)NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
-        return failure;
-    struct inet_diag_msg *found = (struct inet_diag_msg *)NLMSG_DATA(&answer.head);
-    // A socket that its process has closed has no owner: the kernel says 0, which is root.
-    if (found->idiag_inode == 0) return ENOENT;
-    *user = found->idiag_uid;
-    return 0;
+// A pipe that holds `size` bytes at least, closed on exec and never blocking (pipe(2), F_SETPIPE_SZ of fcntl(2)). Returns 0, or
+// -1 with errno set.
+int pipe2(int ends[2], int flags);
+static inline int authd_pipe(int ends[2], int size) {
+    const int set_pipe_size = 1031;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) return -1;
+    if (fcntl(ends[1], set_pipe_size, size) >= size) return 0;
+    int failure = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = failure;
+    return -1;
 }

@@ -1,11 +1,13 @@
 import Foundation
+import Glibc
+import Synchronization
 
 /// A home, a bus and a keyring for one test, as in a user's session.
 package final class Desktop: Sendable {
     package static let keyringPassword = "pw"
     package let folder: TemporaryFolder
     package let environment: [String: String]
-    private let bus: Child
+    private let bus: Mutex<Child>
 
     package init() async throws {
         folder = try TemporaryFolder()
@@ -18,12 +20,25 @@ package final class Desktop: Sendable {
         let address = "unix:path=\(folder.path)/bus"
         let configuration = "\(folder.path)/bus.conf"
         try Self.busConfiguration(address).write(toFile: configuration, atomically: true, encoding: .utf8)
-        bus = try await Child(
+        bus = Mutex(try await Self.startBus(configuration, environment))
+        environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        self.environment = environment
+    }
+
+    private static func startBus(_ configuration: String, _ environment: [String: String]) async throws -> Child {
+        let bus = try await Child(
             ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address=1"],
             environment: environment)
         guard await bus.out.wait(for: "unix:path=") else { throw Failure("no bus: \(bus.err.text)") }
-        environment["DBUS_SESSION_BUS_ADDRESS"] = address
-        self.environment = environment
+        return bus
+    }
+
+    package func killBus() async { await bus.withLock { $0 }.end(SIGKILL) }
+
+    /// At the same address.
+    package func startBusAgain() async throws {
+        let new = try await Self.startBus("\(folder.path)/bus.conf", environment)
+        bus.withLock { $0 = new }
     }
 
     /// A session bus that starts no services. One that does puts a second, locked keyring in the place of one that is
@@ -142,6 +157,6 @@ package final class Desktop: Sendable {
 
     /// Ends what was started here; the keyring ends with its bus.
     package func end() async {
-        await bus.end()
+        await bus.withLock { $0 }.end()
     }
 }

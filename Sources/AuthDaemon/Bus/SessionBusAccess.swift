@@ -1,0 +1,50 @@
+package import AuthConcurrency
+
+/// The session bus for ``BusService``, and whether the settings want it.
+package struct SessionBusAccess: Sendable {
+    let address: BusAddress
+    let isOn: StateBroadcast<Bool>
+
+    /// - Parameter address: as in `DBUS_SESSION_BUS_ADDRESS`; `nil`: unknown.
+    /// - Returns: `nil` without an address of a Unix socket.
+    package init?(address: String?, isOn: StateBroadcast<Bool>) {
+        guard let address = address.flatMap(BusAddress.init) else { return nil }
+        self.address = address
+        self.isOn = isOn
+    }
+}
+
+/// The Unix sockets in an address of a message bus (D-Bus specification, "Server Addresses"). Others are not used: they may
+/// start programs, or wait for a name server.
+struct BusAddress: Sendable, Equatable {
+    let text: String
+    /// Of the first one that is a file.
+    let socketPath: String?
+
+    init?(_ text: String) {
+        let entries = text.split(separator: ";").filter { entry in
+            ["unix:path=", "unix:abstract="].contains { entry.hasPrefix($0) }
+        }
+        guard !entries.isEmpty else { return nil }
+        self.text = entries.joined(separator: ";")
+        socketPath = entries.lazy.compactMap(Self.path).first
+    }
+
+    private static func path(of entry: Substring) -> String? {
+        let key = "unix:path="
+        guard entry.hasPrefix(key) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = entry.utf8.dropFirst(key.utf8.count).prefix { $0 != UInt8(ascii: ",") }
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, let escaped = UInt8(digits, radix: 16)
+            else { return nil }
+            bytes.append(escaped)
+            rest = rest.dropFirst(2)
+        }
+        return bytes.first == UInt8(ascii: "/") ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+}
