@@ -3,6 +3,8 @@ package import AuthModel
 import FoundationEssentials
 package import NIOCore
 import NIOHTTPCompression
+import NIOSSL
+import Synchronization
 
 /// The agent's HTTP client: a pool of connections for each origin and route, on shared event loops.
 ///
@@ -49,11 +51,14 @@ package final class AsyncHTTPTransport: HTTPTransport {
     let limits: TransportLimits
     let userAgent: String
     let proxies: ProxyRules
+    let roots: TrustRoots
     private let pool: ClientPool
     /// For streamed requests, which are long and have their own time limit, so that others need not wait for them.
     private let streams: ClientPool
     /// For responses that are read while they arrive.
     let live: ClientPool
+    /// For ``connect(to:on:)``, once it was needed.
+    let tlsContext = Mutex<NIOSSLContext?>(nil)
 
     /// - Throws: if the proxy or the file of certificates cannot be used.
     package init(_ configuration: Configuration, group: any EventLoopGroup) throws(TransportSettingsError) {
@@ -62,6 +67,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
         proxies = try ProxyRules(
             setting: configuration.proxy, noProxy: configuration.noProxy, environment: configuration.environment)
         notices = roots.notices
+        self.roots = roots
         self.limits = limits
         userAgent = "authd/\(configuration.version)"
         pool = ClientPool(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }

@@ -1,0 +1,21 @@
+/// Limits for the clients of a front, so that none of them can exhaust it.
+package struct FrontLimits: Sendable {
+    /// Names and values of all header fields. Servers accept 8 to 64 KiB.
+    package static let headBytes = 64 << 10
+    package static let headFields = 256
+
+    /// At once. Each takes some 20 KiB, and up to 200 KiB while a body is passed on.
+    package var connections = 256
+    /// From the connection to the end of the first request's head. A client sends it at once.
+    package var headTime = Duration.seconds(10)
+    /// Between two requests of a connection.
+    package var idleTime = Duration.seconds(75)
+    /// How long a client may neither send the rest of a body nor accept any of a response, as in other servers.
+    package var stallTime = Duration.seconds(60)
+    /// After the last response of a connection, for the client to read it while it still sends. What it sends is dropped.
+    package var lingerTime = Duration.seconds(2)
+    /// For requests in progress when the front ends.
+    package var drainTime = Duration.seconds(5)
+
+    package init() {}
+}

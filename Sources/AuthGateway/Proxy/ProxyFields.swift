@@ -1,0 +1,74 @@
+import AuthModel
+package import AuthWire
+
+/// What of a message is passed on.
+package enum ProxyFields {
+    /// Of one connection (RFC 9110 §7.6.1), beside those that `Connection` names.
+    private static let ofConnection: Set<String> = [
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+    /// Set for the connection to the server, or for the token: a request has exactly one. The key of the proxy is not for the server.
+    private static let ofRequest: Set<String> = [
+        "authd-key", "authorization", "content-length", "dpop", "expect", "host",
+    ]
+
+    /// The request as the server gets it.
+    /// - Throws: if the token cannot be sent as the profile says.
+    package static func request(
+        _ request: FrontRequest, to target: ProxyTarget, with token: ProxyToken
+    ) throws(AgentError) -> (url: String, fields: [(name: String, value: String)]) {
+        var left = dropped(request.head.fields).union(ofRequest)
+        if let key = request.keyHeader { left.insert(key) }
+        if case .header(let name, _) = token.place { left.insert(name.lowercased()) }
+        var fields = request.head.fields.filter { !left.contains($0.name.lowercased()) }
+        if case .cookie(let name, _) = token.place { remove(cookie: name, from: &fields) }
+        for index in fields.indices { fields[index].value = value(of: fields[index], for: request, to: target) }
+        var url = token.place.removed(from: target.url(for: request.target))
+        try token.add(to: &fields, url: &url)
+        return (url, fields)
+    }
+
+    /// The response as the client gets it.
+    package static func response(
+        _ fields: [(name: String, value: String)], of target: ProxyTarget, prefix: String
+    ) -> [(name: String, value: String)] {
+        let left = dropped(fields)
+        return fields.filter { !left.contains($0.name.lowercased()) }.map { field in
+            switch field.name.lowercased() {
+            case "location", "content-location": (field.name, target.location(field.value, prefix: prefix))
+            default: field
+            }
+        }
+    }
+
+    /// An address of the proxy becomes one of the server, which compares it with its own. The proxy's has the key.
+    private static func value(
+        of field: (name: String, value: String), for request: FrontRequest, to target: ProxyTarget
+    ) -> String {
+        switch field.name.lowercased() {
+        case "origin": request.target(of: field.value).map { _ in target.origin.text } ?? field.value
+        case "referer": request.target(of: field.value).map { _ in target.origin.text + "/" } ?? field.value
+        // WebDAV (RFC 4918 §10.3).
+        case "destination": request.target(of: field.value).map(target.url(for:)) ?? field.value
+        default: field.value
+        }
+    }
+
+    private static func dropped(_ fields: [(name: String, value: String)]) -> Set<String> {
+        var names = ofConnection
+        for field in fields where field.name.lowercased() == "connection" {
+            for name in field.value.split(separator: ",") { names.insert(name.lowercased().withoutSpaceAround) }
+        }
+        return names
+    }
+
+    private static func remove(cookie name: String, from fields: inout [(name: String, value: String)]) {
+        for index in fields.indices where fields[index].name.lowercased() == "cookie" {
+            fields[index].value = fields[index].value.split(separator: ";")
+                .map { String($0).withoutSpaceAround }
+                .filter { $0.prefix { $0 != "=" } != name }.joined(separator: "; ")
+        }
+        fields.removeAll { $0.name.lowercased() == "cookie" && $0.value.isEmpty }
+    }
+}
