@@ -9,10 +9,13 @@ struct Stats: AgentCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Print metrics in this text format: openmetrics or prometheus.", valueName: "format"), transform: format)
+            "Print metrics in this text format: openmetrics or prometheus.", valueName: "format"),
+        completion: .words(MetricsText.Format.self), transform: format)
     var metrics: MetricsText.Format?
 
-    @Option(help: ArgumentHelp("Write the metrics to this file, which is replaced at once.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the metrics to this file, which is replaced at once.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

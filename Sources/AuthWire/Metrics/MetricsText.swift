@@ -1,41 +1,39 @@
-import AuthWire
-
 /// Figures in the text formats of OpenMetrics and Prometheus, one family after the other.
-struct MetricsText {
-    enum Format: String, CaseIterable {
+package struct MetricsText: Sendable {
+    package enum Format: String, CaseIterable, Sendable {
         /// OpenMetrics 1.0.
         case openmetrics
         /// Prometheus's text format 0.0.4, which node_exporter's textfile collector reads.
         case prometheus
     }
 
-    enum Kind: String {
+    package enum Kind: String, Sendable {
         case counter, gauge, histogram
     }
 
-    let format: Format
+    package let format: Format
     private var lines: [String] = []
 
-    init(_ format: Format) { self.format = format }
+    package init(_ format: Format) { self.format = format }
 
-    var text: String {
+    package var text: String {
         (lines + (format == .openmetrics ? ["# EOF"] : [])).joined(separator: "\n")
     }
 
     /// Begins a family of samples. A counter is named without `_total`.
-    mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+    package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         // OpenMetrics names the family, Prometheus the sample.
         let name = kind == .counter && format == .prometheus ? name + "_total" : name
         lines += ["# HELP \(name) \(help)", "# TYPE \(name) \(kind.rawValue)"]
     }
 
-    mutating func sample(_ name: String, _ value: String, _ labels: [(name: String, value: String)] = []) {
+    package mutating func sample(_ name: String, _ value: String, _ labels: [(name: String, value: String)] = []) {
         let labels = labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
         lines.append(labels.isEmpty ? "\(name) \(value)" : "\(name){\(labels)} \(value)")
     }
 
     /// A family with one sample.
-    mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: String) {
+    package mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: String) {
         family(name, kind, help)
         sample(kind == .counter ? name + "_total" : name, value)
     }

@@ -1,14 +1,19 @@
-import AuthWire
+/// What `authc stats` and the local HTTP endpoint show: the agent's counters, its sessions, its store and the writes that wait.
+/// `nil` is what the agent does not know while its store cannot be read.
+package struct AgentFigures: Sendable {
+    package let stats: AgentStats
+    package let store: StoreInfo
+    package let sessions: [SessionStatus]?
+    package let writes: [OutboxItem]?
 
-/// What `authc stats` shows: the agent's counters, its sessions, its store and the writes that wait. `nil` is what the agent
-/// does not know while its store cannot be read.
-struct AgentFigures {
-    let stats: AgentStats
-    let store: StoreInfo
-    let sessions: [SessionStatus]?
-    let writes: [OutboxItem]?
+    package init(stats: AgentStats, store: StoreInfo, sessions: [SessionStatus]?, writes: [OutboxItem]?) {
+        self.stats = stats
+        self.store = store
+        self.sessions = sessions
+        self.writes = writes
+    }
 
-    func metrics(_ format: MetricsText.Format) -> String {
+    package func metrics(_ format: MetricsText.Format) -> String {
         var text = MetricsText(format)
         addAgent(to: &text)
         addTokenRequests(to: &text)

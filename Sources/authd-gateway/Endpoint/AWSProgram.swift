@@ -1,0 +1,42 @@
+import AuthGateway
+import AuthHTTP
+import AuthModel
+import AuthWire
+import Glibc
+import NIOPosix
+
+/// `authd-gateway aws`: prints credentials of a role as the `credential_process` of a profile does, and ends.
+struct AWSProgram: Sendable {
+    let arguments: AWSArguments
+
+    /// Ends the process.
+    func run() async -> Never {
+        do throws(GatewayMistake) {
+            let output = LineWriter()
+            output.write(try await credentials().processJSON.serialized())
+            await output.flush(within: .seconds(1))
+            exit(0)
+        } catch {
+            Note.write(error.text)
+            exit(error.status)
+        }
+    }
+
+    private func credentials() async throws(GatewayMistake) -> AWSCredentials {
+        let transport = try GatewayProcess.transport(
+            MultiThreadedEventLoopGroup(numberOfThreads: 1), connectionsPerOrigin: 1)
+        let exchange = CredentialExchange(
+            agent: try EndpointProgram.agent(socket: arguments.socket), transport: transport)
+        let result: Result<AWSCredentials, FrontProblem>
+        do throws(FrontProblem) {
+            result = .success(try await exchange.credentials(for: arguments.identity))
+        } catch {
+            result = .failure(error)
+        }
+        await transport.shutdown()
+        switch result {
+        case .success(let credentials): return credentials
+        case .failure(let problem): throw GatewayMistake(text: problem.detail, status: problem.exitStatus)
+        }
+    }
+}
