@@ -62,7 +62,8 @@ struct SignIn {
     ) throws(Failure) -> Failure? {
         let (fields, mayReplace) = (tries.fields, replacesAccount || tries.hasAgreed)
         var step = try begin(prompter) {
-            goal.request(session, fields: fields, replaces: $0, replacesAccount: mayReplace)
+            goal.request(
+                session, fields: fields, replaces: $0, replacesAccount: mayReplace, timeout: options.timeout)
         }
         do throws(Failure) {
             while true {
@@ -135,7 +136,7 @@ struct SignIn {
         case .fields:
             switch try prompter.answers(to: step, previous: previous) {
             case .fields(let fields):
-                return .ask(LoginAnswer(login: step.login, fields: fields))
+                return .ask(LoginAnswer(login: step.login, fields: fields, timeout: options.timeout))
             case .resend: return .ask(LoginResend(LoginParams(login: step.login)))
             }
         case .device:
@@ -152,7 +153,7 @@ struct SignIn {
             try openBrowser(step)
             guard step.fields != nil else { break }
             guard case .fields(let fields) = try prompter.answers(to: step) else { return nil }
-            return .ask(LoginAnswer(login: step.login, fields: fields))
+            return .ask(LoginAnswer(login: step.login, fields: fields, timeout: options.timeout))
         }
         let left = step.expiresAt.map { max(.zero, .seconds($0 - WallClock.now)) + Self.grace }
         return .wait(until: .after(left ?? Self.longestWait))

@@ -4,14 +4,15 @@ import AuthWire
 /// Gives fields without a terminal.
 struct FieldOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The value of a field that is not secret.", valueName: "name=value"))
+        help: ArgumentHelp("The value of a field that is not secret.", valueName: "name=value"), completion: .fields)
     var field: [String] = []
 
     @Flag(help: "Read the password from stdin. If there are two, this is the new one.")
     var passwordStdin = false
 
     @Option(
-        help: ArgumentHelp("Read a secret field from an open descriptor.", valueName: "name=fd"))
+        help: ArgumentHelp("Read a secret field from an open descriptor.", valueName: "name=fd"),
+        completion: .secretFields)
     var secretFd: [String] = []
 
     /// - Parameter client: the value of `--client-id`.
@@ -25,11 +26,10 @@ struct FieldOptions: ParsableArguments {
 
 struct SignInOptions: ParsableArguments {
     @Argument(
-        help: "The provider; `authc provider list` shows all. Or a protected resource's URL.",
-        completion: .custom { _, _, _ in KnownNames.providers() })
-    var provider: String
+        help: "The provider; `authc provider list` shows all. Or a protected resource's URL.", completion: .providers)
+    var provider: String?
 
-    @Option(help: "An environment of the provider.")
+    @Option(help: "An environment of the provider.", completion: .environments)
     var environment: String?
 
     @OptionGroup var fields: FieldOptions
@@ -43,13 +43,16 @@ struct SignInOptions: ParsableArguments {
     @Flag(help: "Replace the account of the session without asking.")
     var replaceAccount = false
 
+    /// - Parameter target: what was chosen, if the command line does not name it.
     func run(
-        method: String?, scopes: [String] = [], client: String? = nil, share: Bool = true, _ options: Options
+        _ target: FirstSignIn.Target? = nil, method: String?, scopes: [String] = [], client: String? = nil,
+        share: Bool = true, _ options: Options
     ) throws(Failure) -> ExitStatus {
-        try SignIn.run(
+        guard let provider = provider ?? target?.provider else { throw .internalError("no provider is chosen") }
+        return try SignIn.run(
             .signIn(
-                provider: provider, environment: environment, method: method, scopes: scopes, remember: remember,
-                share: share),
+                provider: provider, environment: environment ?? target?.environment, method: method, scopes: scopes,
+                remember: remember, share: share),
             fields.given(options, client: client), options, replaces: replace, replacesAccount: replaceAccount)
     }
 }
@@ -57,12 +60,15 @@ struct SignInOptions: ParsableArguments {
 struct LoginCommand: AgentCommand {
     static let configuration = CommandConfiguration(
         commandName: "login", abstract: "Sign in.",
-        discussion: "Asks on the terminal for what is missing. Secrets are not shown, and are never arguments.")
+        discussion: """
+            Asks on the terminal for what is missing, also for the provider. Secrets are not shown, and are never arguments. \
+            If the agent's user unit is installed but not running, its socket is started.
+            """)
 
     @OptionGroup var common: AskingCommonOptions
     @OptionGroup var signIn: SignInOptions
 
-    @Option(help: "A sign-in method of the provider. Default: its first.")
+    @Option(help: "A sign-in method of the provider. Default: its first.", completion: .methods)
     var method: String?
 
     @Flag(help: "OAuth only: sign in with the browser of this machine.")
@@ -76,12 +82,14 @@ struct LoginCommand: AgentCommand {
 
     @Option(
         help: ArgumentHelp(
-            "OAuth only: request this scope instead of the usual ones. May be repeated.", valueName: "scope"))
+            "OAuth only: request this scope instead of the usual ones. May be repeated.", valueName: "scope"),
+        completion: .nothing)
     var scope: [String] = []
 
     @Option(
         name: .customLong("client-id"),
-        help: ArgumentHelp("With a URL: the client that you have registered there.", valueName: "id"))
+        help: ArgumentHelp("With a URL: the client that you have registered there.", valueName: "id"),
+        completion: .nothing)
     var clientID: String?
 
     @Flag(
@@ -90,7 +98,7 @@ struct LoginCommand: AgentCommand {
     var share = true
 
     func validate() throws {
-        guard clientID == nil || SignInRequestOptions.isURL(signIn.provider) else {
+        guard clientID == nil || signIn.provider.map(SignInRequestOptions.isURL) == true else {
             throw ValidationError("--client-id is for a sign-in to a URL; a profile names its client.")
         }
         guard ways.count + (method == nil ? 0 : 1) <= 1 else {
@@ -104,7 +112,10 @@ struct LoginCommand: AgentCommand {
     }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try signIn.run(method: ways.first ?? method, scopes: scope, client: clientID, share: share, options)
+        AgentStart.ifNeeded(options)
+        let target = signIn.provider == nil ? try FirstSignIn.run(options) : nil
+        return try signIn.run(
+            target, method: ways.first ?? method, scopes: scope, client: clientID, share: share, options)
     }
 }
 
@@ -114,8 +125,17 @@ struct Register: AgentCommand {
     @OptionGroup var common: AskingCommonOptions
     @OptionGroup var signIn: SignInOptions
 
-    @Option(help: "A registration method of the provider.")
+    @Option(help: "A registration method of the provider.", completion: .methods)
     var method = "register"
 
-    func run(_ options: Options) throws(Failure) -> ExitStatus { try signIn.run(method: method, options) }
+    func validate() throws {
+        guard signIn.provider != nil else {
+            throw ValidationError("Name a provider; `authc provider list` shows all.")
+        }
+    }
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        AgentStart.ifNeeded(options)
+        return try signIn.run(method: method, options)
+    }
 }

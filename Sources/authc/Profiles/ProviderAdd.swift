@@ -22,31 +22,39 @@ struct ProviderAdd: AgentCommand {
     @Flag(help: "List the known providers.")
     var list = false
 
-    @Option(help: ArgumentHelp("The client ID that the provider assigned.", valueName: "id"))
+    @Option(help: ArgumentHelp("The client ID that the provider assigned.", valueName: "id"), completion: .nothing)
     var clientId: String?
 
-    @Option(help: ArgumentHelp("Your host or domain at the provider.", valueName: "host"))
+    @Option(help: ArgumentHelp("Your host or domain at the provider.", valueName: "host"), completion: .nothing)
     var host: String?
 
-    @Option(help: ArgumentHelp("Your tenant's ID (Microsoft), common or organizations.", valueName: "uuid"))
+    @Option(
+        help: ArgumentHelp("Your tenant's ID (Microsoft), common or organizations.", valueName: "uuid"),
+        completion: .nothing)
     var tenant: String?
 
-    @Option(help: ArgumentHelp("Your realm (Keycloak).", valueName: "realm"))
+    @Option(help: ArgumentHelp("Your realm (Keycloak).", valueName: "realm"), completion: .nothing)
     var realm: String?
 
-    @Option(help: ArgumentHelp("The identifier of the API (Auth0).", valueName: "url"))
+    @Option(help: ArgumentHelp("The identifier of the API (Auth0).", valueName: "url"), completion: .nothing)
     var audience: String?
 
-    @Option(help: ArgumentHelp("A scope to request, instead of the usual ones. May be repeated.", valueName: "scope"))
+    @Option(
+        help: ArgumentHelp("A scope to request, instead of the usual ones. May be repeated.", valueName: "scope"),
+        completion: .nothing)
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("The port of the redirect URI, if it has one.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("The port of the redirect URI, if it has one.", valueName: "number"), completion: .nothing)
     var port: Int?
 
-    @Option(help: ArgumentHelp("The profile's name, if it is not the provider's.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The profile's name, if it is not the provider's.", valueName: "name"), completion: .nothing)
     var name: String?
 
-    @Option(name: [.short, .long], help: ArgumentHelp("Write to this file; - is stdout.", valueName: "file"))
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("Write to this file; - is stdout.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Flag(help: "Replace an existing file.")
@@ -69,37 +77,56 @@ struct ProviderAdd: AgentCommand {
             return .done
         }
         let path = if let output { output } else { try ProfileFile.usualPath(of: profile.name) }
-        // What the agent accepts. Without an agent the file is written unchecked.
-        var isChecked = false
-        do throws(Failure) {
-            let check = try options.connect().call(ProviderCheckRun(text: profile.text, file: path)).value
-            guard check.problems.isEmpty else {
-                throw Failure(
-                    status: .badSettings, kind: "settings",
-                    message: "the profile would have problems; nothing was written",
-                    hint: check.problems.map(\.description).joined(separator: "; "))
-            }
-            isChecked = true
-        } catch {
-            guard error.status == .noAgent else { throw error }
-        }
-        try ProfileFile.write(
-            profile.text, to: path, replacing: force, ifExists: "use --force to replace it, or --name for another one")
+        let isChecked = try write(profile.text, to: path, options)
         if options.json {
             return try Output.jsonResult(["provider": .string(profile.name), "path": .string(path)])
         }
-        report(profile, at: path, isChecked: isChecked)
-        return .done
-    }
-
-    private func report(_ profile: (name: String, text: String), at path: String, isChecked: Bool) {
-        Output.note(Visible.line("\(path): written."))
-        if !lacksClient { Self.advise(profile.text) }
+        report(profile.text, at: path)
         let place = output == nil ? "" : "put the file in ~/.config/authd/providers, "
         Output.note("Then \(place)load the profile and sign in:")
         if !isChecked { Output.note(Visible.line("  authc provider check \(ProviderNew.quoted(path))")) }
         Output.note("  authc reload")
         Output.note("  authc login \(profile.name)")
+        return .done
+    }
+
+    /// The part of `authc login`, which then loads the profile and signs in.
+    func runInLogin(_ options: Options) throws(Failure) {
+        guard let provider else { return }
+        let profile = try profile(of: provider, options)
+        let path = try ProfileFile.usualPath(of: profile.name)
+        _ = try write(profile.text, to: path, options)
+        report(profile.text, at: path)
+    }
+
+    /// - Returns: whether the agent has checked it. Without an agent the file is written unchecked.
+    private func write(_ profile: String, to path: String, _ options: Options) throws(Failure) -> Bool {
+        var isChecked = false
+        do throws(Failure) {
+            try Self.check(profile, at: path, options)
+            isChecked = true
+        } catch {
+            guard error.status == .noAgent else { throw error }
+        }
+        try ProfileFile.write(
+            profile, to: path, replacing: force, ifExists: "use --force to replace it, or --name for another one")
+        return isChecked
+    }
+
+    /// - Throws: if the agent would not accept the profile.
+    static func check(_ profile: String, at path: String, _ options: Options) throws(Failure) {
+        let check = try options.connect().call(ProviderCheckRun(text: profile, file: path)).value
+        guard check.problems.isEmpty else {
+            throw Failure(
+                status: .badSettings, kind: "settings",
+                message: "the profile would have problems; nothing was written",
+                hint: check.problems.map(\.description).joined(separator: "; "))
+        }
+    }
+
+    private func report(_ profile: String, at path: String) {
+        Output.note(Visible.line("\(path): written."))
+        if !lacksClient { Self.advise(profile) }
     }
 
     /// The user has to register a client first.

@@ -3,7 +3,7 @@ import AuthWire
 
 struct ProviderNew: AgentCommand {
     /// The document of a large API has megabytes.
-    private static let longestDescription = 64 << 20
+    static let longestDescription = 64 << 20
     /// Lines about what was left out: more would hide the rest.
     private static let mostLeftOut = 40
 
@@ -17,46 +17,75 @@ struct ProviderNew: AgentCommand {
 
     @OptionGroup var common: AskingOptions
 
-    @Argument(help: "A short name.")
+    @Argument(help: "A short name.", completion: .nothing)
     var name: String?
 
-    @Option(help: "The name that users see.")
+    @Option(help: "The name that users see.", completion: .nothing)
     var title: String?
 
-    @Option(help: "The base URL of its API.")
+    @Option(help: "The base URL of its API.", completion: .nothing)
     var url: String?
 
-    @Option(help: ArgumentHelp("The path of the sign-in request.", valueName: "path"))
+    @Option(help: ArgumentHelp("The path of the sign-in request.", valueName: "path"), completion: .nothing)
     var signIn: String?
 
-    @Option(help: ArgumentHelp("The fields of the sign-in request, such as 'email password'.", valueName: "names"))
+    @Option(
+        help: ArgumentHelp("The fields of the sign-in request, such as 'email password'.", valueName: "names"),
+        completion: .nothing)
     var fields: String?
 
-    @Option(help: ArgumentHelp("The place of the token in the response.", valueName: "pointer"))
+    @Option(help: ArgumentHelp("The place of the token in the response.", valueName: "pointer"), completion: .nothing)
     var token: String?
 
-    @Option(help: ArgumentHelp("The place of the refresh token.", valueName: "pointer"))
+    @Option(help: ArgumentHelp("The place of the refresh token.", valueName: "pointer"), completion: .nothing)
     var refreshToken: String?
 
-    @Option(help: ArgumentHelp("The place of the token's lifetime in seconds.", valueName: "pointer"))
+    @Option(
+        help: ArgumentHelp("The place of the token's lifetime in seconds.", valueName: "pointer"), completion: .nothing)
     var expiresIn: String?
 
-    @Option(help: ArgumentHelp("The place of the user.", valueName: "pointer"))
+    @Option(help: ArgumentHelp("The place of the user.", valueName: "pointer"), completion: .nothing)
     var user: String?
 
-    @Option(help: ArgumentHelp("The path of the request that renews the token.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("The path of the request that renews the token.", valueName: "path"), completion: .nothing)
     var renew: String?
 
     @Option(
         name: [.customLong("openapi")],
         help: ArgumentHelp(
-            "An OpenAPI 3 or Swagger 2 document (JSON or YAML) that describes the API.", valueName: "file"))
+            "An OpenAPI 3 or Swagger 2 document (JSON or YAML) that describes the API.", valueName: "file"),
+        completion: .file())
     var openAPI: String?
 
-    @Option(name: [.short, .long], help: ArgumentHelp("Write to a new file instead of stdout.", valueName: "file"))
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("Write to a new file instead of stdout.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let profile = try profile(options)
+        guard let output else {
+            try Output.raw(profile)
+            return .done
+        }
+        try write(profile, to: output)
+        let check = "`authc provider check \(Self.quoted(output))`"
+        Output.note(Visible.line("\(output): written. Edit it, then check it: \(check)"))
+        Output.note("Then load it: `authc reload`")
+        return .done
+    }
+
+    /// The part of `authc login`, which then loads the profile and signs in.
+    /// - Throws: also if the agent would not accept the profile.
+    func runInLogin(writingTo path: String, _ options: Options) throws(Failure) {
+        let profile = try profile(options)
+        try ProviderAdd.check(profile, at: path, options)
+        try write(profile, to: path)
+        Output.note(Visible.line("\(path): written."))
+    }
+
+    private func profile(_ options: Options) throws(Failure) -> String {
         var document: OpenAPIDocument? =
             if let openAPI {
                 try OpenAPIDocument(
@@ -64,16 +93,11 @@ struct ProviderNew: AgentCommand {
             } else { nil }
         let draft = try draft(&document, options)
         for note in notes(on: draft, document) { Output.note(Visible.line(note)) }
-        guard let output else {
-            try Output.raw(draft.text)
-            return .done
-        }
-        try ProfileFile.write(
-            draft.text, to: output, replacing: false, ifExists: "name another file, or remove it")
-        let check = "`authc provider check \(Self.quoted(output))`"
-        Output.note(Visible.line("\(output): written. Edit it, then check it: \(check)"))
-        Output.note("Then load it: `authc reload`")
-        return .done
+        return draft.text
+    }
+
+    private func write(_ profile: String, to path: String) throws(Failure) {
+        try ProfileFile.write(profile, to: path, replacing: false, ifExists: "name another file, or remove it")
     }
 
     private func notes(on draft: ProfileDraft, _ document: OpenAPIDocument?) -> [String] {
@@ -142,17 +166,13 @@ struct ProviderNew: AgentCommand {
             default: known.map(\.name).joined(separator: " "))
         draft.fields = Self.fields(fields, among: known, in: draft.signInPath)
         guard !draft.fields.isEmpty else { throw .usage("a sign-in needs at least one field") }
-        draft.isForm = described?.isForm ?? false
+        draft.format = described?.format ?? .json
         let isInvented = document != nil && described == nil && !options.canPrompt
         if isInvented, self.signIn == nil || self.fields == nil {
             let names = draft.fields.map(\.name).joined(separator: " ")
             draft.signInNote =
                 "The description has no sign-in that authc recognizes. "
                 + "This is a placeholder, to be replaced: POST \(draft.signInPath) with \(names) as JSON"
-        } else if described?.isMultipart == true {
-            draft.signInNote =
-                "The sign-in POST \(draft.signInPath) has a multipart body, which a sign-in cannot send. "
-                + "This sends a form"
         }
         draft.isGrant = described?.isGrant ?? false
         draft.accessToken = try ask.pointer(
