@@ -7,35 +7,6 @@ import Testing
 /// Package managers and wget with a session's token, against a server that checks it.
 @Suite("Package managers that ask a helper", .serialized, .timeLimit(.minutes(3)))
 struct PackageHelperTests {
-    private func play(_ test: @escaping @Sendable (Scene, Peer) async throws -> Void) async throws {
-        try await Scene.play(
-            signedInTo: .programs, ["repositories", ""],
-            with: { server in
-                await server.output.wait(for: "certificate ")
-                let secure = try #require(server.output.text.firstMatch(of: /TLS port ([0-9]+)/)?.1)
-                return """
-                    [hosts]
-                    modules = "https://127.0.0.1:\(secure)"
-                    [endpoints.modules]
-                    method = "GET"
-                    path = "/modules"
-                    host = "modules"
-                    """
-            }, test)
-    }
-
-    private static func isFound(_ program: String) -> Bool {
-        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
-        return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
-    }
-
-    /// The server's log, which has no tokens.
-    private static func log(_ scene: Scene, _ server: Peer) async throws -> String {
-        let log = try await scene.run("curl -s \(server.url)/log").out
-        #expect(!log.contains("token-"), "\(log)")
-        return log
-    }
-
     // MARK: pip
 
     /// The system may have a keyring.
@@ -43,7 +14,7 @@ struct PackageHelperTests {
 
     @Test("pip and uv download with the session's token, and not after its end")
     func pip() async throws {
-        try await play { scene, server in
+        try await Scene.playRegistries { scene, server in
             let host = server.url.dropFirst("http://".count)
             let (pip, uv) = (try Peer.program("pip", of: "pip"), try Peer.program("uv", of: "pip"))
             let download = { (address: String) in
@@ -71,7 +42,7 @@ struct PackageHelperTests {
                 --python /usr/bin/python3 --default-index http://oauth2@\(host)/simple one && ls got
                 """)
             #expect(installed.status == 0 && installed.out == "one-1.0.dist-info\n", "\(installed.err)")
-            #expect(try await Self.log(scene, server).contains("GET /files/one-1.0-py3-none-any.whl Basic"))
+            #expect(try await scene.log(of: server).contains("GET /files/one-1.0-py3-none-any.whl Basic"))
 
             #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
             let out = try await scene.run(download("http://oauth2@\(host)"))
@@ -83,7 +54,7 @@ struct PackageHelperTests {
 
     @Test("the helper answers keyring's options as keyring does; other hosts and actions get status 1 or 65")
     func keyringOptions() async throws {
-        try await play { scene, server in
+        try await Scene.playRegistries { scene, server in
             let url = server.url + "/simple/"
             let cases = [
                 ("get \(url) ada", "token-1\n"), ("--mode creds get \(url)", "oauth2\ntoken-1\n"),
@@ -123,7 +94,7 @@ struct PackageHelperTests {
 
     @Test("cargo's requests are answered line by line")
     func cargoProtocol() async throws {
-        try await play { scene, server in
+        try await Scene.playRegistries { scene, server in
             func request(_ kind: String, _ url: String, _ more: String = "") -> String {
                 #"{"v":1,"registry":{"index-url":"\#(url)","name":"one"},"kind":"\#(kind)"\#(more),"args":["#
             }
@@ -159,7 +130,7 @@ struct PackageHelperTests {
 
     @Test("the line in cargo's configuration is added below the registry's index, and removed again")
     func cargoConfiguration() async throws {
-        try await play { scene, server in
+        try await Scene.playRegistries { scene, server in
             let install = "authc helper install cargo --for \(server.url)"
             let early = try await scene.run(install)
             #expect(early.status == 64 && early.err.contains("sparse+\(server.url)/index/"), "\(early.err)")
@@ -190,56 +161,22 @@ struct PackageHelperTests {
         }
     }
 
-    @Test("cargo fetches a package from a registry that requires a token", .enabled(if: isFound("cargo")))
-    func cargo() async throws {
-        try await play { scene, server in
-            try scene.writeRecipe(
-                "[registries.example]", to: ".cargo/config.toml",
-                replacing: [("https://registry.example.org", server.url)])
-            let package = """
-                [package]
-                name = "two"
-                version = "1.0.0"
-                edition = "2021"
-                [dependencies]
-                one = { version = "1", registry = "example" }
-
-                """
-            _ = try scene.desktop.folder.write(package, to: "home/two/Cargo.toml")
-            _ = try scene.desktop.folder.write("", to: "home/two/src/lib.rs")
-            // cargo may be a program of rustup, which has its programs in the user's home.
-            let environment = ProcessInfo.processInfo.environment
-            let toolchains = environment["RUSTUP_HOME"] ?? (environment["HOME"] ?? "") + "/.rustup"
-            let fetch = "cd two; RUSTUP_HOME=\(toolchains) cargo fetch -v"
-            let early = try await scene.run(fetch)
-            #expect(early.status != 0)
-            let install = try await scene.run("authc helper install cargo --for \(server.url)")
-            #expect(install.status == 0, "\(install.err)")
-            let got = try await scene.run(fetch)
-            #expect(got.status == 0, "\(got.err)")
-            #expect(!got.err.contains("token-"))
-            #expect(try await Self.log(scene, server).contains("GET /crates/one/1.0.0/download plain"))
-            #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
-            let out = try await scene.run("rm -rf .cargo/registry; \(fetch)")
-            #expect(out.status != 0, "\(out.err)")
-        }
-    }
-
     // MARK: npm
 
-    @Test("npm reads the token from the variable that its configuration names", .enabled(if: isFound("npm")))
+    @Test("npm reads the token from the variable that its configuration names")
     func npm() async throws {
-        try await play { scene, server in
+        let npm = try Peer.program("npm", of: "node")
+        try await Scene.playRegistries { scene, server in
             let host = server.url.dropFirst("http://".count)
             try scene.writeRecipe(
                 ":_authToken", to: ".npmrc",
                 replacing: [
                     ("https://npm.example.org", server.url + "/npm"), ("//npm.example.org", "//\(host)/npm"),
                 ])
-            let line = "authc exec --for \(server.url) --env NPM_TOKEN=access_token -- npm view one version"
+            let line = "authc exec --for \(server.url) --env NPM_TOKEN=access_token -- \(npm) view one version"
             let got = try await scene.run(line)
             #expect(got.status == 0 && got.out == "1.0.0\n", "\(got.out) \(got.err)")
-            #expect(try await Self.log(scene, server).contains("GET /npm/one Bearer"))
+            #expect(try await scene.log(of: server).contains("GET /npm/one Bearer"))
             #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
             let out = try await scene.run(line)
             #expect(out.status == 3 && out.out.isEmpty, "\(out.err)")
@@ -250,7 +187,7 @@ struct PackageHelperTests {
 
     @Test("wget sends the token to the session's server, not to a redirect's, and its arguments do not contain it")
     func wget() async throws {
-        try await play { scene, server in
+        try await Scene.playRegistries { scene, server in
             let got = try await scene.run("authc helper wget \(server.url)/x -- -nv -O got && cat got")
             #expect(got.status == 0 && got.out.contains("v1.32.0"), "\(got.err)")
             let redirect = try await scene.run("authc helper wget \(server.url)/elsewhere -- -nv -O -")
@@ -262,7 +199,7 @@ struct PackageHelperTests {
                 WGETRC=wgetrc wget -nv -O - \(server.url)/elsewhere
                 """)
             #expect(followed.status == 0, "\(followed.err)")
-            let log = try await Self.log(scene, server)
+            let log = try await scene.log(of: server)
             #expect(log.split(separator: "GET /arrived Bearer").count == 2 && log.contains("GET /x Bearer"), "\(log)")
             // A program in wget's place sees its arguments and variables.
             let seen = try await scene.run(
@@ -284,13 +221,13 @@ struct PackageHelperTests {
 
     @Test("wget gets no other address and no option that adds one")
     func wgetAddresses() async throws {
-        try await play { scene, server in
+        try await Scene.playRegistries { scene, server in
             let secure = try #require(server.output.text.firstMatch(of: /TLS port ([0-9]+)/)?.1)
             // What wget would do with them.
             let plain = "wget -q -P got --no-check-certificate --header 'Authorization: Bearer x'"
             _ = try await scene.run(
                 "\(plain) \(server.url)/x https://127.0.0.1:\(secure)/second; \(plain) -r \(server.url)/links")
-            let sent = try await Self.log(scene, server)
+            let sent = try await scene.log(of: server)
             #expect(sent.contains("GET /second Bearer") && sent.contains("GET /linked Bearer"), "\(sent)")
             for words in [
                 "\(server.url)/other", "127.0.0.1:\(secure)/other", "-r", "--recursive", "--recur", "-m", "--mirror",
@@ -305,7 +242,7 @@ struct PackageHelperTests {
                 let got = try await scene.run("authc helper wget \(server.url)/x -- \(words)")
                 #expect(got.status == 0 && got.out.contains("v1.32.0"), "\(words): \(got.err)")
             }
-            let log = try await Self.log(scene, server)
+            let log = try await scene.log(of: server)
             #expect(!log.contains("/never") && !log.contains("/other"), "\(log)")
             for (first, word) in [("GNU Wget2 2.1.0 - multithreaded", "Wget2"), ("BusyBox v1.36", "another program")] {
                 let other = try await scene.run(
@@ -323,7 +260,7 @@ struct PackageHelperTests {
 
     @Test("Terraform gets a token for the session's host, and {} for others; `--remove` restores its configuration")
     func terraformProtocol() async throws {
-        try await play { scene, server in
+        try await Scene.playRegistries { scene, server in
             let secure = try #require(server.output.text.firstMatch(of: /TLS port ([0-9]+)/)?.1)
             let install = try await scene.run("authc helper install terraform; cat .terraformrc")
             #expect(install.out == "credentials_helper \"authd\" {}\n", "\(install.err)")
@@ -350,27 +287,6 @@ struct PackageHelperTests {
             let other = try await scene.run(
                 "echo 'credentials_helper \"x\" {}' > .terraformrc; authc helper install terraform; cat .terraformrc")
             #expect(other.out == "credentials_helper \"x\" {}\n" && other.err.contains(".terraformrc"), "\(other.err)")
-        }
-    }
-
-    @Test("Terraform gets a module from a registry that requires a token", .enabled(if: isFound("terraform")))
-    func terraform() async throws {
-        try await play { scene, server in
-            let ports = try #require(server.output.text.firstMatch(of: /TLS port ([0-9]+)\ncertificate (.*)/))
-            let module = """
-                module "one" {
-                  source  = "127.0.0.1:\(ports.1)/ada/one/null"
-                  version = "1.0.0"
-                }
-
-                """
-            _ = try scene.desktop.folder.write(module, to: "home/two/main.tf")
-            let get = "cd two; CHECKPOINT_DISABLE=1 SSL_CERT_FILE=\(ports.2) terraform get -no-color"
-            #expect(try await scene.run(get).status != 0)
-            #expect(try await scene.run("authc helper install terraform").status == 0)
-            let got = try await scene.run("\(get) && ls .terraform/modules/one")
-            #expect(got.status == 0 && got.out.contains("main.tf"), "\(got.out) \(got.err)")
-            #expect(try await Self.log(scene, server).contains("GET /modules/ada/one/null/versions Bearer"))
         }
     }
 }

@@ -4,20 +4,23 @@ import Glibc
 
 /// Which token a command passes on.
 struct TokenChoice: ParsableArguments {
-    @Option(help: "Renew the token first if it is valid for less than this, such as 5m.", transform: length)
+    @Option(
+        help: "Renew the token first if it is valid for less than this, such as 5m.", completion: .lengths,
+        transform: length)
     var minValid: Duration?
 
-    @Option(help: "Get a separate token with this scope only. May be repeated. OAuth only.")
+    @Option(help: "Get a separate token with this scope only. May be repeated. OAuth only.", completion: .scopes)
     var scope: [String] = []
 
-    @Option(help: "Get a separate token for this audience: the API's address or name. OAuth only.")
+    @Option(
+        help: "Get a separate token for this audience: the API's address or name. OAuth only.", completion: .nothing)
     var audience: String?
 
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
             "Where you send the token, such as https://api.example.org. Fails if the session does not belong there.",
-            valueName: "origin"))
+            valueName: "origin"), completion: .origins)
     var origin: String?
 
     func request(_ options: Options) throws(Failure) -> TokenRequest {
@@ -45,24 +48,29 @@ struct Exec: AgentCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var choice: TokenChoice
 
-    @Option(help: variableHelp, transform: variableList)
+    @Option(help: variableHelp, completion: .tokenVariables, transform: variableList)
     var env: [[TokenVariable]] = []
 
-    @Option(help: ArgumentHelp("The command can read the token from this descriptor.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("The command can read the token from this descriptor.", valueName: "number"),
+        completion: .nothing)
     var fd: Int32?
 
     @Option(
         help: ArgumentHelp(
             "Write the token to a file in memory, with its path in this variable. It is removed at the end.",
-            valueName: "name"), transform: variableName)
+            valueName: "name"), completion: .nothing, transform: variableName)
     var file: String?
 
     @Option(
         help: "What to do after a renewal of the token: nothing, hup (needs --file) or restart.",
+        completion: .words(RenewalAction.self),
         transform: renewalAction)
     var onRenewal: RenewalAction = .nothing
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its arguments.", valueName: "command"))
+    @Argument(
+        parsing: .postTerminator, help: ArgumentHelp("The command and its arguments.", valueName: "command"),
+        completion: .programs)
     var command: [String] = []
 
     func validate() throws {
@@ -86,7 +94,7 @@ struct Exec: AgentCommand {
             program.variables.append(("AUTHD_SESSION", credential.token.session.text))
             if let socket = options.socket { program.variables.append(("AUTHD_SOCKET", socket)) }
             if let file, let tokenFile { program.variables.append((file, tokenFile.path)) }
-            if let fd { program.descriptor = (fd, try TokenDescriptor.make(credential.token.accessToken)) }
+            if let fd { program.descriptors = [(fd, try TokenDescriptor.make(credential.token.accessToken))] }
             return program
         }
         if tokenFile == nil, onRenewal == .nothing { try program(credential).replaceThis() }
@@ -104,10 +112,10 @@ struct Env: AgentCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var choice: TokenChoice
 
-    @Option(help: variableHelp, transform: variableList)
+    @Option(help: variableHelp, completion: .tokenVariables, transform: variableList)
     var env: [[TokenVariable]] = []
 
-    @Option(help: "The shell: sh, fish or csh.", transform: shellSyntax)
+    @Option(help: "The shell: sh, fish or csh.", completion: .words(ShellSyntax.self), transform: shellSyntax)
     var shell: ShellSyntax = .sh
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -139,11 +147,19 @@ enum ShellSyntax: String, CaseIterable {
 
     func assignment(_ name: String, _ value: String) -> String {
         switch self {
-        case .sh: "export \(name)=\(quoted(value, "'\\''"));"
-        case .fish: "set -gx \(name) \(quoted(value.replacing("\\", with: "\\\\"), "\\'"));"
+        case .sh: "export \(name)=\(quoted(value));"
+        case .fish: "set -gx \(name) \(quoted(value));"
+        case .csh: "setenv \(name) \(quoted(value));"
+        }
+    }
+
+    /// A word that stands for the value.
+    func quoted(_ value: String) -> String {
+        switch self {
+        case .sh: quoted(value, "'\\''")
+        case .fish: quoted(value.replacing("\\", with: "\\\\"), "\\'")
         // In csh, ! is special inside quotes too.
-        case .csh:
-            "setenv \(name) \(quoted(value, "'\\''").replacing("!", with: "\\!").replacing("\n", with: "\\\n"));"
+        case .csh: quoted(value, "'\\''").replacing("!", with: "\\!").replacing("\n", with: "\\\n")
         }
     }
 

@@ -1,4 +1,5 @@
 import AuthClient
+import AuthFiles
 import AuthWire
 import CLinux
 import Glibc
@@ -80,13 +81,7 @@ struct TokenFile {
     }
 
     private static func removeLeftovers(in base: String) {
-        guard let folder = unsafe opendir(base) else { return }
-        defer { unsafe closedir(folder) }
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            guard name.hasPrefix(prefix) else { continue }
+        for name in (try? FolderEntries.names(in: base)) ?? [] where name.hasPrefix(prefix) {
             let path = "\(base)/\(name)"
             let number = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
             guard number >= 0 else { continue }

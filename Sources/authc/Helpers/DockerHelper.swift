@@ -14,10 +14,12 @@ struct DockerHelper: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "The user name. Some registries require a particular one.")
+    @Option(help: "The user name. Some registries require a particular one.", completion: .nothing)
     var user = HelperToken.standardUser
 
-    @Argument(help: ArgumentHelp("get, store, erase or list.", valueName: "action"))
+    @Argument(
+        help: ArgumentHelp("get, store, erase or list.", valueName: "action"),
+        completion: .list(["get", "store", "erase", "list"]))
     var action: String
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -29,7 +31,7 @@ struct DockerHelper: AgentCommand {
         default:
             throw Failure(
                 status: .refusedData, kind: ErrorKind.unsupported.rawValue,
-                message: "authd does not store registry passwords", hint: "sign in: `authc login PROVIDER`")
+                message: "authd does not store registry passwords", hint: "sign in: `authc login`")
         }
         return .done
     }

@@ -10,10 +10,12 @@ struct GitHelper: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "The user name if git does not send one. Some servers require a particular one.")
+    @Option(
+        help: "The user name if git does not send one. Some servers require a particular one.", completion: .nothing)
     var user = HelperToken.standardUser
 
-    @Argument(help: ArgumentHelp("get, store or erase.", valueName: "action"))
+    @Argument(
+        help: ArgumentHelp("get, store or erase.", valueName: "action"), completion: .list(["get", "store", "erase"]))
     var action: String
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

@@ -14,6 +14,6 @@ struct Helper: ParsableCommand {
         subcommands: [
             GitHelper.self, DockerHelper.self, KubernetesHelper.self, CurlHelper.self, NetrcHelper.self,
             SASLHelper.self, PipHelper.self, CargoHelper.self, WgetHelper.self, TerraformHelper.self,
-            InstallHelper.self,
+            SSHCertificateHelper.self, AWSHelper.self, InstallHelper.self,
         ])
 }

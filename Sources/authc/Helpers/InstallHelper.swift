@@ -12,7 +12,8 @@ struct InstallHelper: AgentCommand {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "The server, such as https://git.example.org. For git, docker and cargo.", valueName: "origin"))
+            "The server, such as https://git.example.org. For git, docker and cargo.", valueName: "origin"),
+        completion: .origins)
     var origin: String?
 
     @Flag(help: "Remove the configuration again.")
@@ -24,6 +25,7 @@ struct InstallHelper: AgentCommand {
     @Argument(
         help:
             "git, docker (also for podman, skopeo and buildah), cargo, pip (also for uv) or terraform (also for OpenTofu).",
+        completion: .words(HelpedProgram.self),
         transform: programWord)
     var program: HelpedProgram
 

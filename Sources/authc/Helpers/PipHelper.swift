@@ -9,29 +9,30 @@ struct PipHelper: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "The user name if pip does not send one. Some servers require a particular one.")
+    @Option(
+        help: "The user name if pip does not send one. Some servers require a particular one.", completion: .nothing)
     var user = HelperToken.standardUser
 
-    @Option(help: "password, or creds with the user name.", transform: modeWord)
+    @Option(help: "password, or creds with the user name.", completion: .words(KeyringMode.self), transform: modeWord)
     var mode: KeyringMode = .password
 
-    @Option(help: "plain or json.", transform: formWord)
+    @Option(help: "plain or json.", completion: .words(KeyringForm.self), transform: formWord)
     var output: KeyringForm = .plain
 
-    @Argument(help: ArgumentHelp("get, set or del.", valueName: "action"))
+    @Argument(help: ArgumentHelp("get, set or del.", valueName: "action"), completion: .list(["get", "set", "del"]))
     var action: String
 
-    @Argument(help: ArgumentHelp("The address of the package index.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The address of the package index.", valueName: "url"), completion: .origins)
     var service: String
 
-    @Argument(help: ArgumentHelp("The user name in that address.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The user name in that address.", valueName: "name"), completion: .nothing)
     var name: String?
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         guard action == "get" else {
             throw Failure(
                 status: .refusedData, kind: ErrorKind.unsupported.rawValue,
-                message: "authd does not store passwords of package indexes", hint: "sign in: `authc login PROVIDER`")
+                message: "authd does not store passwords of package indexes", hint: "sign in: `authc login`")
         }
         do throws(Failure) {
             // pip asks for the host alone as well, and would send that token without TLS too.

@@ -10,10 +10,11 @@ struct TerraformHelper: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: ArgumentHelp("get, store or forget.", valueName: "action"))
+    @Argument(
+        help: ArgumentHelp("get, store or forget.", valueName: "action"), completion: .list(["get", "store", "forget"]))
     var action: String
 
-    @Argument(help: "The host, with a port if it is not 443.")
+    @Argument(help: "The host, with a port if it is not 443.", completion: .hosts)
     var host: String
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -21,7 +22,7 @@ struct TerraformHelper: AgentCommand {
             throw Failure(
                 status: .refusedData, kind: ErrorKind.unsupported.rawValue,
                 message: "authd does not store tokens for terraform \(action == "forget" ? "logout" : "login")",
-                hint: "use `authc login PROVIDER` and `authc logout -s NAME`")
+                hint: "use `authc login` and `authc logout -s NAME`")
         }
         do throws(Failure) {
             guard !host.contains(where: { "/?#\\@".contains($0) }) else {

@@ -9,7 +9,7 @@ struct CurlHelper: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "Where curl sends the token.")
+    @Argument(help: "Where curl sends the token.", completion: .origins)
     var url: String
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -28,10 +28,10 @@ struct NetrcHelper: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "The user name. Some servers require a particular one.")
+    @Option(help: "The user name. Some servers require a particular one.", completion: .nothing)
     var user = HelperToken.standardUser
 
-    @Argument(help: "Where the program sends the token.")
+    @Argument(help: "Where the program sends the token.", completion: .origins)
     var url: String
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -53,10 +53,11 @@ struct SASLHelper: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "xoauth2 or oauthbearer (RFC 7628).", transform: mechanismWord)
+    @Option(
+        help: "xoauth2 or oauthbearer (RFC 7628).", completion: .words(SASLMechanism.self), transform: mechanismWord)
     var mechanism: SASLMechanism = .xoauth2
 
-    @Option(help: "The user at the server. Default: the account's e-mail address.")
+    @Option(help: "The user at the server. Default: the account's e-mail address.", completion: .nothing)
     var user: String?
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

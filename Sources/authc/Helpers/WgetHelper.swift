@@ -16,10 +16,11 @@ struct WgetHelper: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "What wget requests, with the token.")
+    @Argument(help: "What wget requests, with the token.", completion: .origins)
     var url: String
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("Options of wget.", valueName: "option"))
+    @Argument(
+        parsing: .postTerminator, help: ArgumentHelp("Options of wget.", valueName: "option"), completion: .nothing)
     var words: [String] = []
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -38,7 +39,7 @@ struct WgetHelper: AgentCommand {
             "header = Authorization: Bearer \(token.accessToken)\nmax_redirect = 0\n")
         let program = ChildProgram(
             command: ["wget", url] + words, variables: [("WGETRC", "/proc/self/fd/\(file.number)")],
-            descriptor: (file.number, file))
+            descriptors: [(file.number, file)])
         try program.replaceThis()
     }
 
@@ -46,7 +47,7 @@ struct WgetHelper: AgentCommand {
     private static func checkVersion() throws(Failure) {
         let output = try TokenDescriptor.make("")
         let command = ["env", "LC_ALL=C", "wget", "--version"]
-        let status = try ChildProgram(command: command, variables: [], descriptor: (STDOUT_FILENO, output)).run()
+        let status = try ChildProgram(command: command, variables: [], descriptors: [(STDOUT_FILENO, output)]).run()
         lseek(output.number, 0, SEEK_SET)
         let bytes = try FileText.read(output.number, named: "wget --version", atMost: Helper.longestRequest)
         let text = String(decoding: bytes, as: UTF8.self)
