@@ -8,6 +8,7 @@ import AuthModel
 import AuthNetwork
 import AuthOutbox
 import AuthSealedFile
+import AuthSockets
 import AuthTokens
 import AuthWire
 import GLibRuntime
@@ -48,10 +49,12 @@ struct Composition: Sendable {
         let extra: ExtraSocket
         /// Descriptors of the previous run.
         let handedOver: [ListenDescriptors.Given]
+        let program: ProgramFile?
     }
 
     private func claim() throws(StartRefusal) -> Claims {
         try RootGuard.check(userID: geteuid(), environment: Environment.value)
+        let program = ProgramFile.ofThisProcess()
         ProcessGuard.harden()
         // Before any thread is started: it changes the environment.
         let received = try StartRefusal.wrapping { try ListenDescriptors.receive() }
@@ -75,7 +78,7 @@ struct Composition: Sendable {
         }
         return Claims(
             configuration: configuration, storeKind: storeKind, stateFolder: stateFolder, locks: locks, socket: socket,
-            extra: extra, handedOver: received.others)
+            extra: extra, handedOver: received.others, program: program)
     }
 
     // MARK: Its threads
@@ -146,6 +149,8 @@ struct Composition: Sendable {
         let sleep: SystemSleepWatch
         let desktop: DesktopNotifier
         let signIn: SignInDependencies
+        /// Whether the thread of GLib works, and the one of the pool that asks it.
+        let busAnswers: Watchdog.Check
     }
 
     private func adapters(
@@ -209,7 +214,8 @@ struct Composition: Sendable {
             desktop: DesktopNotifier(on: bus, address: sessionBus),
             signIn: SignInDependencies(
                 cryptography: SystemCryptography(), redirects: LoopbackRedirects(loop: loop), keys: store,
-                note: { logger.notice("\($0)") }))
+                note: { logger.notice("\($0)") }),
+            busAnswers: { await withCheckedContinuation { answer in bus.perform { answer.resume() } } })
     }
 
     // MARK: Its services
@@ -221,7 +227,7 @@ struct Composition: Sendable {
         let (settings, socket) = (claims.configuration.settings, claims.socket)
         let (clock, logger, notifier) = (BootClock(), log.logger(), ServiceNotifier.systemd)
         let (publisher, cache) = (EventPublisher(), ResponseCache(limit: settings.apiCacheBytes))
-        let hooks = StateBroadcast<[Hook]>(settings.hooks)
+        let (hooks, servesBus) = (StateBroadcast<[Hook]>(settings.hooks), StateBroadcast<Bool>(settings.dbus))
         let hookFeed = HookFeed(hooks: hooks)
         let context = AgentContext(
             storeKind: adapters.store.kind, transport: transport, cryptography: adapters.signIn.cryptography,
@@ -247,6 +253,8 @@ struct Composition: Sendable {
 
         let policy = CurrentPeerPolicy(PeerPolicy.own(allowing: settings.allowedUserIDs))
         let rules = StateBroadcast<ListenerRules>(settings.listenerRules)
+        let accessChanges = AccessChanges()
+        let signInLimit = SignInLimit(clock: clock, perHour: settings.signInsPerHour)
         let defaultSession = DefaultSessionSettings(
             board: board, folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")),
             logger: logger)
@@ -254,32 +262,46 @@ struct Composition: Sendable {
         let showsNotices = StateBroadcast<Bool>(settings.notifications)
         let reloader = Reloader(
             current: claims.configuration, read: reader.read, board: board, registry: registry, policy: policy,
-            rules: rules,
+            rules: rules, accessChanges: accessChanges, signInLimit: signInLimit,
             openExtra: { settings throws(StartRefusal) in
                 try claims.extra.listen(at: try reader.extraSocketPath(settings))
             },
-            chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, log: log,
+            chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, servesBus: servesBus,
+            log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
-        let counters = AgentCounters()
+        let (counters, audit) = (AgentCounters(), AuditLog(clock: clock))
         let profileCheck = ProfileCheckProcess()
         let trials = ProfileTrials(context: context)
+        let signIns = SignInService(
+            context: context, registry: registry, loader: loader, dependencies: adapters.signIn)
+        let activity = AgentActivity(
+            counters: counters, context: context, signIns: signIns,
+            needsPassphrase: KeyFile.source(settings.sealedKey, environment: Environment.value).needsUser)
+        let restart = ProgramRestart.ofThisProcess(claims.program, clock: clock)
         let dispatcher = Dispatcher(
             context: context, sessions: sessions,
-            signIns: SignInService(context: context, registry: registry, loader: loader, dependencies: adapters.signIn),
-            api: api, outbox: outbox, store: store,
+            signIns: signIns, api: api, outbox: outbox, store: store,
             services: AgentServices(
                 clock: clock, counters: counters, tokenRequests: context.tokenRequests,
                 checkProfile: profileCheck.check,
                 tryProfile: { params async throws(AgentError) in try await trials.run(params, readBy: profileCheck) },
                 reload: { params async throws(AgentError) in
                     params.check ? try await reloader.check() : try await reloader.reload()
-                }))
+                },
+                restart: { () async throws(AgentError) in
+                    _ = try await restart.begin { () throws(AgentError) in
+                        if activity.isInMemoryOnly { throw .sessionsInMemory }
+                        return true
+                    }
+                }, program: claims.program), audit: audit, signInLimit: signInLimit)
         let stop = ShutdownDeadline()
         let listener = Listener(
             socket: socket, extra: claims.extra, executor: executor, dispatcher: dispatcher, board: board,
             policy: policy,
-            rules: rules, publisher: publisher, limits: .ofThisProcess, counters: counters, clock: clock,
+            rules: rules, changes: accessChanges, publisher: publisher, limits: .ofThisProcess, counters: counters,
+            clock: clock,
             logger: logger,
+            bus: SessionBusAccess(address: SessionBus.address(environment: Environment.value), isOn: servesBus),
             opening: { await loader.ready() },
             accepting: {
                 var place: Logger.Metadata = [
@@ -294,11 +316,18 @@ struct Composition: Sendable {
                 notifier.stopping()
             })
 
+        let program = restart.isPossible ? claims.program : nil
+        let upgrade = program.map {
+            UpgradeService(program: $0, restart: restart, activity: activity, clock: clock, logger: logger)
+        }
         let watchdog = ServiceNotifier.watchdogInterval().map { interval in
-            Watchdog(executor: executor, interval: interval, notifier: notifier)
+            Watchdog(
+                executor: executor, interval: interval, notifier: notifier,
+                checks: [adapters.busAnswers, registry.answers], onBeat: { upgrade?.look() })
         }
         let services: [(any Service)?] = [
             watchdog,
+            BackgroundService(name: "audit", work: { await audit.run(logger: log.auditLogger()) }),
             BackgroundService(name: "store", work: adapters.store.run),
             SessionsBackgroundService(loader: loader, registry: registry, clock: clock, logger: logger, stop: stop),
             BackgroundService(name: "outbox", work: outbox.run),
@@ -310,7 +339,8 @@ struct Composition: Sendable {
                 context: context, sessions: sessions, loader: loader, desktop: adapters.desktop, isOn: showsNotices,
                 publish: publisher.publish, logger: logger),
             HookService(context: context, feed: hookFeed, logger: logger),
-            ReloadSignal(reloader: reloader),
+            ReloadSignal(reloader: reloader, audit: audit),
+            upgrade,
             listener,
         ]
         return services.compactMap(\.self)

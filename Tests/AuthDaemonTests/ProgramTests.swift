@@ -74,6 +74,23 @@ struct ProgramTests {
         #expect(await authd.errors().contains("the log level is debug"))
     }
 
+    @Test("it reports that its program was replaced; without a service manager, a restart is refused")
+    func replaced() async throws {
+        let path = home.folder.path + "/authd"
+        #expect(symlink(Programs.authd, path) == 0)
+        let authd = try await Program(home, ["--store", "memory"], program: path)
+        try await authd.ready()
+        let socket = home.socket
+        try await onThread {
+            let client = try RawClient(socket)
+            #expect(try client.ask("agent.info")["result"]?["restart_pending"] == nil)
+            #expect(try client.ask("agent.restart").errorKind == "unsupported")
+            #expect(symlink("/bin/true", path + ".new") == 0 && rename(path + ".new", path) == 0)
+            #expect(try client.ask("agent.info")["result"]?["restart_pending"] == true)
+        }
+        #expect(await authd.end() == 0)
+    }
+
     @Test("--check names file, line, key and what was expected")
     func check() async throws {
         #expect(try await Program(home, ["--check"]).ended() == 0)
@@ -166,14 +183,17 @@ struct UnitTests {
         let home = try Home()
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path
-        for unit in ["authd.socket", "authd-extra.socket", "authd.service"] {
+        let names = ["authd.service", "authd.socket", "authd-extra.socket", "authd-http.service", "authd-http.socket"]
+        for unit in names {
             let text = try String(contentsOfFile: "\(repository)/systemd/\(unit)", encoding: .utf8)
-            _ = try home.folder.write(text.replacing("/usr/bin/authd", with: Programs.authd), to: "units/\(unit)")
+            let built = text.replacing("/usr/bin/authd", with: Programs.authd).replacing(
+                "/usr/bin/authc", with: Programs.authc)
+            _ = try home.folder.write(built, to: "units/\(unit)")
         }
         let units = home.folder.path + "/units/"
         let verify = try await Program(
-            home, ["authd.service", "authd.socket", "authd-extra.socket"].map { units + $0 },
-            program: "systemd-analyze", through: [], first: ["verify", "--user", "--man=no"])
+            home, names.map { units + $0 }, program: "systemd-analyze", through: [],
+            first: ["verify", "--user", "--man=no"])
         #expect(await verify.ended() == 0)
         // Unknown keys only cause warnings.
         #expect(await verify.errors() == "")

@@ -1,3 +1,4 @@
+import AuthSockets
 import AuthWire
 import Logging
 import Synchronization
@@ -51,6 +52,28 @@ struct SelfDescriptionTests {
     func logLine() {
         #expect(StandardError.oneLine("a\nb\u{1B}[2J") == Array("a\\u{a}b\\u{1b}[2J\n".utf8))
         #expect(Journal.fieldName("peer_pid-2é") == "PEER_PID_2_")
+    }
+
+    @Test("on stderr a value that could pass for other fields is quoted; the journal gets each value as it is")
+    func logFields() {
+        let values = [
+            "call": "GET /users", "purpose": "x rule=default", "path": "C:\\a", "name": "a\u{301}\"", "rule": "b",
+        ]
+        let line = LogLine(
+            level: .info, message: "Audit: x",
+            fields: values.mapValues { "\($0)" }.merging(CatalogMessage.audit.metadata()) { $1 })
+        #expect(
+            StandardError.text(line) == #"info: Audit: x call="GET /users" name="a\#u{301}\"" path=C:\a"#
+                + #" purpose="x rule=default" rule=b"#)
+        #expect(
+            Set(Journal.fields(of: line).filter { !$0.hasPrefix("USER_UNIT=") }) == [
+                "MESSAGE=Audit: x", "PRIORITY=6", "SYSLOG_IDENTIFIER=authd",
+                "MESSAGE_ID=\(CatalogMessage.audit.rawValue)", "AUTHD_CALL=GET /users", "AUTHD_PURPOSE=x rule=default",
+                "AUTHD_PATH=C:\\a", "AUTHD_NAME=a\u{301}\"", "AUTHD_RULE=b",
+            ])
+        // A character of several scalars begins with an equals sign.
+        let mark = LogLine(level: .info, message: "m", fields: ["a": "x =\u{301}b"])
+        #expect(StandardError.text(mark) == "info: m a=\"x =\u{301}b\"")
     }
 
     @Test("stderr is the journal only if it is the stream that systemd connected")

@@ -26,9 +26,10 @@ struct ResultTests {
         }
         for field in [field, StepField(name: "a", label: "A")] { try check(field, \.json, StepField.init) }
         try check(
-            AgentInfo(version: "1.0", protocolVersion: 1, pid: 42, startedAt: 3.25, store: store, features: ["a"]),
-            \.json,
-            AgentInfo.init)
+            AgentInfo(
+                version: "1.0", protocolVersion: 1, pid: 42, startedAt: 3.25, store: store, features: ["a"],
+                restartPending: true),
+            \.json, AgentInfo.init)
         try check(Pong(pid: 7), \.json, Pong.init)
         try check(
             AgentStats(
@@ -86,7 +87,9 @@ struct ResultTests {
                             ArgumentInfo(name: "id"),
                             ArgumentInfo(name: "pin", type: .integer, optional: true, secret: true, about: "The PIN"),
                         ], paged: true),
-                ], source: "/p.toml"), \.json, ProviderDetail.init)
+                ], source: "/p.toml", tokenPlace: TokenPlaceInfo(kind: "header", name: "X-Key", value: "{access_token}")
+            ),
+            \.json, ProviderDetail.init)
         let problem = ProfileProblem(file: "p.toml", line: 3, key: "renewal.kind", expected: "a kind", found: "\"x\"")
         try check(
             ProviderCheck(problems: [problem, ProfileProblem(file: "p", line: 0, key: "", expected: "TOML")]), \.json,

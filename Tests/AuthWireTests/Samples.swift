@@ -8,12 +8,12 @@ enum Samples {
         let session = try SessionName("work")
         let password = PasswordParams(
             session: session, provider: "shop", environment: "test", fields: ["new_password": secret],
-            replaceAccount: true)
+            replaceAccount: true, timeout: .seconds(90))
         let subscription = SubscribeParams(topics: Topic.allCases, session: session)
         let outbox = OutboxParams(session: session, id: "7")
         return [
-            AgentInfoGet(), AgentPing(), AgentStatsGet(), AgentReload(check: true), AgentLock(),
-            AgentUnlock(passphrase: secret),
+            AgentInfoGet(), AgentPing(), AgentStatsGet(), AgentReload(check: true), AgentRestart(),
+            AgentLock(), AgentUnlock(passphrase: secret),
             RPCDiscover(), ProviderListGet(),
             ProviderShow(ProviderParams(provider: "shop")),
             ProviderCheckRun(text: "client_secret = \"\(secret)\"", file: "shop.toml"),
@@ -22,15 +22,16 @@ enum Samples {
             LoginStart(
                 provider: "shop", session: session, environment: "test", method: "password", scopes: ["a"],
                 fields: ["email": "ada@example.org", "password": secret], remember: true,
-                replaceAccount: true, share: false),
-            LoginAnswer(login: "l1", fields: ["code": secret]),
+                replaceAccount: true, share: false, timeout: .seconds(90)),
+            LoginAnswer(login: "l1", fields: ["code": secret], timeout: .seconds(90)),
             LoginCheck(login: "l1", fields: ["code": secret]),
             LoginWait(LoginParams(login: "l1")), LoginCancel(LoginParams(login: "l1")),
             LoginResend(LoginParams(login: "l1")),
             LoginRedirect(address: "com.example.app:/callback?code=\(secret)"),
             SessionListGet(), SessionStatusGet(SessionParams(session: session)),
             SessionUse(session: session),
-            SessionRefresh(SessionParams(session: session)), SessionValidate(SessionParams(session: session)),
+            SessionRefresh(SessionParams(session: session)),
+            SessionValidate(session: session, timeout: .seconds(3)),
             SessionLogout(session: session, revoke: false),
             SessionWait(session: session, until: .signedOut, timeout: .milliseconds(1500)),
             PasswordSet(password), PasswordChange(password), PasswordRequestReset(password),
@@ -61,6 +62,7 @@ enum Samples {
             SessionExport(session: session, passphrase: secret),
             SessionImport(bytes: [1, 2, 3], passphrase: secret),
             SessionTrust(session: session, origins: ["https://api.example"]),
+            AuditListGet(after: 7, limit: 20),
         ]
     }
 

@@ -7,8 +7,18 @@ import Testing
 /// A machine for one test, booted by systemd, with one user whose manager has authd's units and who has a keyring. It can
 /// reach the stand-in backends.
 final class BootedMachine: Sendable {
+    /// What the machine's authd is.
+    enum Installation: Sendable {
+        /// The units of the repository, for the programs as they were built.
+        case built
+        /// What the test installs, on a view of the files below a folder. The user's keyring is not started yet.
+        case installed(files: String)
+    }
+
     let backends: StandIns
-    private let folder: TemporaryFolder
+    /// The machine sees it at the same path.
+    let folder: TemporaryFolder
+    private let command: String
     private let machine: Child
     private let keyrings = Mutex<[Child]>([])
     private let first: String
@@ -17,7 +27,9 @@ final class BootedMachine: Sendable {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Boots it, runs the test and ends everything. An ordinary user cannot do that, which is then shown.
-    static func play(_ test: @escaping @Sendable (BootedMachine) async throws -> Void) async throws {
+    static func play(
+        _ installation: Installation = .built, _ test: @escaping @Sendable (BootedMachine) async throws -> Void
+    ) async throws {
         guard geteuid() == 0 else {
             let refused = try await Child([script, "/nowhere", "/nowhere"], environment: [:]).output()
             guard refused.status == 1, refused.err.contains("root") else { throw Failure("not refused: \(refused)") }
@@ -26,10 +38,10 @@ final class BootedMachine: Sendable {
         var configuration = StandIns.Configuration()
         configuration.tokenLifetime = .seconds(3600)
         try await StandIns.serving(configuration) { backends in
-            let machine = try await BootedMachine(backends)
+            let machine = try await BootedMachine(backends, installation)
             let result: Result<Void, any Error>
             do {
-                try await machine.prepare()
+                try await machine.prepare(installation)
                 try await test(machine)
                 try await machine.expectNoSecretInJournal()
                 result = .success(())
@@ -41,12 +53,15 @@ final class BootedMachine: Sendable {
         }
     }
 
-    private init(_ backends: StandIns) async throws {
+    private init(_ backends: StandIns, _ installation: Installation) async throws {
         self.backends = backends
+        var files = "/"
+        if case .installed(let root) = installation { files = root }
+        if case .built = installation { command = Self.built + "c" } else { command = Self.installed + "c" }
         folder = try TemporaryFolder()
         guard mkfifo(folder.path + "/booted", 0o600) == 0 else { throw Failure("mkfifo: \(errno)") }
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin:/sbin"
-        machine = try await Child([Self.script, folder.path, Programs.folder], environment: ["PATH": path])
+        machine = try await Child([Self.script, folder.path, Programs.folder, files], environment: ["PATH": path])
         let word = try await Child(["cat", folder.path + "/booted"], environment: ["PATH": path])
         machine.whenEnded { _ in word.kill(SIGKILL) }
         guard await word.out.wait(for: "booted") else {
@@ -59,17 +74,21 @@ final class BootedMachine: Sendable {
         self.first = String(first)
     }
 
-    /// Installs the units, and settings with the addresses of the stand-ins.
-    private func prepare() async throws {
-        for name in ["authd.socket", "authd-extra.socket", "authd.service", "authc-wait@.service"] {
-            let unit = try String(contentsOf: Self.root.appending(path: "systemd/\(name)"), encoding: .utf8)
-                .replacing(Self.installed, with: Self.built)
-            try await write(unit, to: ".config/systemd/user/\(name)")
-        }
+    /// Installs settings with the addresses of the stand-ins, and the units.
+    private func prepare(_ installation: Installation) async throws {
         let environments = Backend.allCases.map { backend in
             "[providers.\(backend.rawValue).environments]\nlocal = \"\(backends.url(backend))\"\n"
         }
         try await write(environments.joined(separator: "\n"), to: ".config/authd/authd.toml")
+        guard case .built = installation else { return }
+        for name in [
+            "authd.socket", "authd-extra.socket", "authd.service", "authd@.socket", "authd@.service",
+            "authc-wait@.service", "authd-proxy@.socket", "authd-proxy@.service",
+        ] {
+            let unit = try String(contentsOf: Self.root.appending(path: "systemd/\(name)"), encoding: .utf8)
+                .replacing(Self.installed, with: Self.built)
+            try await write(unit, to: ".config/systemd/user/\(name)")
+        }
         try await person("systemctl", "--user", "daemon-reload")
         try await person("systemctl", "--user", "enable", "--now", "authd.socket")
         try await startKeyring()
@@ -95,7 +114,7 @@ final class BootedMachine: Sendable {
     }
 
     /// Starts an open keyring instead of the current one; it runs as long as the machine.
-    private func startKeyring(_ more: [String] = []) async throws {
+    func startKeyring(_ more: [String] = []) async throws {
         let keyring = try await start(
             Self.asAda + ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"] + more,
             input: Desktop.keyringPassword)
@@ -149,7 +168,7 @@ final class BootedMachine: Sendable {
     }
 
     func authc(_ arguments: String..., input: String? = nil) async throws -> Child.Output {
-        try await asPerson(["/usr/lib/authd-built/authc"] + arguments, input: input)
+        try await asPerson([command] + arguments, input: input)
     }
 
     func write(_ text: String, to file: String) async throws {

@@ -24,6 +24,24 @@ struct UnitTests {
         }
     }
 
+    @Test("a call to org.authd on the session bus starts authd")
+    func busActivation() async throws {
+        try await BootedMachine.play { machine in
+            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            let file = root.appending(path: "Sources/Packaging/dbus/org.authd.service")
+            try await machine.write(
+                String(contentsOf: file, encoding: .utf8), to: ".local/share/dbus-1/services/org.authd.service")
+            let bus = "org.freedesktop.DBus"
+            try await machine.person("busctl", "--user", "call", bus, "/org/freedesktop/DBus", bus, "ReloadConfig")
+            #expect(try await machine.service("ActiveState") == "inactive")
+            let version = try await machine.person(
+                "busctl", "--user", "get-property", "org.authd", "/org/authd", "org.authd.Agent1", "Version")
+            #expect(version.hasPrefix("s \""))
+            try await machine.isActive()
+        }
+    }
+
     @Test("authd that is killed, or hangs, is restarted and serves the session without a sign-in")
     func restarts() async throws {
         try await BootedMachine.play { machine in
@@ -181,6 +199,27 @@ struct UnitTests {
             let opened = "until [ -S \(extra) ]; do :; done"
             try await machine.person("timeout", "60", "bash", "-c", opened)
             #expect(try await machine.authc("status", "--socket", extra).status == 0)
+        }
+    }
+
+    @Test("the first request to the socket of a proxy starts the proxy, which starts authd")
+    func proxy() async throws {
+        try await BootedMachine.play { machine in
+            try await machine.signIn()
+            let path = "/run/user/1000/authd-proxy/app-template"
+            try await machine.person("systemctl", "--user", "enable", "--now", "authd-proxy@app-template.socket")
+            #expect(try await machine.person("stat", "-c", "%a", path, "/run/user/1000/authd-proxy") == "600\n700\n")
+            try await machine.person("systemctl", "--user", "stop", "authd.service")
+            let url = "http://localhost/users?page=1&limit=1"
+            let request = ["curl", "--silent", "--write-out", " %{http_code}", "--unix-socket", path, url]
+            let reply = try await machine.asPerson(request)
+            #expect(reply.out.hasSuffix(" 200"), "\(reply.out)\(reply.err)")
+            try await machine.isActive()
+            // It ends as systemd expects, and the next request starts it again.
+            let unit = "authd-proxy@app-template.service"
+            try await machine.person("systemctl", "--user", "stop", unit)
+            #expect(try await machine.unit(unit, "Result") == "success")
+            #expect(try await machine.asPerson(request).out.hasSuffix(" 200"))
         }
     }
 

@@ -45,6 +45,9 @@ package final class Session: Sendable {
     /// Whether it is the one that this runner runs.
     package func isRun(by other: Runner<SessionMachine>) -> Bool { runner === other }
 
+    /// Returns when its actor has handled what it was sent before.
+    func answers() async { await runner.read { _ in } }
+
     // MARK: Changes from outside
 
     /// Records the state of the network for the provider at `origin`. An older version than the last one is dropped.

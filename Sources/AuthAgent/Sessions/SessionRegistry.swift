@@ -229,6 +229,12 @@ package final class SessionRegistry: Sendable {
 
     // MARK: All sessions
 
+    /// Returns when the actors that token requests pass through have handled what they were sent before.
+    package func answers() async {
+        await renewals.read { _ in }
+        for session in all { await session.answers() }
+    }
+
     /// Replaces the profiles. Each session uses the new ones from its next request on.
     package func reload(_ profiles: ProfileCatalog) async {
         context.providers.profiles = profiles

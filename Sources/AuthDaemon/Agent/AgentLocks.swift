@@ -1,4 +1,5 @@
 import AuthFiles
+import AuthSockets
 import AuthWire
 import Glibc
 import Synchronization

@@ -18,10 +18,13 @@ package actor Reloader {
     private let registry: SessionRegistry
     private let policy: CurrentPeerPolicy
     private let rules: StateBroadcast<ListenerRules>
+    private let accessChanges: AccessChanges
+    private let signInLimit: SignInLimit
     private let openExtra: OpenExtra
     private let chosen: DefaultSessionSettings
     private let showsNotices: StateBroadcast<Bool>
     private let hooks: StateBroadcast<[Hook]>
+    private let servesBus: StateBroadcast<Bool>
     private let log: AgentLog
     private let logger: Logger
     private let notifier: ServiceNotifier
@@ -35,9 +38,12 @@ package actor Reloader {
 
     package init(
         current: AgentConfiguration, read: @escaping Read, board: StateBoard, registry: SessionRegistry,
-        policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>, openExtra: @escaping OpenExtra,
+        policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>, accessChanges: AccessChanges,
+        signInLimit: SignInLimit,
+        openExtra: @escaping OpenExtra,
         chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, hooks: StateBroadcast<[Hook]>,
-        log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
+        servesBus: StateBroadcast<Bool> = StateBroadcast(nil), log: AgentLog, fixedLevel: Bool,
+        notifier: ServiceNotifier
     ) {
         self.current = current
         self.read = read
@@ -45,10 +51,13 @@ package actor Reloader {
         self.registry = registry
         self.policy = policy
         self.rules = rules
+        self.accessChanges = accessChanges
+        self.signInLimit = signInLimit
         self.openExtra = openExtra
         self.chosen = chosen
         self.showsNotices = showsNotices
         self.hooks = hooks
+        self.servesBus = servesBus
         self.log = log
         self.fixedLevel = fixedLevel
         self.notifier = notifier
@@ -113,6 +122,8 @@ package actor Reloader {
         policy.now = PeerPolicy(
             ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
         rules.set(new.settings.listenerRules)
+        accessChanges.changed()
+        signInLimit.change(perHour: new.settings.signInsPerHour)
         do throws(StartRefusal) {
             try openExtra(new.settings)
         } catch {
@@ -120,6 +131,7 @@ package actor Reloader {
         }
         showsNotices.set(new.settings.notifications)
         hooks.set(new.settings.hooks)
+        servesBus.set(new.settings.dbus)
         if !fixedLevel, let level = new.settings.level { log.level = level }
         await chosen.apply(new.settings)
         await registry.reload(new.catalog)
@@ -146,10 +158,16 @@ enum ConfigurationChange {
         if old.settings.clientDocument != new.settings.clientDocument {
             changes.append("client_metadata_url is \(new.settings.clientDocument ?? "not set")")
         }
+        if old.settings.signInsPerHour != new.settings.signInsPerHour {
+            changes.append("sign_ins_per_hour is \(new.settings.signInsPerHour)")
+        }
         if old.settings.folders != new.settings.folders { changes.append("the folder rules are different") }
         if old.settings.hooks != new.settings.hooks { changes.append("the hooks are different") }
         if old.settings.notifications != new.settings.notifications {
             changes.append("notifications are \(new.settings.notifications ? "shown" : "no longer shown")")
+        }
+        if old.settings.dbus != new.settings.dbus {
+            changes.append("the session bus is \(new.settings.dbus ? "served" : "no longer served")")
         }
         for (name, isChanged) in [
             ("store", old.settings.store != new.settings.store),

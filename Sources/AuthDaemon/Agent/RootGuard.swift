@@ -1,3 +1,4 @@
+import CSystemd
 import Glibc
 
 /// As root in the session of another user (`sudo authd`), authd would replace that user's socket and lock them out.

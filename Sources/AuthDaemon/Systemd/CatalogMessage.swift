@@ -8,6 +8,8 @@ package enum CatalogMessage: String, CaseIterable {
     case brokenSettings = "f96d6dcfffab4a54801c88a53c1c1a70"
     case reloadRefused = "19128681d7984a7fa308a750a076642b"
     case clientsWait = "bf8b3dd6c8974e919817da8d913eeadc"
+    case newProgramRefused = "66318bcbdd65416da2c332c13a18ddeb"
+    case audit = "6ca55b1e19d84f64a3e4c210798453dc"
 
     /// Only the journal shows it.
     static let key = "message_id"

@@ -6,26 +6,35 @@ import Logging
 /// Writes to the journal with fields for each event: `session` in the metadata becomes `AUTHD_SESSION`
 /// (systemd.journal-fields(7)).
 enum Journal {
-    static func write(_ line: LogLine) {
+    static func write(_ line: LogLine) { send(fields(of: line)) }
+
+    static func fields(of line: LogLine) -> [String] {
         var fields = [
             "MESSAGE=\(VisibleText.line(line.message))", "PRIORITY=\(line.level.syslogPriority)",
-            "SYSLOG_IDENTIFIER=authd",
+            "SYSLOG_IDENTIFIER=\(identifier)",
         ]
         if let unit { fields.append("USER_UNIT=\(unit)") }
         for (key, value) in line.fields {
             let name = key == CatalogMessage.key ? "MESSAGE_ID" : "AUTHD_\(fieldName(key))"
             fields.append("\(name)=\(VisibleText.line("\(value)"))")
         }
-        send(fields)
+        return fields
     }
 
     /// This process's unit in its user's manager (sd_pid_get_user_unit(3)). The journal looks up a sender's unit only when it
     /// reads the message: what a process says just before it ends would be missing from `journalctl --user -u authd`.
-    private static let unit: String? = {
+    static let unit: String? = {
         var name: UnsafeMutablePointer<CChar>?
         guard unsafe sd_pid_get_user_unit(0, &name) >= 0, let found = unsafe name else { return nil }
         defer { unsafe free(found) }
         return unsafe String(cString: found)
+    }()
+
+    /// As in `SyslogIdentifier=` of the units: with the name of the agent if that has one.
+    private static let identifier: String = {
+        let ending = ".service"
+        guard let unit, unit.hasPrefix("authd@"), unit.hasSuffix(ending) else { return "authd" }
+        return String(unit.dropLast(ending.count))
     }()
 
     /// The journal accepts only capital letters, digits and underscores.

@@ -1,4 +1,6 @@
 package import AuthFiles
+package import AuthModel
+package import AuthSockets
 import CSystemd
 import Glibc
 

@@ -5,13 +5,23 @@ import Logging
 /// One line for each event on stderr: time, level, message, then `key=value`.
 enum StandardError {
     static func write(_ line: LogLine) {
-        var text = "\(now) \(line.level): \(line.message)"
-        for (key, value) in line.fields.sorted(by: { $0.key < $1.key }) where key != CatalogMessage.key {
-            text += " \(key)=\(value)"
-        }
-        let bytes = oneLine(text)
+        let bytes = oneLine("\(now) \(text(line))")
         // One call, so that lines of several threads do not mix.
         _ = unsafe Glibc.write(STDERR_FILENO, bytes, bytes.count)
+    }
+
+    /// A value is quoted as in JSON if it could pass for other fields.
+    static func text(_ line: LogLine) -> String {
+        var text = "\(line.level): \(line.message)"
+        for (key, value) in line.fields.sorted(by: { $0.key < $1.key }) where key != CatalogMessage.key {
+            let value = "\(value)"
+            text += " \(key)=\(value.utf8.contains(where: isQuoted) ? JSON.string(value).text() : value)"
+        }
+        return text
+    }
+
+    private static func isQuoted(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "=") || byte == UInt8(ascii: "\"")
     }
 
     /// Local time with its zone, such as `2026-01-30T23:17:41+0100`.

@@ -14,6 +14,9 @@ package enum SealingSource: Sendable {
     ///   - read: reads the key, at each opening.
     case given(name: String, read: @Sendable () throws(StoreError) -> Secret)
     case passphrase
+
+    /// Whether a user opens the store after each start.
+    package var needsUser: Bool { if case .passphrase = self { true } else { false } }
 }
 
 package enum KeyChange: Sendable {

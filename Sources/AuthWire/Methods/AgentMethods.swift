@@ -3,8 +3,8 @@
 /// For code that describes all methods. A client that makes single requests does not use the list.
 package enum AgentMethods {
     package static let all: [any AgentMethod.Type] = [
-        AgentInfoGet.self, AgentPing.self, AgentStatsGet.self, AgentReload.self, AgentLock.self, AgentUnlock.self,
-        RPCDiscover.self,
+        AgentInfoGet.self, AgentPing.self, AgentStatsGet.self, AgentReload.self, AgentRestart.self,
+        AgentLock.self, AgentUnlock.self, RPCDiscover.self,
         ProviderListGet.self, ProviderShow.self, ProviderCheckRun.self, ProviderTry.self,
         ProviderForget.self,
         LoginStart.self, LoginAnswer.self, LoginCheck.self, LoginWait.self, LoginCancel.self, LoginResend.self,
@@ -20,6 +20,7 @@ package enum AgentMethods {
         OutboxListGet.self, OutboxFlush.self, OutboxDrop.self,
         StoreRekey.self, StoreMigrate.self,
         SessionExport.self, SessionImport.self, SessionTrust.self,
+        AuditListGet.self,
     ]
 
     package static func named(_ name: String) -> (any AgentMethod.Type)? { all.first { $0.name == name } }

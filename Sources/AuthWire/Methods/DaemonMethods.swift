@@ -31,6 +31,13 @@ public struct AgentReload: AgentMethod {
     }
 }
 
+public struct AgentRestart: MethodWithoutParams {
+    public typealias Result = Pong
+    public static let info = MethodInfo(
+        "agent.restart", .admin, "Has the service manager restart the agent, which keeps its sessions.")
+    public init() {}
+}
+
 public struct AgentLock: MethodWithoutParams {
     public typealias Result = MessageResult
     public static let info = MethodInfo("agent.lock", .admin, "Locks the agent. Not in this version.")

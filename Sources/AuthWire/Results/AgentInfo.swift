@@ -8,10 +8,13 @@ public struct AgentInfo: WireObject {
     public var startedAt: Double = 0
     public var store = StoreInfo(blank: Blank())
     public var features: [String] = []
+    /// The program's file was replaced after the agent was started from it.
+    public var restartPending = false
 
     public init(blank: Blank) {}
     public init(
-        version: String, protocolVersion: Int, pid: Int32, startedAt: Double, store: StoreInfo, features: [String] = []
+        version: String, protocolVersion: Int, pid: Int32, startedAt: Double, store: StoreInfo, features: [String] = [],
+        restartPending: Bool = false
     ) {
         self.version = version
         self.protocolVersion = protocolVersion
@@ -19,6 +22,7 @@ public struct AgentInfo: WireObject {
         self.startedAt = startedAt
         self.store = store
         self.features = features
+        self.restartPending = restartPending
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -28,10 +32,11 @@ public struct AgentInfo: WireObject {
         try visitor.required("started_at", &startedAt, .instant)
         try visitor.required("store", &store, .object)
         try visitor.written("features", &features, .strings)
+        try visitor.optional("restart_pending", &restartPending, .bool, default: false)
     }
 }
 
-/// The result of `agent.ping`.
+/// The result of `agent.ping` and `agent.restart`: the process that answers.
 public struct Pong: WireObject {
     public var pid: Int32 = 0
 

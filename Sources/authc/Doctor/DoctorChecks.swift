@@ -4,7 +4,7 @@ import AuthWire
 enum DoctorChecks {
     static func agent(_ info: AgentInfo) -> Finding {
         let who = "authd \(info.version), process \(info.pid)"
-        let restart = "`systemctl --user restart authd`"
+        let restart = info.restartPending ? "`authc agent restart`" : "`systemctl --user restart authd`"
         guard info.protocolVersion == Release.protocolNumber else {
             return .problem(
                 .agent, .internalError,
@@ -15,6 +15,11 @@ enum DoctorChecks {
             return .warning(
                 .agent, "\(who), and authc \(Release.version)",
                 hint: "restart the agent to use the update: \(restart)")
+        }
+        guard !info.restartPending else {
+            return .warning(
+                .agent, "\(who): the program was upgraded, and this agent still runs the old one",
+                hint: "\(restart) restarts it now; otherwise it restarts when it is idle")
         }
         return .ok(.agent, who)
     }
@@ -50,8 +55,8 @@ enum DoctorChecks {
             return .warning(
                 .store, message,
                 hint: isSealed
-                    ? "`authc login PROVIDER`"
-                    : "`authc login PROVIDER`, or remove the item in the keyring's program")
+                    ? "`authc login`"
+                    : "`authc login`, or remove the item in the keyring's program")
         case .starting:
             return .note(.store, "\(name) has not answered yet", hint: "try again in a few seconds")
         case .locked where isSealed: return problem("\(name) is locked", "`authc unlock` asks for its passphrase")
@@ -132,7 +137,7 @@ enum DoctorChecks {
     static func sessions(_ sessions: [SessionStatus]) -> [Finding] {
         let findings = sessions.compactMap(session)
         let active = sessions.filter { $0.state == .active }.map(\.session.text)
-        if sessions.isEmpty { return [.note(.sessions, "no session is signed in", hint: "`authc login PROVIDER`")] }
+        if sessions.isEmpty { return [.note(.sessions, "no session is signed in", hint: "`authc login`")] }
         return (active.isEmpty ? [] : [.ok(.sessions, "active: " + active.joined(separator: ", "))]) + findings
     }
 

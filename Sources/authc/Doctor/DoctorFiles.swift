@@ -7,7 +7,7 @@ import Glibc
 enum DoctorFiles {
     static func findings(_ settings: String) -> [Finding] {
         let folder = PrivateFolder.parent(of: settings) + "/providers"
-        let paths = [settings] + names(in: folder).map { folder + "/" + $0 }
+        let paths = [settings] + profiles(in: folder).map { folder + "/" + $0 }
         let open = paths.compactMap { path in mode(path).map { (path, $0) } }
         // Which groups are private to the user is for authd to say.
         let refusals = open.contains { $0.1 & S_IWOTH == 0 } ? SettingsCheck.refusedForGroup(settings) : []
@@ -34,16 +34,8 @@ enum DoctorFiles {
         return info.st_mode & (S_IWGRP | S_IWOTH) == 0 ? nil : info.st_mode
     }
 
-    private static func names(in folder: String) -> [String] {
-        guard let entries = unsafe opendir(folder) else { return [] }
-        defer { unsafe closedir(entries) }
-        var names: [String] = []
-        while let entry = unsafe readdir(entries) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name.hasSuffix(".toml"), !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted()
+    private static func profiles(in folder: String) -> [String] {
+        let names = (try? FolderEntries.names(in: folder)) ?? []
+        return names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted()
     }
 }

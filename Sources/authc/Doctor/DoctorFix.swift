@@ -1,3 +1,4 @@
+import AuthClient
 import AuthWire
 import CLinux
 import Glibc
@@ -19,11 +20,16 @@ enum DoctorFix: Equatable {
         }
     }
 
-    func perform() throws(Failure) {
+    /// - Parameters:
+    ///   - errors: where the messages of another program go instead of stderr.
+    ///   - deadline: when another program is killed.
+    func perform(errors: Descriptor? = nil, until deadline: Deadline = .never) throws(Failure) {
         switch self {
         case .startSocket:
-            let status = try ChildProgram(command: command.split(separator: " ").map(String.init), variables: []).run(
-                isQuiet: true)
+            let words = command.split(separator: " ").map(String.init)
+            let files = errors.map { [(number: STDERR_FILENO, file: $0)] } ?? []
+            let status = try ChildProgram(command: words, variables: [], descriptors: files)
+                .run(isQuiet: true, until: deadline)
             guard status == 0 else {
                 throw Failure(status: .temporary, kind: "fix", message: "`\(command)` ended with status \(status)")
             }

@@ -4,6 +4,7 @@ import AuthDaemon
 import AuthModel
 import AuthOutbox
 import AuthSealedFile
+import AuthSockets
 import AuthWire
 import Dispatch
 import Foundation
@@ -24,6 +25,8 @@ struct TestServer: Sendable {
     let sessions: SessionRequests
     let counters: AgentCounters
     let publisher: EventPublisher
+    let audit: AuditLog
+    let changes: AccessChanges
     let executor: SocketExecutor
     let time: ManualTime?
     let stop: @Sendable () async -> Void
@@ -54,8 +57,9 @@ struct TestServer: Sendable {
     ///   - parse: parses long lines.
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
-        names: [String] = [session],
-        rules: ListenerRules = ListenerRules(), time: ManualTime? = nil,
+        names: [String] = [session], catalog: ProfileCatalog = ProfileCatalog(),
+        rules: ListenerRules = ListenerRules(), signInsPerHour: Int = Settings.defaultSignInsPerHour,
+        time: ManualTime? = nil,
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ body: @escaping @Sendable (TestServer) async throws -> Void
@@ -73,7 +77,7 @@ struct TestServer: Sendable {
         let publisher = EventPublisher()
         let context = AgentContext(
             storeKind: store.kind, transport: NoTransport(), clock: clock, network: StillNetwork(),
-            catalog: ProfileCatalog(), publish: publisher.publish)
+            catalog: catalog, publish: publisher.publish)
         let storage = SessionStorage(store: store)
         let registry = SessionRegistry(context: context, storage: storage, seed: 1)
         let loader = SessionLoader(context: context, registry: registry, storage: storage, seed: 1)
@@ -83,10 +87,12 @@ struct TestServer: Sendable {
             clock: clock, counters: counters, tokenRequests: context.tokenRequests,
             checkProfile: { _ in ProviderCheck(problems: []) },
             tryProfile: { _ in ProviderTrial(problems: [], requests: []) },
-            reload: { _ async throws(AgentError) in MessageResult(message: "done") })
+            reload: { _ async throws(AgentError) in MessageResult(message: "done") },
+            restart: { () async throws(AgentError) in }, program: nil)
         let started = AsyncStream<Void>.makeStream()
         let api = APIClient(
             context: context, registry: registry, kept: ResponseCache(limit: 0), seed: 1)
+        let (audit, changes) = (AuditLog(clock: clock), AccessChanges())
         let listener = Listener(
             socket: socket, extra: extra, executor: executor,
             dispatcher: Dispatcher(
@@ -100,9 +106,9 @@ struct TestServer: Sendable {
                     dependencies: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
                         bundles: PassphraseBundles())),
-                services: services),
+                services: services, audit: audit, signInLimit: SignInLimit(clock: clock, perHour: signInsPerHour)),
             board: context.board, policy: CurrentPeerPolicy(policy), rules: broadcast,
-            publisher: publisher, limits: limits,
+            changes: changes, publisher: publisher, limits: limits,
             counters: counters,
             clock: clock, parse: parse, logger: logger,
             accepting: { started.continuation.yield() })
@@ -112,7 +118,7 @@ struct TestServer: Sendable {
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = TestServer(
             path: socket.path, extraPath: extraPath, rules: broadcast, board: context.board, sessions: sessions,
-            counters: counters, publisher: publisher, executor: executor,
+            counters: counters, publisher: publisher, audit: audit, changes: changes, executor: executor,
             time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -143,14 +149,14 @@ struct TestServer: Sendable {
 }
 
 /// There is no provider.
-private struct NoTransport: HTTPTransport {
+struct NoTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         throw .offline(reason: "no network")
     }
     func closeIdleConnections() async {}
 }
 
-private struct StillNetwork: NetworkWatch {
+struct StillNetwork: NetworkWatch {
     func readings() -> AsyncStream<NetworkReading> {
         AsyncStream { $0.yield(NetworkReading(reach: .internet)) }
     }

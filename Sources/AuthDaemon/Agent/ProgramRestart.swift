@@ -1,0 +1,110 @@
+import AuthConcurrency
+package import AuthModel
+package import AuthWire
+import Glibc
+
+/// Has the service manager restart the agent, so that it runs the program that its file has now. The sessions are handed over
+/// as at any restart (Docs/decisions/handover.md).
+package struct ProgramRestart: Sendable {
+    /// Runs a command to its end, or until it has taken too long.
+    typealias Run = @Sendable ([String]) async -> HookOutcome
+
+    static let systemctl = "/usr/bin/systemctl"
+    /// For a check or a call of the manager: a check reads some files.
+    private static let longestCommand = Duration.seconds(20)
+
+    private let program: ProgramFile?
+    /// Those of this process.
+    private let arguments: [String]
+    private let unit: String?
+    private let run: Run
+
+    /// - Parameters:
+    ///   - program: `nil`: its file is not known, so it is not checked.
+    ///   - unit: the service that this process is; `nil`: no service manager starts it.
+    init(program: ProgramFile?, arguments: [String], unit: String?, run: @escaping Run) {
+        self.program = program
+        self.arguments = arguments
+        self.unit = unit
+        self.run = run
+    }
+
+    package static func ofThisProcess(_ program: ProgramFile?, clock: any SystemClock) -> ProgramRestart {
+        ProgramRestart(
+            program: program, arguments: Array(CommandLine.arguments.dropFirst()), unit: ownService,
+            run: { await finished($0, clock: clock) })
+    }
+
+    /// The manager sets the variable for the first process of a service (systemd.exec(5)), and children inherit it.
+    private static var ownService: String? {
+        guard Environment.value("SYSTEMD_EXEC_PID") == "\(getpid())", let unit = Journal.unit,
+            unit.hasSuffix(".service")
+        else { return nil }
+        return unit
+    }
+
+    /// Whether a service manager starts this agent.
+    package var isPossible: Bool { unit != nil }
+
+    /// Checks the program, and has the manager restart the unit. Then SIGTERM is on its way.
+    /// - Parameter isAllowed: asked between the two; it may throw its own error.
+    /// - Returns: `false` if it was not allowed.
+    /// - Throws: `unsupported` without a manager, `validation` if the program fails its check, `internal` if the manager refuses.
+    package func begin(if isAllowed: @Sendable () throws(AgentError) -> Bool) async throws(AgentError) -> Bool {
+        guard let unit else { throw .noServiceManager }
+        if let program {
+            let outcome = await run([program.path] + arguments + ["--check"])
+            guard outcome == .exited(0) else { throw .failsCheck(program.path, outcome) }
+        }
+        guard try isAllowed() else { return false }
+        let outcome = await run([Self.systemctl, "--user", "--no-block", "restart", "--", unit])
+        // The manager may end all processes of the unit before the command ends by itself.
+        guard [.exited(0), .killed(signal: SIGTERM)].contains(outcome) else { throw .notRestarted(unit, outcome) }
+        return true
+    }
+
+    private static func finished(_ command: [String], clock: any SystemClock) async -> HookOutcome {
+        let process = HookProcess(command: command, input: [])
+        return await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                guard (try? await clock.sleep(until: clock.now().boot + longestCommand)) != nil else { return }
+                process.stop()
+            }
+            defer { group.cancelAll() }
+            return await BlockingThread().complete { process.run() }
+        }
+    }
+}
+
+extension AgentError {
+    fileprivate static let noServiceManager = AgentError(
+        .unsupported, "No service manager has started this agent, so none can restart it: end it and start it again.")
+
+    fileprivate static func failsCheck(_ path: String, _ outcome: HookOutcome) -> AgentError {
+        AgentError(
+            .validation,
+            "The agent was not restarted, because its program fails the check (\(outcome.text)): "
+                + "`\(path) --check` shows why.")
+    }
+
+    fileprivate static func notRestarted(_ unit: String, _ outcome: HookOutcome) -> AgentError {
+        AgentError(
+            .internal_,
+            "The service manager has not restarted the agent (\(outcome.text)): `systemctl --user restart \(unit)` "
+                + "shows why.")
+    }
+
+    /// For `agent.restart`.
+    package static let sessionsInMemory = AgentError(
+        .conflict, "The sessions are in memory and would end with the agent: sign out of them first.")
+}
+
+extension HookOutcome {
+    fileprivate var text: String {
+        switch self {
+        case .exited(let status): "status \(status)"
+        case .killed(let signal): "ended by signal \(signal)"
+        case .notStarted(let reason): reason
+        }
+    }
+}
