@@ -34,7 +34,7 @@ struct DependencyTests {
         #expect(try await compare(listed + [new]).contains("+\(new.line)"))
     }
 
-    @Test("the bill of materials names each package of the list with its version")
+    @Test("the bill of materials names each package of the list with its version, and what is linked in of the system")
     func billOfMaterials() async throws {
         let listed = try Self.listed()
         let bill = try await run("Tests/sbom")
@@ -42,9 +42,16 @@ struct DependencyTests {
         let json = try #require(try JSONSerialization.jsonObject(with: Data(bill.out.utf8)) as? [String: Any])
         #expect(json["bomFormat"] as? String == "CycloneDX")
         let components = try #require(json["components"] as? [[String: Any]])
-        #expect(components.map { $0["name"] as? String } == listed.map(\.name))
-        #expect(components.map { $0["version"] as? String } == listed.map(\.version))
-        #expect(Set(components.compactMap { $0["purl"] as? String }).count == listed.count)
+        let named = components.prefix(listed.count)
+        #expect(named.map { $0["name"] as? String } == listed.map(\.name))
+        #expect(named.map { $0["version"] as? String } == listed.map(\.version))
+        let places = components.compactMap { $0["purl"] as? String }
+        #expect(Set(places).count == components.count)
+        let system = places.dropFirst(listed.count)
+        #expect(system.allSatisfy { $0.hasPrefix("pkg:deb/") })
+        for name in ["libc6-dev", "libtomlplusplus-dev", "libyaml-dev"] {
+            #expect(system.contains { $0.contains("/\(name)@") }, "\(name)")
+        }
     }
 
     @Test("the bill of materials is valid CycloneDX, and one with a mistake is refused")

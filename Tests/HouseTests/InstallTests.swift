@@ -39,7 +39,7 @@ struct InstallTests {
             let readme = try #require(ProjectFiles.file("README.md"))
             for page in [readme] + ProjectFiles.files(under: "Docs").filter({ $0.path.hasSuffix(".md") }) {
                 let place = documentation.appending(path: page.path).deletingLastPathComponent()
-                for link in page.text.matches(of: /\]\(((?!https?:)[^)#\s]+\.md)[)#]/).map({ String($0.1) })
+                for link in page.text.matches(of: /\]\(((?!https?:)[^)#\s]+\.(?:md|svg))[)#]/).map({ String($0.1) })
                 where !link.contains("Sources/") && !link.contains("Tests/") {
                     expect(link, from: place, namedBy: page.path)
                 }
@@ -85,5 +85,18 @@ struct InstallTests {
             #expect(files.isEmpty)
             #expect(!left.contains { $0.hasSuffix("authd-session") })
         }
+    }
+
+    @Test("the unit of a second agent is authd.service, but for names, folders and the store")
+    func secondUnit() throws {
+        func settings(_ name: String) throws -> Set<String> {
+            let text = try String(contentsOf: ProjectFiles.root.appending(path: "systemd/" + name), encoding: .utf8)
+            return Set(text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init))
+        }
+        let differing = try settings("authd.service").symmetricDifference(try settings("authd@.service"))
+        let keys = Set(differing.compactMap { $0.split(separator: "=").first.map(String.init) })
+        #expect(
+            keys == ["Description", "Requires", "After", "ExecStart", "Environment", "SyslogIdentifier", "Also"],
+            "\(differing)")
     }
 }

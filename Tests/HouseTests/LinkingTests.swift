@@ -27,6 +27,17 @@ struct LinkingTests {
         #expect(!output.contains("TEXTREL"))
     }
 
+    /// With the tables for languages (ICU) it takes some 40 MB of a release program.
+    @Test("no program of the product needs the whole of Foundation", arguments: ["authd", "authd-gateway"])
+    func withoutFoundation(program: String) async throws {
+        let libraries = try await neededLibraries(program)
+        #expect(libraries.contains("libFoundationEssentials.so"))
+        for library in libraries {
+            #expect(library != "libFoundation.so" && !library.contains("ICU"), "\(program) needs \(library)")
+            #expect(!library.contains("Internationalization"), "\(program) needs \(library)")
+        }
+    }
+
     @Test("authc contains nothing of NIO")
     func authcHasNoNIO() async throws {
         // If the names were stripped, their absence would prove nothing.

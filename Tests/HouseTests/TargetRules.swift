@@ -32,6 +32,8 @@ struct TargetRules: Sendable {
         "AuthConfiguration": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing + waiting),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
         "AuthFiles": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: waiting),
+        "AuthSockets": TargetRules(
+            imports: standard.union(["AuthFiles", "CLinux", "NIOCore"]), forbiddenWords: waiting),
         "AuthModel": TargetRules(
             imports: standard.union(["AuthWire", "Crypto"]), forbiddenWords: doing, forbiddenOutsidePorts: waiting),
         "AuthMachines": TargetRules(
@@ -49,7 +51,7 @@ struct TargetRules: Sendable {
         "AuthHTTP": TargetRules(
             imports: standard.union([
                 "AsyncHTTPClient", "AuthModel", "AuthWire", "FoundationEssentials", "NIOCore", "NIOHTTP1",
-                "NIOHTTPCompression", "NIOPosix", "NIOSSL",
+                "NIOHTTPCompression", "NIOPosix", "NIOSSL", "NIOTLS",
             ])),
         "AuthTokens": TargetRules(
             imports: standard.union([
@@ -63,26 +65,34 @@ struct TargetRules: Sendable {
             ])),
         "AuthOutbox": TargetRules(
             imports: standard.union([
-                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "Crypto", "FoundationEssentials", "GRDB",
+                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "CSQLite", "Crypto", "FoundationEssentials",
             ])),
         "AuthProviders": TargetRules(
-            imports: standard.union(["AuthConfiguration", "AuthModel", "AuthWire", "TOMLKit"])),
+            imports: standard.union(["AuthConfiguration", "AuthFiles", "AuthModel", "AuthWire", "CTOML"])),
         "AuthGateway": TargetRules(
             imports: standard.union(["AuthMachines", "AuthModel", "AuthWire"]), forbiddenWords: doing + waiting),
+        "AuthFront": TargetRules(
+            imports: standard.union([
+                "AuthFiles", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire", "NIOCore", "NIOHTTP1", "NIOPosix",
+            ]),
+            forbiddenWords: ["token", "Token"]),
         "authd-gateway": TargetRules(
             imports: standard.union([
-                "AuthAgent", "AuthClient", "AuthConcurrency", "AuthGateway", "AuthHTTP", "AuthModel", "AuthProviders",
-                "AuthWire", "NIOPosix",
+                "AuthAgent", "AuthClient", "AuthConcurrency", "AuthFiles", "AuthFront", "AuthGateway", "AuthHTTP",
+                "AuthModel", "AuthProviders", "AuthWire", "NIOCore", "NIOHTTP1", "NIOPosix",
             ])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthWire",
-                "CSystemd", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
+                "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel",
+                "AuthSockets",
+                "AuthWire", "CSystemd", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+                "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
             imports: standard.union([
                 "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthFiles", "AuthHTTP", "AuthKeyring", "AuthModel",
-                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthTokens", "AuthWire", "GLibRuntime",
+                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthTokens", "AuthWire",
+                "GLibRuntime",
                 "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "UnixSignals",
             ])),
         "StandInBackends": TargetRules(
@@ -110,6 +120,7 @@ struct TargetRules: Sendable {
 
     /// The C targets.
     static let bridges: Set<String> = [
-        "CAuthClient", "CIdle", "CLinux", "CSecret", "CStart", "CSystemd", "CWipe", "CYAML", "authc-start",
+        "CAuthClient", "CIdle", "CLinux", "CSQLite", "CSecret", "CStart", "CSystemd", "CTOML", "CWipe", "CYAML",
+        "authc-start",
     ]
 }
