@@ -111,12 +111,8 @@ enum AgeProgram {
 
         init(atMost limit: Int = 0) throws(Failure) {
             self.limit = limit
-            var numbers: [Int32] = [-1, -1]
-            guard unsafe pipe(&numbers) == 0 else {
-                throw .internalError("cannot make a pipe (\(SystemError.text(errno)))")
-            }
-            for number in numbers { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
-            ends = (Descriptor(numbers[0]), Descriptor(numbers[1]))
+            let pipe = try PipeEnds()
+            ends = (pipe.reading, pipe.writing)
         }
 
         enum End {

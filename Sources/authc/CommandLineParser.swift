@@ -53,10 +53,12 @@ struct Authc: ParsableCommand {
             """,
         version: Release.version,
         subcommands: [
-            LoginCommand.self, Register.self, Logout.self, Password.self, Status.self, List.self, Use.self, Token.self,
-            Exec.self, Env.self, Helper.self, Mcp.self, Whoami.self,
-            Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
-            Doctor.self, Stats.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self,
+            TrialCommand.self, LoginCommand.self, Register.self, Logout.self, Password.self, Status.self, List.self,
+            Use.self, Token.self, Exec.self, Env.self, Helper.self, Mcp.self, Proxy.self,
+            HTTPCommand.self, Whoami.self, Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self,
+            ShellInit.self, Provider.self, Network.self, AgentCommands.self,
+            Doctor.self, Stats.self, LogCommand.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self,
+            Unlock.self,
             Store.self, Export.self, Import.self, Trust.self, Config.self, Completion.self, Redirect.self,
         ])
 }

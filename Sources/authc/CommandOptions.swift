@@ -27,10 +27,10 @@ protocol CommandOptions: ParsableArguments {
 
 /// For a command with its own `--json`.
 struct PlainOptions: CommandOptions {
-    @Option(help: OptionHelp.timeout, transform: length)
+    @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket)
+    @Option(help: OptionHelp.socket, completion: .file())
     var socket: String?
 
     @Flag(help: .hidden)
@@ -44,10 +44,10 @@ struct GeneralOptions: CommandOptions {
     @Flag(help: OptionHelp.json)
     var json = false
 
-    @Option(help: OptionHelp.timeout, transform: length)
+    @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket)
+    @Option(help: OptionHelp.socket, completion: .file())
     var socket: String?
 
     @Flag(help: .hidden)
@@ -61,10 +61,10 @@ struct AskingOptions: CommandOptions {
     @Flag(help: OptionHelp.json)
     var json = false
 
-    @Option(help: OptionHelp.timeout, transform: length)
+    @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket)
+    @Option(help: OptionHelp.socket, completion: .file())
     var socket: String?
 
     @Flag(help: OptionHelp.noInput)
@@ -75,16 +75,16 @@ struct AskingOptions: CommandOptions {
 
 /// For a command that is about a session.
 struct CommonOptions: CommandOptions {
-    @Option(name: [.short, .long], help: OptionHelp.session, completion: .custom { _, _, _ in KnownNames.sessions() })
+    @Option(name: [.short, .long], help: OptionHelp.session, completion: .sessions)
     var session: String?
 
     @Flag(help: OptionHelp.json)
     var json = false
 
-    @Option(help: OptionHelp.timeout, transform: length)
+    @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket)
+    @Option(help: OptionHelp.socket, completion: .file())
     var socket: String?
 
     @Flag(help: .hidden)
@@ -95,16 +95,16 @@ struct CommonOptions: CommandOptions {
 
 /// For a command that is about a session and may ask.
 struct AskingCommonOptions: CommandOptions {
-    @Option(name: [.short, .long], help: OptionHelp.session, completion: .custom { _, _, _ in KnownNames.sessions() })
+    @Option(name: [.short, .long], help: OptionHelp.session, completion: .sessions)
     var session: String?
 
     @Flag(help: OptionHelp.json)
     var json = false
 
-    @Option(help: OptionHelp.timeout, transform: length)
+    @Option(help: OptionHelp.timeout, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket)
+    @Option(help: OptionHelp.socket, completion: .file())
     var socket: String?
 
     @Flag(help: OptionHelp.noInput)
@@ -118,10 +118,10 @@ struct PromptOptions: CommandOptions {
     @Flag(help: OptionHelp.json)
     var json = false
 
-    @Option(help: .hidden, transform: length)
+    @Option(help: .hidden, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: OptionHelp.socket)
+    @Option(help: OptionHelp.socket, completion: .file())
     var socket: String?
 
     @Flag(help: .hidden)
@@ -135,10 +135,10 @@ struct FileOptions: CommandOptions {
     @Flag(help: OptionHelp.json)
     var json = false
 
-    @Option(help: .hidden, transform: length)
+    @Option(help: .hidden, completion: .lengths, transform: length)
     var timeout: Duration?
 
-    @Option(help: .hidden)
+    @Option(help: .hidden, completion: .file())
     var socket: String?
 
     @Flag(help: .hidden)
@@ -149,7 +149,7 @@ struct FileOptions: CommandOptions {
 
 /// For a command that is about a session and has its own `--json`.
 struct SessionOption: ParsableArguments {
-    @Option(name: [.short, .long], help: OptionHelp.session, completion: .custom { _, _, _ in KnownNames.sessions() })
+    @Option(name: [.short, .long], help: OptionHelp.session, completion: .sessions)
     var session: String?
 }
 

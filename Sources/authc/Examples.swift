@@ -8,8 +8,9 @@ enum Examples {
 
     /// By the words of the command.
     private static let all: [String: [String]] = [
-        "": ["authc login app-template", "curl -K <(authc helper curl https://api.example.org) $url"],
-        "login": ["authc login app-template", "authc login https://mcp.example.org/mcp --device"],
+        "": ["authc login", "curl -K <(authc helper curl https://api.example.org) $url"],
+        "try": ["authc try", "NO_COLOR=1 authc try"],
+        "login": ["authc login", "authc login https://mcp.example.org/mcp --device"],
         "register": [
             "authc register app-template",
             "authc register aws-lambda --field email=ada@example.org --password-stdin < FILE",
@@ -38,6 +39,18 @@ enum Examples {
         "mcp": [
             "authc mcp https://mcp.example.org/mcp", "authc mcp https://mcp.example.org/mcp -s work --timeout 5m",
         ],
+        "proxy": ["authc proxy -s work", "authc proxy -s work --listen 127.0.0.1:0"],
+        "http": [
+            "authc http add reports -s work", "authc http serve --listen 127.0.0.1:0 --unix",
+        ],
+        "http serve": ["authc http serve", "authc http serve --listen 127.0.0.1:0 --unix"],
+        "http add": [
+            "authc http add reports -s work",
+            "authc http add backup -s work --view aws --role arn:aws:iam::123456789012:role/reader",
+        ],
+        "http list": ["authc http list", "authc http list --json"],
+        "http remove": ["authc http remove reports", "authc http remove reports --json"],
+        "http env": ["eval \"$(authc http env reports)\"", "authc http env reports --shell fish | source"],
         "helper": [
             "authc helper install git --for https://git.example.org", "authc helper curl https://api.example.org",
         ],
@@ -71,6 +84,14 @@ enum Examples {
             "echo '{\"v\":1,\"kind\":\"get\"}' | authc helper cargo",
         ],
         "helper terraform": ["authc helper install terraform", "authc helper terraform get registry.example.org"],
+        "helper ssh-cert": [
+            "authc helper ssh-cert sign -s work --key ~/.ssh/id_work",
+            "authc helper ssh-cert sign valid_principals=ada -s work --key ~/.ssh/id_work --json",
+        ],
+        "helper aws": [
+            "authc helper aws -s work --role arn:aws:iam::123456789012:role/reader",
+            "authc helper aws -s work --role arn:aws:iam::123456789012:role/reader --sts https://sts.eu-west-1.amazonaws.com",
+        ],
         "helper install": [
             "authc helper install git --for https://git.example.org",
             "authc helper install docker --for https://registry.example.org --remove",
@@ -100,7 +121,10 @@ enum Examples {
         "network": ["authc network", "authc network --watch"],
         "doctor": ["authc doctor --fix", "authc doctor --report > report.txt"],
         "stats": ["authc stats", "authc stats --metrics prometheus --output authd.prom"],
+        "log": ["authc log -n 5", "authc log --json"],
         "reload": ["authc reload", "authc reload --json"],
+        "agent": ["authc agent restart", "authc agent restart --json"],
+        "agent restart": ["authc agent restart", "authc agent restart --timeout 1m"],
         "version": ["authc version", "authc version --json"],
         "request": ["authc request GET '/users?limit=5' -s work", "authc request POST /users -d @user.json"],
         "call": ["authc call users limit=20 --all", "authc call update-profile name=Ada --queue"],
@@ -126,6 +150,7 @@ enum Examples {
         "config edit": ["authc config edit", "EDITOR=nano authc config edit"],
         "config path": ["authc config path", "authc config path --json"],
         "config list": ["authc config list", "authc config list --json"],
+        "shell-init": ["eval \"$(authc shell-init bash)\"", "authc shell-init fish | source"],
         "completion": ["source <(authc completion bash)", "authc completion fish | source"],
         "redirect": ["authc redirect 'com.example.app:/callback?code=1'", "authc redirect < FILE"],
     ]

@@ -79,7 +79,7 @@ extension Failure {
     private static func hint(_ error: AgentError) -> String? {
         guard !error.message.contains("authc ") else { return nil }
         return switch error.kind {
-        case .notSignedIn, .signInRequired: "sign in: `authc login PROVIDER`"
+        case .notSignedIn, .signInRequired: "sign in: `authc login`"
         case .keyringLocked where error.cause == "keyring_waiting": nil
         case .keyringLocked: "unlock the keyring; authd continues by itself"
         case .keyringUnavailable where error.cause == "missing": noKeyringHint

@@ -147,8 +147,11 @@ struct StatusCard {
             warnings.append("if you trust the new origin: `authc trust -s \(status.session)`")
         }
         if status.state == .signInRequired || status.state == .signedOut {
-            let provider = status.provider.isEmpty ? "PROVIDER" : status.provider
-            warnings.append("sign in: `authc login \(provider) -s \(status.session)`")
+            let isKnown = !status.provider.isEmpty
+            warnings.append(
+                isKnown
+                    ? "sign in: `authc login \(status.provider) -s \(status.session)`"
+                    : "sign in: `authc login -s \(status.session)`")
         }
         return warnings
     }

@@ -1,3 +1,4 @@
+import AuthFront
 import AuthGateway
 import AuthModel
 import AuthWire
@@ -8,27 +9,39 @@ struct GatewayArguments: Sendable {
     enum Purpose: Sendable {
         /// `authd-gateway mcp URL`
         case bridge(BridgeArguments)
+        /// `authd-gateway proxy`
+        case proxy(ProxyArguments)
+        /// `authd-gateway http`
+        case endpoint(EndpointArguments)
+        /// `authd-gateway aws`
+        case aws(AWSArguments)
+        /// `authd-gateway trial`
+        case trial
     }
 
     let purpose: Purpose
 
-    init(_ words: [String]) throws(GatewayMistake) {
+    /// - Parameter sockets: what the service manager passed.
+    init(_ words: [String], sockets: [FrontSocket]) throws(GatewayMistake) {
         var rest = words.dropFirst()
-        guard rest.popFirst() == "mcp", let url = rest.popFirst() else { throw .usage("run it as `authc mcp URL`") }
+        if rest.elementsEqual(["trial"]) {
+            purpose = .trial
+            return
+        }
         do throws(AgentError) {
-            var bridge = BridgeArguments(url: try ResourceURL(url))
-            while let option = rest.popFirst() {
-                guard let value = rest.popFirst() else { throw .invalidParams("\(option) has no value") }
-                switch option {
-                case "--session": bridge.session = try SessionName(value)
-                case "--socket": bridge.socket = value
-                case "--timeout-ms":
-                    guard let limit = Int64(value), limit > 0 else { throw .invalidParams("\(option): not a number") }
-                    bridge.responseTime = .milliseconds(limit)
-                default: throw .invalidParams("there is no option \(option)")
-                }
+            switch rest.popFirst() {
+            case "proxy":
+                var proxy = try ProxyArguments(rest)
+                proxy.sockets = sockets
+                purpose = .proxy(proxy)
+            case "http":
+                var endpoint = try EndpointArguments(rest)
+                endpoint.sockets = sockets
+                purpose = .endpoint(endpoint)
+            case "aws": purpose = .aws(try AWSArguments(rest))
+            case "mcp": purpose = .bridge(try BridgeArguments(rest))
+            default: throw .invalidParams("run it as `authc mcp URL`")
             }
-            purpose = .bridge(bridge)
         } catch {
             throw .usage(error.message)
         }
@@ -40,6 +53,23 @@ struct BridgeArguments: Sendable {
     var session: SessionName?
     var socket: String?
     var responseTime = BridgeLimits.responseTime
+
+    init(_ words: ArraySlice<String>) throws(AgentError) {
+        var rest = words
+        guard let url = rest.popFirst() else { throw .invalidParams("run it as `authc mcp URL`") }
+        self.url = try ResourceURL(url)
+        while let option = rest.popFirst() {
+            guard let value = rest.popFirst() else { throw .invalidParams("\(option) has no value") }
+            switch option {
+            case "--session": session = try SessionName(value)
+            case "--socket": socket = value
+            case "--timeout-ms":
+                guard let limit = Int64(value), limit > 0 else { throw .invalidParams("\(option): not a number") }
+                responseTime = .milliseconds(limit)
+            default: throw .invalidParams("there is no option \(option)")
+            }
+        }
+    }
 }
 
 /// Why the program cannot start.

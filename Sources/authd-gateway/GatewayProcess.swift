@@ -1,21 +1,32 @@
 import AuthClient
+import AuthFront
 import AuthHTTP
 import AuthModel
 import AuthProviders
 import AuthWire
 import Glibc
+import NIOPosix
 
 /// What every purpose of the program needs of its process.
 enum GatewayProcess {
     /// Ends the process if it cannot do what it is started for.
     static func begin() -> GatewayArguments {
         do throws(GatewayMistake) {
-            let arguments = try GatewayArguments(CommandLine.arguments)
+            let sockets = try passedSockets()
+            let arguments = try GatewayArguments(CommandLine.arguments, sockets: sockets)
             try prepare()
             return arguments
         } catch {
             Note.write(error.text)
             exit(error.status)
+        }
+    }
+
+    private static func passedSockets() throws(GatewayMistake) -> [FrontSocket] {
+        do throws(FrontSocket.Refusal) {
+            return try FrontSocket.passed()
+        } catch {
+            throw GatewayMistake(text: "\(error)", status: 70)
         }
     }
 
@@ -47,6 +58,29 @@ enum GatewayProcess {
         case .failure(let failure):
             throw .settings(failure.problems.map(\.description).joined(separator: "; "))
         }
+    }
+
+    static func transport(
+        _ group: MultiThreadedEventLoopGroup, connectionsPerOrigin: Int
+    ) throws(GatewayMistake) -> AsyncHTTPTransport {
+        var configuration = AsyncHTTPTransport.Configuration(
+            version: Release.version, settings: try settings(), environment: environment)
+        configuration.limits.connectionsPerOrigin = connectionsPerOrigin
+        do throws(TransportSettingsError) {
+            return try AsyncHTTPTransport(configuration, group: group)
+        } catch {
+            throw .settings("\(error)")
+        }
+    }
+
+    /// `$XDG_RUNTIME_DIR`, which has a folder for each kind of socket.
+    static func runtimeFolder() throws(GatewayMistake) -> String {
+        let usual = "/run/user/\(getuid())"
+        if let folder = absolute("XDG_RUNTIME_DIR") { return folder }
+        guard unsafe access(usual, W_OK) == 0 else {
+            throw .usage("there is no folder for the socket, because XDG_RUNTIME_DIR is not set: use --listen")
+        }
+        return usual
     }
 
     /// A relative folder counts as not set (XDG Base Directory Specification).

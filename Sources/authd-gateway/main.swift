@@ -7,6 +7,10 @@ let arguments = GatewayProcess.begin()
 Task.detached(priority: .medium) { [arguments, signals] in
     switch arguments.purpose {
     case .bridge(let bridge): await BridgeProgram(arguments: bridge, signals: signals).run()
+    case .proxy(let proxy): await ProxyProgram(arguments: proxy, signals: signals).run()
+    case .endpoint(let endpoint): await EndpointProgram(arguments: endpoint, signals: signals).run()
+    case .aws(let aws): await AWSProgram(arguments: aws).run()
+    case .trial: await TrialProgram(signals: signals).run()
     }
 }
 while true { pause() }

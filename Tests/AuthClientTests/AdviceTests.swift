@@ -38,7 +38,7 @@ struct AdviceTests {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for words in [
-            ["login"], ["frobnicate"], ["status", "--nope"], ["list", "-s", "x"], ["wait", "--until", "never"],
+            ["register"], ["frobnicate"], ["status", "--nope"], ["list", "-s", "x"], ["wait", "--until", "never"],
         ] {
             #expect(try await Self.refusal(words, in: folder) != nil, "\(words)")
         }

@@ -100,7 +100,7 @@ struct AuthcExitTests {
         defer { agent.stop() }
         let result = try await Program.run(["wait", "-s", "nope", "--until", "signed_out"], folder: agent.folder)
         #expect(result.status == 0 && result.output.hasPrefix("  session nope\n"), "\(result.output)")
-        #expect(result.output.contains("`authc login PROVIDER -s nope`"))
+        #expect(result.output.contains("`authc login -s nope`"))
     }
 
     @Test("a wait without a limit goes on when the agent is started again")

@@ -91,8 +91,15 @@ struct AuthcSignalTests {
         let terminal = try await Terminal("authc \(command)", folder: agent.folder)
         await terminal.waits(for: "assword: ")
         terminal.hangUp()
+        // A sign-in has two connections, one after the other.
+        var (open, isCancelled) = (0, !command.hasPrefix("login"))
         for await event in agent.events {
-            if case .ended = event { break }
+            switch event {
+            case .connected: open += 1
+            case .ended: open -= 1
+            case .request(_, let request): isCancelled = isCancelled || request.method == "login.cancel"
+            }
+            if open == 0, isCancelled { break }
         }
         await terminal.ends()
         #expect(!command.hasPrefix("login") || agent.requests.last?.method == "login.cancel")

@@ -50,18 +50,35 @@ struct WatchViewTests {
         return screen
     }
 
+    /// Sends the snapshot again, as after a gap: it is then listed as events.
+    private static func repeatSnapshot(_ sessions: [JSON], _ peer: Box<Peer>, _ terminal: Terminal) async throws {
+        terminal.mark()
+        try #require(peer.value.withLock { $0 }).send(Samples.snapshot(sessions))
+        await terminal.waits(for: frameEnd)
+    }
+
     @Test(
         "fits any size: sessions first, then the next renewals and the latest events",
         arguments: [(80, 24), (40, 20), (200, 60), (30, 6), (20, 4), (12, 3), (5, 2), (2, 1), (1, 1)])
     func sizes(columns: Int, rows: Int) async throws {
-        let agent = try Self.agent()
+        let peer = Box<Peer>()
+        let sessions = Self.sessions()
+        let agent = try Self.agent(sessions, peer: peer)
         defer { agent.stop() }
         for locale in ["C.UTF-8", "C"] {
             let terminal = try await Terminal(
                 "authc watch", folder: agent.folder, columns: UInt16(columns), rows: UInt16(rows),
                 environment: ["NO_COLOR": "1", "LC_ALL": locale])
-            let screen = await Self.screen(terminal, columns, rows)
+            var screen = await Self.screen(terminal, columns, rows)
             #expect(!screen.hasOverflowed, "\(terminal.text)")
+            if rows >= 20 {
+                #expect(!terminal.text.contains("\u{7}") && !terminal.text.contains("\u{1B}[2Jb"))
+                // What is there at the start is not an event.
+                #expect(!screen.text.contains("EVENTS"), "\(screen.text)")
+                try await Self.repeatSnapshot(sessions, peer, terminal)
+                screen.feed(terminal.text)
+                #expect(!screen.hasOverflowed, "\(terminal.text)")
+            }
             #expect(!terminal.text.contains("\u{7}") && !terminal.text.contains("\u{1B}[2Jb"))
             if rows >= 20 {
                 let text = screen.text
@@ -90,13 +107,15 @@ struct WatchViewTests {
                 "state": "sign_in_required", "cause": "token_expired", "message": "The token has ended.",
             ]),
         ]
-        let agent = try Self.agent(sessions)
+        let peer = Box<Peer>()
+        let agent = try Self.agent(sessions, peer: peer)
         defer { agent.stop() }
         for (columns, expected) in [(80, Self.wide), (40, Self.narrow)] {
             let terminal = try await Terminal(
                 "authc watch", folder: agent.folder, columns: UInt16(columns), rows: 16,
                 environment: ["NO_COLOR": "1"])
             await terminal.waits(for: Self.frameEnd)
+            try await Self.repeatSnapshot(sessions, peer, terminal)
             terminal.mark()
             terminal.type("j")
             await terminal.waits(for: Self.frameEnd)
@@ -239,7 +258,8 @@ struct WatchViewTests {
         let agent = try Self.agent()
         defer { agent.stop() }
         let terminal = try await Terminal(
-            "authc watch", folder: agent.folder, environment: ["NO_COLOR": "1"])
+            "trap : HUP; authc watch 2> \"$XDG_RUNTIME_DIR/end\"; echo \"exit $?\" >> \"$XDG_RUNTIME_DIR/end\"",
+            folder: agent.folder, environment: ["NO_COLOR": "1"])
         await terminal.waits(for: Self.frameEnd)
         for (columns, rows) in [(40, 20), (3, 2), (100, 30)] {
             terminal.mark()
@@ -252,6 +272,9 @@ struct WatchViewTests {
             if case .ended = event { break }
         }
         await terminal.ends()
+        // As SIGHUP ends a program, and without a message of authc; bash may report the signal.
+        let end = try String(contentsOfFile: agent.folder + "/end", encoding: .utf8)
+        #expect(end.hasSuffix("exit 129\n") && !end.contains("authc: "), "\(end)")
     }
 
     @Test("without an agent it says so, waits for one, and q still quits")

@@ -17,7 +17,8 @@ struct CLibraryTests {
         ln -sf libauthclient.so.0 lib/libauthclient.so
         $root/Sources/AuthClientLibrary/archive \(Programs.folder) lib/libauthclient.a
         mkdir -p lib/pkgconfig
-        sed "s|@PREFIX@|$PWD|; s|@VERSION@|1|" $root/Sources/AuthClientLibrary/authclient.pc.in > lib/pkgconfig/authclient.pc
+        sed "s|@PREFIX@|$PWD|; s|@LIBDIR@|$PWD/lib|; s|@VERSION@|1|" \
+            $root/Sources/AuthClientLibrary/authclient.pc.in > lib/pkgconfig/authclient.pc
         export PKG_CONFIG_PATH=$PWD/lib/pkgconfig LD_LIBRARY_PATH=$PWD/lib
         strict='-Wall -Wextra -Werror -pedantic'
 

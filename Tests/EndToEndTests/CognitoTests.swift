@@ -52,6 +52,10 @@ struct CognitoTests {
             \(challenge(
                 "SOFTWARE_TOKEN_MFA", #"{ name = "code", label = "Code", kind = "code", digits = 6 }"#,
                 sends: #"SOFTWARE_TOKEN_MFA_CODE = "{code}""#))
+            \(challenge(
+                "SMS_MFA", #"{ name = "text_code", label = "Code of the text message", kind = "code" }"#,
+                sends: #"SMS_MFA_CODE = "{text_code}""#))
+            \(setup(request, client))
             [reply]
             access_token = "/AuthenticationResult/AccessToken"
             refresh_token = "/AuthenticationResult/RefreshToken"
@@ -78,13 +82,46 @@ struct CognitoTests {
             """
     }
 
-    private func play(_ test: @escaping @Sendable (Scene, Peer) async throws -> Void) async throws {
+    /// MFA_SETUP: the key of an app is fetched and shown, its code is checked, and then the challenge is answered.
+    private static func setup(_ request: (String, String) -> String, _ client: String) -> String {
+        """
+        [[sign_in.password.next]]
+        when = { place = "/ChallengeName", equals = "MFA_SETUP" }
+        message = "Cognito asks: MFA_SETUP"
+        capture = { session = "/Session" }
+        [sign_in.password.next.request]
+        \(request("AssociateSoftwareToken", #"Session = "{session}""#))
+        [[sign_in.password.next]]
+        when = { place = "/SecretCode", exists = true }
+        message = "/SecretCode"
+        capture = { session = "/Session" }
+        fields = [{ name = "app_code", label = "Code of an app with this key", kind = "code", digits = 6 }]
+        [sign_in.password.next.request]
+        \(request("VerifySoftwareToken", #"Session = "{session}", UserCode = "{app_code}""#))
+        [[sign_in.password.next]]
+        when = { place = "/Status", equals = "SUCCESS" }
+        capture = { session = "/Session" }
+        [sign_in.password.next.request]
+        \(request(
+            "RespondToAuthChallenge",
+            """
+            ChallengeName = "MFA_SETUP", ClientId = "\(client)", Session = "{session}", \
+            ChallengeResponses = { USERNAME = "{username}" }
+            """))
+        """
+    }
+
+    /// - Parameter pool: `client`, or `strict` for the one in which everybody needs an app.
+    private func play(
+        pool: String = "client", _ test: @escaping @Sendable (Scene, Peer) async throws -> Void
+    ) async throws {
         try await Scene.play { scene in
             try await Peer.running(.cognito, in: scene.desktop) { server in
-                #expect(await server.output.wait(for: "client ", times: 1))
+                #expect(await server.output.wait(for: "strict ", times: 1))
                 #expect(await server.output.wait(for: "\n", times: 2))
-                let client = try #require(server.output.text.firstMatch(of: /client ([a-z0-9]+)/)?.1)
-                try await scene.addProfile(Self.profile(server, client: String(client)))
+                let words = server.output.text.split { $0.isWhitespace }
+                let client = try #require(words.firstIndex(of: Substring(pool)).map { String(words[$0 + 1]) })
+                try await scene.addProfile(Self.profile(server, client: client))
                 try await test(scene, server)
             }
         }
@@ -157,14 +194,63 @@ struct CognitoTests {
             terminal.type("000000\n")
             await terminal.waits(for: "Code: ")
             #expect(terminal.text.contains("MFA Code Mismatch"), "\(terminal.text)")
-            server.tell("code")
-            await server.output.wait(for: "\ncode ")
-            await server.output.wait(for: "\n", times: 3)
-            let code = try #require(server.output.text.firstMatch(of: /code ([0-9]{6})/)?.1)
-            terminal.type(code + "\n")
+            terminal.type(try await code(of: server) + "\n")
             await terminal.waits(for: "exit 0")
             await terminal.ends()
             #expect(try await scene.agent.status("cognito").state == .active)
+        }
+    }
+
+    /// The code of the app, now.
+    private func code(of server: Peer) async throws -> String {
+        let lines = server.output.text.count { $0 == "\n" }
+        server.tell("code")
+        await server.output.wait(for: "\n", times: lines + 1)
+        return String(try #require(server.output.text.matches(of: /code ([0-9]{6})/).last?.1))
+    }
+
+    @Test("SMS_MFA asks for the code of the text message")
+    func text() async throws {
+        try await play { scene, _ in
+            let terminal = try await scene.terminal("authc login cognito --field username=text")
+            await terminal.waits(for: "Password: ")
+            terminal.type("Correct-horse1\n")
+            await terminal.waits(for: "SMS_MFA")
+            await terminal.waits(for: "Code of the text message: ")
+            terminal.type("123456\n")
+            await terminal.waits(for: "exit 0")
+            await terminal.ends()
+            #expect(try await scene.agent.status("cognito").state == .active)
+            #expect(try await scene.agent.authc("refresh").status == 0)
+        }
+    }
+
+    @Test("MFA_SETUP after a new password: the key is shown, a wrong code refused; the next sign-in asks for a code")
+    func setUp() async throws {
+        try await play(pool: "strict") { scene, server in
+            let terminal = try await scene.terminal("authc login cognito --field username=new")
+            await terminal.waits(for: "Password: ")
+            terminal.type("Temporary-1\n")
+            await terminal.waits(for: "NEW_PASSWORD_REQUIRED")
+            for question in ["New password: ", "New password, again: "] {
+                await terminal.waits(for: question)
+                terminal.type("Another-horse1\n")
+            }
+            // moto's only key.
+            await terminal.waits(for: "asdfasdfasdf")
+            await terminal.waits(for: "Code of an app with this key: ")
+            terminal.mark()
+            terminal.type("000000\n")
+            await terminal.waits(for: "Code of an app with this key: ")
+            #expect(terminal.text.contains("Code mismatch"), "\(terminal.text)")
+            terminal.type(try await code(of: server) + "\n")
+            await terminal.waits(for: "exit 0")
+            await terminal.ends()
+            #expect(try await scene.agent.status("cognito").state == .active)
+            #expect(try await scene.agent.authc("logout").status == 0)
+
+            let again = try await login(scene, "new", "Another-horse1")
+            #expect(again.status == 64 && again.err.contains("Code (code) is missing"), "\(again.status) \(again.err)")
         }
     }
 }

@@ -15,7 +15,7 @@ struct GrowthTests {
         try await Scene.play(keyring: store == "secret-service") { scene in
             let key = try scene.desktop.folder.write("0123456789abcdef0123456789abcdef", to: "key")
             chmod(key, 0o600)
-            try scene.prependSettings("sealed_key = \"\(key)\"\n")
+            try scene.prependSettings("sealed_key = \"\(key)\"\nsign_ins_per_hour = 100000\n")
             try await scene.restart(["--store", store])
             let (home, socket) = (scene.desktop.folder.path, scene.desktop.folder.path + "/run/authd/socket")
             let fresh = try await Self.left(in: scene)

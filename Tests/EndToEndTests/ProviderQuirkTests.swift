@@ -102,24 +102,10 @@ struct ProviderQuirkTests {
 
     // MARK: GitHub
 
-    private func loginByCode(_ scene: Scene, _ server: ProviderStandIn, _ page: ProviderPage) async throws
-        -> Child.Output
-    {
-        let line = page.commands[2].replacing(#/^authc /#, with: "exec \"$0\" ")
-        let login = try await Child(["bash", "-c", line, Programs.authc], environment: scene.desktop.environment)
-        guard await login.err.wait(for: "code: "),
-            let code = login.err.text.firstMatch(of: /code: ([A-Z]{4}-[A-Z]{4})/)?.1
-        else { throw Failure("no code was shown: \(await login.err.all())") }
-        // The first answers have status 200 and an error.
-        try await server.waitForCounts { $0.devicePolls >= 1 }
-        try server.decide(userCode: String(code), approve: true)
-        return await login.output()
-    }
-
     @Test("GitHub: pending codes and refused refresh tokens have status 200, and a used refresh token is refused")
     func gitHubApp() async throws {
         try await play(.github) { scene, server, page in
-            let login = try await loginByCode(scene, server, page)
+            let login = try await scene.loginByCode(server, page)
             #expect(login.status == 0, "\(login.err)")
             let status = try await scene.agent.status("github")
             #expect(status.user?.id == "248289761" && status.user?.name == "Jane Doe" && status.renews)
@@ -147,7 +133,7 @@ struct ProviderQuirkTests {
     @Test("GitHub: the token of an OAuth App does not expire and is not renewed")
     func gitHubOAuthApp() async throws {
         try await play(.github, tokensExpire: false) { scene, server, page in
-            let login = try await loginByCode(scene, server, page)
+            let login = try await scene.loginByCode(server, page)
             #expect(login.status == 0, "\(login.err)")
             let status = try await scene.agent.status("github")
             #expect(status.state == .active && status.expiresAt == nil && !status.renews)

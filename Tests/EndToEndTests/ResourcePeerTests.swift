@@ -92,6 +92,48 @@ struct ResourcePeerTests {
         }
     }
 
+    @Test("the MCP SDK's authorization server and resource as two servers (RFC 9728): 20 processes, one refresh")
+    func mcpApart() async throws {
+        try await playApart { play, issuer in
+            try await expectAll(play, issuer)
+            let clients = try JSON(parsing: Array(try await play.scene.get(issuer.url + "/clients").utf8))
+            #expect(clients.arrayValue?.count == 1)
+        }
+    }
+
+    @Test("two servers without refresh tokens, as in the SDK's example: a refused token means a sign-in")
+    func mcpExample() async throws {
+        let clock = try await WrongClock()
+        try await playApart(["no-refresh"]) { play, issuer in
+            try await play.scene.restart(with: clock.environment)
+            try await play.signIn()
+            #expect(try await play.scene.authc(Self.call()).out.contains("Adds two numbers"))
+            _ = try await play.scene.get(play.server.url + "/expire", ["--data", ""])
+            // A refusal of a token that has just come could mean that a right is missing.
+            let early = try await play.scene.authc(Self.call())
+            #expect(early.status == 65 && early.err.contains("the account may lack the right"), "\(early.err)")
+            #expect(!early.err.contains("profile"), "\(early.err)")
+            try await clock.sleep([play.scene.agent.child], seconds: 60)
+            let refused = try await play.scene.authc(Self.call())
+            #expect(refused.status == 3 && refused.err.contains("authc login \(play.url)"), "\(refused.err)")
+            #expect(try await refreshes(play, issuer) == 0)
+            try await play.signIn()
+            #expect(try await play.scene.authc(Self.call()).out.contains("Adds two numbers"))
+        }
+    }
+
+    private func playApart(
+        _ options: [String] = [], _ test: @escaping @Sendable (ResourceScene, _ issuer: Peer) async throws -> Void
+    ) async throws {
+        try await Scene.play { scene in
+            try await Peer.running(.mcpIssuer, options, in: scene.desktop) { issuer in
+                try await Peer.running(.mcpResource, [issuer.url], in: scene.desktop) { server in
+                    try await test(ResourceScene(scene: scene, server: server), issuer)
+                }
+            }
+        }
+    }
+
     @Test("the MCP SDK's own client gets its tokens from authd: 20 of them at once, one refresh")
     func client() async throws {
         try await play(.mcp) { play in
@@ -206,31 +248,6 @@ struct ResourcePeerTests {
             let renewed = try await play.scene.authc(["refresh"])
             #expect(renewed.status == 0, "\(renewed.err)")
             #expect(try await play.scene.authc(["token"]).out != token)
-        }
-    }
-
-    @Test("five clients wake after two days of sleep with one expired token: one refresh (mcp-remote#351)")
-    func sleep() async throws {
-        let clock = try await WrongClock()
-        try await play(.resource) { play in
-            try await play.signIn()
-            let former = try await play.scene.authc(["token"]).out
-            let before = try await refreshes(play, nil)
-            // Nothing ran for two days: the agent has the token that was stored before.
-            try await play.scene.agent.child.end()
-            try clock.set(seconds: 2 * 86_400)
-            _ = try await play.scene.get(play.server.url + "/expire", ["--data", ""])
-            try await play.scene.startAgent(with: clock.environment)
-            let tokens = try await withThrowingTaskGroup(of: Child.Output.self) { group in
-                for _ in 0..<5 { group.addTask { try await play.scene.authc(["token"]) } }
-                return try await group.reduce(into: Set<String>()) { tokens, output in
-                    #expect(output.status == 0, "\(output.err)")
-                    tokens.insert(output.out)
-                }
-            }
-            #expect(tokens.count == 1 && !tokens.contains(former))
-            #expect(try await refreshes(play, nil) == before + 1)
-            #expect(try await play.scene.authc(Self.call()).status == 0)
         }
     }
 

@@ -40,6 +40,10 @@ package final class Peer: Sendable {
         package static let authlib = Program("authlib-server.py", with: "authlib")
         /// The authorization server and a protected resource of the MCP SDK.
         package static let mcp = Program("mcp-server.py", with: "mcp")
+        /// An authorization server of the MCP SDK for resources elsewhere.
+        package static let mcpIssuer = Program("mcp-issuer.py", with: "mcp")
+        /// A protected resource of the MCP SDK. Its argument is the URL of its authorization server.
+        package static let mcpResource = Program("mcp-resource.py", with: "mcp")
         /// Not a server: the SDK's client. Its arguments are authc, the URL and the session.
         package static let mcpClient = Program("mcp-client.py", with: "mcp")
         /// Not a server: the SDK's client of a server that is a command. Its arguments are authc, the URL, the mode and tools.
@@ -64,8 +68,18 @@ package final class Peer: Sendable {
         package static let sts = Program("sts-server.py", with: "moto")
         /// dovecot, which accepts the tokens of a small backend. Its argument is a folder.
         package static let mail = Program("mail-server.py")
+        /// A certificate authority for ssh, which signs with ssh-keygen. Its argument is a folder.
+        package static let sshAuthority = Program("ssh-authority.py")
+        /// Not a server: Google's library, which finds its metadata server in the environment.
+        package static let googleClient = Program("google-client.py", with: "google-auth")
         /// Not a server: reads metrics with Prometheus's library. Its argument is their format.
         package static let metricsReader = Program("metrics-reader.py", with: "prometheus")
+        /// Not a server: a client of the session bus.
+        package static let busClient = Program("bus-client.py")
+        /// An API with a sign-in, streams and WebSockets.
+        package static let proxied = Program("proxy-server.py", with: "fastmcp")
+        /// Not a server: a client of websockets. Its arguments are the URL, the path of a Unix socket or "-", and a header.
+        package static let webSocket = Program("websocket-client.py", with: "fastmcp")
         /// A stand-in with keys, and with sign-ins of several requests.
         package static let signIn = Program("sign-in-server.py")
     }
@@ -111,6 +125,9 @@ package final class Peer: Sendable {
         await child.end(SIGKILL)
         try result.get()
     }
+
+    /// Ends it before the test does.
+    package func end() { child.kill(SIGKILL) }
 
     /// The next line that a program on the other side of its pipes is to read.
     package func tell(_ line: String) { child.tell(line) }

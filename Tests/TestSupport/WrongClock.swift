@@ -1,6 +1,6 @@
 import Foundation
 
-/// A wrong date for one program, set by the test.
+/// Wrong clocks for some programs, set by the test.
 package final class WrongClock: Sendable {
     private let folder: TemporaryFolder
     package let environment: [String: String]
@@ -22,8 +22,26 @@ package final class WrongClock: Sendable {
         return output.status == 0
     }
 
+    /// The date is wrong by that much. No program is notified.
     package func set(seconds: Int) throws {
-        _ = try folder.write("\(seconds)\n", to: "shift")
+        _ = try folder.write("\(seconds) 0\n", to: "shift")
+    }
+
+    /// The programs stop, as on a machine that sleeps for that long, and wake with clocks that have gone on.
+    ///
+    /// - Parameter meanwhile: what others do during the sleep.
+    package func sleep(_ programs: [Child], seconds: Int, meanwhile: () async throws -> Void = {}) async throws {
+        for program in programs { program.kill(SIGSTOP) }
+        let result: Result<Void, any Error>
+        do {
+            _ = try folder.write("0 \(seconds)\n", to: "shift")
+            try await meanwhile()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        for program in programs { program.kill(SIGCONT) }
+        try result.get()
     }
 
     private static func compile(_ name: String, _ options: [String]) async throws {

@@ -36,7 +36,7 @@ struct Provider: ParsableCommand {
 
         @OptionGroup var common: GeneralOptions
 
-        @Argument(help: "The provider.", completion: .custom { _, _, _ in KnownNames.providers() })
+        @Argument(help: "The provider.", completion: .providers)
         var name: String
 
         @Flag(help: "List the endpoints of its API with their arguments.")
@@ -61,10 +61,12 @@ struct Provider: ParsableCommand {
         /// The text is sent in one line of the protocol. Escaping may double it.
         private static let longestProfile = Limits.lineBytes / 2 - 4096
 
-        @Option(help: ArgumentHelp("Try the profile at this server, without credentials.", valueName: "URL"))
+        @Option(
+            help: ArgumentHelp("Try the profile at this server, without credentials.", valueName: "URL"),
+            completion: .nothing)
         var against: String?
 
-        @Argument(help: "The profile's file; - is stdin.")
+        @Argument(help: "The profile's file; - is stdin.", completion: .file())
         var file: String
 
         /// Sends the file's text to the agent, which reads profiles.
@@ -121,7 +123,7 @@ struct Provider: ParsableCommand {
 
         @OptionGroup var common: CommonOptions
 
-        @Argument(help: "The provider.", completion: .custom { _, _, _ in KnownNames.providers() })
+        @Argument(help: "The provider.", completion: .providers)
         var name: String
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -148,7 +150,7 @@ struct ClientMetadataCommand: AgentCommand {
 
     @OptionGroup(visibility: .hidden) var common: GeneralOptions
 
-    @Argument(help: "The URL that the document will have: https, with a path.")
+    @Argument(help: "The URL that the document will have: https, with a path.", completion: .nothing)
     var url: String
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

@@ -10,13 +10,16 @@ struct Call: AgentCommand {
     @OptionGroup var common: AskingCommonOptions
     @OptionGroup var flags: CallFlags
 
-    @Argument(help: "The endpoint.", completion: .custom { words, _, _ in KnownNames.endpoints(words) })
+    @Argument(help: "The endpoint.", completion: .endpoints)
     var name: String
 
-    @Argument(help: ArgumentHelp("NAME=TEXT, NAME:=JSON, or NAME=@FILE.", valueName: "argument"))
+    @Argument(
+        help: ArgumentHelp("NAME=TEXT, NAME:=JSON, or NAME=@FILE.", valueName: "argument"), completion: .arguments)
     var arguments: [String] = []
 
-    @Option(help: ArgumentHelp("Read a secret argument from an open descriptor.", valueName: "name=fd"))
+    @Option(
+        help: ArgumentHelp("Read a secret argument from an open descriptor.", valueName: "name=fd"),
+        completion: .secretArguments)
     var secretFd: [String] = []
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -26,7 +29,7 @@ struct Call: AgentCommand {
         let given = try CallArguments(arguments, secretDescriptors: secretFd)
         let agent = try options.connect()
         let session = try options.chosenSession()
-        let info = try endpointInfo(agent, session)
+        let info = try EndpointInfo.named(name, of: session, agent)
         try agent.introduce()
         let (args, file) = try given.values(for: info, options)
         var params = APICall(
@@ -49,9 +52,11 @@ struct Call: AgentCommand {
             }
         }
     }
+}
 
-    /// `nil` if there is no such endpoint; the agent's error explains that better.
-    private func endpointInfo(_ agent: Agent, _ session: SessionName?) throws(Failure) -> EndpointInfo? {
+extension EndpointInfo {
+    /// An endpoint of a session's provider; `nil` if there is none: the agent's error explains that better.
+    static func named(_ name: String, of session: SessionName?, _ agent: Agent) throws(Failure) -> EndpointInfo? {
         let status = try agent.call(SessionStatusGet(SessionParams(session: session))).value
         let provider = ProviderParams(provider: status.provider)
         let detail = try agent.call(ProviderShow(provider)).value

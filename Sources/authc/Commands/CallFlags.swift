@@ -5,6 +5,7 @@ import AuthWire
 struct CallFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp("How to use the cache: default, reload or only.", valueName: "mode"),
+        completion: .words(CacheMode.self),
         transform: cacheMode)
     var cache: CacheMode = .standard
 
@@ -28,8 +29,8 @@ struct CallFlags: ParsableArguments {
 
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp("Write the response to a file, whatever its size; - is stdout.", valueName: "file")
-    )
+        help: ArgumentHelp("Write the response to a file, whatever its size; - is stdout.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     func checkPages() throws(Failure) {

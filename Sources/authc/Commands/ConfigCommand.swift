@@ -12,7 +12,9 @@ struct Config: ParsableCommand {
         subcommands: [Get.self, Set.self, Unset.self, Edit.self, Path.self, ListSettings.self])
 
     struct FileOption: ParsableArguments {
-        @Option(help: ArgumentHelp("Use this file, for an agent started with --config.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("Use this file, for an agent started with --config.", valueName: "file"),
+            completion: .file())
         var file: String?
     }
 
@@ -59,8 +61,7 @@ struct Config: ParsableCommand {
         var key: String
 
         @Argument(
-            help: "The value. A list takes one or more.",
-            completion: .custom { words, _, _ in SettingName.values(words) })
+            help: "The value. A list takes one or more.", completion: .settingValues)
         var values: [String]
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {

@@ -26,7 +26,7 @@ struct Outbox: ParsableCommand {
 
         @OptionGroup var common: GeneralOptions
 
-        @Argument(help: "The entry.")
+        @Argument(help: "The entry.", completion: .outbox)
         var id: String
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -49,7 +49,7 @@ struct Outbox: ParsableCommand {
 
         @OptionGroup var common: CommonOptions
 
-        @Argument(help: "One entry only.")
+        @Argument(help: "One entry only.", completion: .outbox)
         var id: String?
 
         /// Shows the entries that still wait. The exit status is that of the first one.
@@ -66,7 +66,7 @@ struct Outbox: ParsableCommand {
 
         @OptionGroup var common: CommonOptions
 
-        @Argument(help: "The entry.")
+        @Argument(help: "The entry.", completion: .outbox)
         var id: String?
 
         @Flag(help: "All entries of the session that is named, otherwise of every session.")

@@ -63,11 +63,10 @@ struct Password: ParsableCommand {
 /// Where to reset a password.
 struct PasswordPlace: ParsableArguments {
     @Argument(
-        help: "The provider; `authc provider list` shows all.",
-        completion: .custom { _, _, _ in KnownNames.providers() })
+        help: "The provider; `authc provider list` shows all.", completion: .providers)
     var provider: String
 
-    @Option(help: "An environment of the provider.")
+    @Option(help: "An environment of the provider.", completion: .environments)
     var environment: String?
 
     func goal(_ verb: SignInRequestOptions.PasswordVerb) -> SignInRequestOptions {

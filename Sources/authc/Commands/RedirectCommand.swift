@@ -11,7 +11,7 @@ struct Redirect: AgentCommand {
 
     @OptionGroup var common: GeneralOptions
 
-    @Argument(help: "The address. Default: read from stdin.")
+    @Argument(help: "The address. Default: read from stdin.", completion: .nothing)
     var address: String?
 
     /// Longer than any address; the agent's own limit is lower.

@@ -12,21 +12,28 @@ struct Request: AgentCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var flags: CallFlags
 
-    @Argument(help: "GET, POST, PUT, PATCH, DELETE…")
+    @Argument(
+        help: "GET, POST, PUT, PATCH, DELETE…",
+        completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]))
     var method: String
 
-    @Argument(help: "The path after the environment's base URL, such as /users?page=2; '' is the base URL itself.")
+    @Argument(
+        help: "The path after the environment's base URL, such as /users?page=2; '' is the base URL itself.",
+        completion: .paths)
     var path: String
 
-    @Option(name: [.customShort("d"), .long], help: "The body: a text, @FILE, or @- for stdin.")
+    @Option(name: [.customShort("d"), .long], help: "The body: a text, @FILE, or @- for stdin.", completion: .nothing)
     var data: String?
 
     @Option(
         name: [.customShort("F"), .long],
-        help: ArgumentHelp("A part of a form: NAME=TEXT or NAME=@FILE;type=…;filename=…", valueName: "part"))
+        help: ArgumentHelp("A part of a form: NAME=TEXT or NAME=@FILE;type=…;filename=…", valueName: "part"),
+        completion: .nothing)
     var form: [String] = []
 
-    @Option(name: [.customShort("H"), .long], help: ArgumentHelp("A header: 'NAME: VALUE'.", valueName: "header"))
+    @Option(
+        name: [.customShort("H"), .long], help: ArgumentHelp("A header: 'NAME: VALUE'.", valueName: "header"),
+        completion: .nothing)
     var header: [String] = []
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

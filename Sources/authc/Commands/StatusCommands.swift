@@ -5,13 +5,14 @@ import AuthWire
 struct FormatOptions: ParsableArguments {
     @Option(
         name: .customLong("json"), defaultAsFlag: "",
-        help: ArgumentHelp("Print JSON, errors too; with names, only these fields.", valueName: "field,..."))
+        help: ArgumentHelp("Print JSON, errors too; with names, only these fields.", valueName: "field,..."),
+        completion: .sessionFields)
     var json: String?
 
     @Option(
         help: ArgumentHelp(
             "Print each session as this text, with fields such as {{name}}, {{state}} and {{left}} in it.",
-            valueName: "template"))
+            valueName: "template"), completion: .templates)
     var format: String?
 }
 
@@ -62,7 +63,7 @@ struct List: AgentCommand {
         case .template(let template):
             if !known.isEmpty { try Output.result(known.map(template.line).joined(separator: "\n")) }
         case .screen where list.sessions.isEmpty:
-            Output.note("There are no sessions. Sign in: `authc login PROVIDER`")
+            Output.note("There are no sessions. Sign in: `authc login`")
         case .screen:
             try Output.result(SessionTableText(sessions: list.sessions, now: now, screen: .current).text)
         }
@@ -75,7 +76,7 @@ struct Use: AgentCommand {
 
     @OptionGroup var common: GeneralOptions
 
-    @Argument(help: "The session.", completion: .custom { _, _, _ in KnownNames.sessions() })
+    @Argument(help: "The session.", completion: .sessions)
     var name: String
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -102,9 +103,11 @@ struct Validate: AgentCommand {
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         let agent = try options.connect()
         if (try? agent.call(NetworkStatusGet()))?.value.state == .offline {
-            Output.note("There is no network. If the provider's profile says so, authd waits up to a minute for one.")
+            let limit = options.timeout.map(Span.text) ?? "a minute"
+            Output.note("There is no network. If the provider's profile says so, authd waits up to \(limit) for one.")
         }
-        let (status, json) = try agent.call(SessionValidate(SessionParams(session: options.chosenSession())))
+        let (status, json) = try agent.call(
+            SessionValidate(session: options.chosenSession(), timeout: options.timeout))
         try StatusReport.show(status, json, options)
         return ExitStatus(status.state)
     }
@@ -123,7 +126,8 @@ struct Whoami: AgentCommand {
     var fresh = false
 
     @Option(
-        help: ArgumentHelp("Change a field: NAME=TEXT, NAME=@FILE or NAME:=JSON.", valueName: "field"))
+        help: ArgumentHelp("Change a field: NAME=TEXT, NAME=@FILE or NAME:=JSON.", valueName: "field"),
+        completion: .nothing)
     var set: [String] = []
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

@@ -48,7 +48,7 @@ struct Store: ParsableCommand {
         @Flag(help: "Read the new passphrase from standard input.")
         var passphraseStdin = false
 
-        @Option(help: ArgumentHelp("Use the key in this file from now on.", valueName: "file"))
+        @Option(help: ArgumentHelp("Use the key in this file from now on.", valueName: "file"), completion: .file())
         var keyFile: String?
 
         func validate() throws {
@@ -88,6 +88,7 @@ struct Store: ParsableCommand {
 
         @Option(
             help: ArgumentHelp("secret-service or sealed-file.", valueName: "store"),
+            completion: .list(["secret-service", "sealed-file"]),
             transform: { word in
                 guard let kind = StoreKind(rawValue: word) else {
                     throw ValidationError(NameAdvice.refusal(of: word, ["secret-service", "sealed-file"]))
@@ -123,7 +124,7 @@ struct Export: AgentCommand {
 
     @OptionGroup var common: AskingCommonOptions
 
-    @Argument(help: "The file to write; - is standard output.")
+    @Argument(help: "The file to write; - is standard output.", completion: .file())
     var file: String
 
     @Flag(help: "Read the passphrase from standard input.")
@@ -131,12 +132,14 @@ struct Export: AgentCommand {
 
     @Option(
         name: [.customShort("r"), .long],
-        help: ArgumentHelp("Seal for this recipient: age1… or an SSH public key.", valueName: "recipient"))
+        help: ArgumentHelp("Seal for this recipient: age1… or an SSH public key.", valueName: "recipient"),
+        completion: .nothing)
     var recipient: [String] = []
 
     @Option(
         name: [.customShort("R"), .long],
-        help: ArgumentHelp("Seal for the recipients in this file, one per line.", valueName: "file"))
+        help: ArgumentHelp("Seal for the recipients in this file, one per line.", valueName: "file"),
+        completion: .file())
     var recipientsFile: [String] = []
 
     func validate() throws {
@@ -184,7 +187,7 @@ struct Import: AgentCommand {
 
     @OptionGroup var common: AskingOptions
 
-    @Argument(help: "The file.")
+    @Argument(help: "The file.", completion: .file())
     var file: String
 
     @Flag(help: "Read the passphrase from standard input.")
@@ -192,7 +195,8 @@ struct Import: AgentCommand {
 
     @Option(
         name: [.customShort("i"), .long],
-        help: ArgumentHelp("Open the file with this identity of age or SSH private key.", valueName: "file"))
+        help: ArgumentHelp("Open the file with this identity of age or SSH private key.", valueName: "file"),
+        completion: .file())
     var identity: [String] = []
 
     func validate() throws {

@@ -30,7 +30,7 @@ struct Wait: AgentCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "One of active, online, signed_out.", transform: goal)
+    @Option(help: "One of active, online, signed_out.", completion: .words(WaitGoal.self), transform: goal)
     var until: WaitGoal = .active
 
     /// How often in a row the agent may be gone. It is started again after an upgrade, or after a crash.

@@ -5,8 +5,6 @@ import Glibc
 
 /// Has `authd --check` read a text before it becomes the settings. authc itself has no reader of settings.
 enum SettingsCheck {
-    private static let name = "authd"
-
     /// A draft beside the file, because authd looks for the profiles there.
     struct Draft {
         let path: String
@@ -73,42 +71,27 @@ enum SettingsCheck {
 
     // MARK: The program
 
-    /// Beside this program, as in a build; where `make install` puts it; otherwise on the PATH.
-    private static var program: String {
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink("/proc/self/exe", &path, path.count)
-        guard count > 0, count < path.count else { return name }
-        let own = String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let folder = PrivateFolder.parent(of: own)
-        return ["\(folder)/\(name)", "\(folder)/../../bin/\(name)"].first { unsafe access($0, X_OK) == 0 } ?? name
-    }
-
     private static func run(_ arguments: [String]) throws(Failure) -> (status: Int32, output: String) {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else {
-            throw .internalError("cannot make a pipe (\(SystemError.text(errno)))")
-        }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let reading = Descriptor(ends[0])
+        var pipe = try PipeEnds()
         var actions = unsafe posix_spawn_file_actions_t()
         guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { throw .internalError("no memory") }
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         // Errors too: as long as they go to the journal, authd reports there.
         for number in [STDOUT_FILENO, STDERR_FILENO] {
-            unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], number)
+            unsafe posix_spawn_file_actions_adddup2(&actions, pipe.writing?.number ?? -1, number)
         }
-        let command = [program] + arguments
+        let command = [InstalledProgram.agent] + arguments
         var words = unsafe command.map { unsafe strdup($0) } + [nil]
         defer { for index in command.indices { unsafe free(words[index]) } }
         var child: pid_t = 0
         let code = unsafe posix_spawnp(&child, command[0], &actions, nil, &words, environ)
-        close(ends[1])
+        pipe.writing = nil
         guard code == 0 else {
             throw .usage(
                 "cannot check the settings: \(command[0]): \(SystemError.text(code))",
                 hint: "install authd beside authc; nothing was changed")
         }
-        let output = try FileText.read(reading.number, named: "the output of authd", atMost: SettingsFile.longest)
+        let output = try FileText.read(pipe.reading.number, named: "the output of authd", atMost: SettingsFile.longest)
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
         let signal = status & 0x7f

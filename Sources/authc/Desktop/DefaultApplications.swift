@@ -42,17 +42,11 @@ struct DefaultApplications {
         guard let group = lines.firstIndex(where: Self.isGroup) else { return nil }
         let end = lines[(group + 1)...].firstIndex { $0.hasPrefix("[") } ?? lines.endIndex
         return lines[(group + 1)..<end].firstIndex { line in
-            line.contains("=") && Self.trimmed(line.prefix { $0 != "=" }) == type
+            line.contains("=") && line.prefix { $0 != "=" }.trimmed == type
         }
     }
 
-    private static func isGroup(_ line: String) -> Bool { trimmed(line[...]) == group }
+    private static func isGroup(_ line: String) -> Bool { line.trimmed == group }
 
     private static func value(_ line: String) -> Substring { line.drop { $0 != "=" }.dropFirst() }
-
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text.drop { $0.isWhitespace }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return String(text)
-    }
 }

@@ -35,6 +35,7 @@ struct LiveModel {
     /// How long a message stays, in seconds.
     private static let messageTime = 5.0
     private var chosen: SessionName?
+    private var hasSnapshot = false
 
     var sessions: [SessionStatus] { state.inOrder }
 
@@ -47,7 +48,11 @@ struct LiveModel {
         let wasDisconnected = state.isDisconnected
         state.apply(event)
         if state.isDisconnected != wasDisconnected { message = nil }
-        let texts = ChangeLines.texts(event, state, now: now).map { Event(at: event.at, text: Visible.line($0)) }
+        let isFirst = event.name == AgentEvent.snapshotName && !hasSnapshot
+        hasSnapshot = hasSnapshot || isFirst
+        // The first snapshot is no change. Later ones follow a gap.
+        let lines = isFirst ? [] : ChangeLines.texts(event, state, now: now)
+        let texts = lines.map { Event(at: event.at, text: Visible.line($0)) }
         events = Array((texts.reversed() + events).prefix(Self.keptEvents))
         if case .signOut(let name) = dialog, state.sessions[name] == nil { dialog = nil }
     }

@@ -87,7 +87,7 @@ struct LiveScreen {
     /// - Parameter count: with the header. The selected session is among those that are shown.
     private func sessionRows(_ count: Int) -> [Row] {
         guard !model.sessions.isEmpty else {
-            return [Row(text: "There are no sessions. Sign in: `authc login PROVIDER`")].suffix(count)
+            return [Row(text: "There are no sessions. Sign in: `authc login`")].suffix(count)
         }
         var table = screen
         (table.isColoured, table.isTerminal) = (false, true)

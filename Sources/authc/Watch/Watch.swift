@@ -45,12 +45,20 @@ struct Watch {
             try watch.run(until: deadline)
         } catch {
             watch.view.leave()
-            if let number = signals.consume(), number != SIGINT { signals.performDefault(number) }
+            // Nothing can be read or written after the terminal was closed, perhaps before SIGHUP arrives.
+            _ = signals.wait(for: -1, until: .now)
+            let number = signals.consume() ?? (hasLostTerminal ? SIGHUP : nil)
+            if let number, number != SIGINT { signals.performDefault(number) }
             // ^C is the normal end of a view.
             guard error.isSilent else { throw error }
         }
         watch.view.leave()
         return .done
+    }
+
+    private static var hasLostTerminal: Bool {
+        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        return unsafe poll(&output, 1, 0) == 1 && output.revents & Int16(POLLHUP) != 0
     }
 
     private mutating func run(until deadline: Deadline) throws(Failure) {

@@ -124,7 +124,7 @@ class AgentError(AuthdError):
         if "authc " in self.message:
             return None
         if self.kind in ("not_signed_in", "sign_in_required"):
-            return "sign in: `authc login PROVIDER`"
+            return "sign in: `authc login`"
         if self.kind == "keyring_locked" and self.cause != "keyring_waiting":
             return "unlock the keyring; authd continues by itself"
         if self.kind == "keyring_unavailable":

@@ -45,7 +45,7 @@ class AuthdKeyring(KeyringBackend):  # type: ignore[no-untyped-call, unused-igno
         return None if password is None else SimpleCredential(user, password)
 
     def set_password(self, service: str, username: str, password: str) -> None:
-        raise PasswordSetError("authd does not store passwords: sign in with `authc login PROVIDER`")
+        raise PasswordSetError("authd does not store passwords: sign in with `authc login`")
 
     def delete_password(self, service: str, username: str) -> None:
         raise PasswordDeleteError("authd does not store passwords: sign out with `authc logout`")

@@ -10,16 +10,24 @@ struct HeldBridge: Sendable {
 
     let child: Child
 
-    init(_ url: String, _ options: [String] = [], on desktop: Desktop, _ input: Child.Input = .held) async throws {
+    init(
+        _ url: String, _ options: [String] = [], on desktop: Desktop, _ input: Child.Input = .held,
+        with more: [String: String] = [:]
+    ) async throws {
         child = try await Child(
-            [Programs.authc, "mcp", url] + options, environment: desktop.environment, input: input)
+            [Programs.authc, "mcp", url] + options, environment: desktop.environment.merging(more) { $1 },
+            input: input)
     }
 
     /// - Returns: the message that answers the request.
     func ask(_ line: String) async throws -> JSON {
+        child.tell(line)
+        return try await answer(to: line)
+    }
+
+    func answer(to line: String) async throws -> JSON {
         let id = try JSON(parsing: line)["id"]
         var seen = 0
-        child.tell(line)
         while true {
             guard await child.out.wait(for: "\n", times: seen + 1) else {
                 throw Failure("no answer to \(line): \(child.out.text) \(child.err.text)")

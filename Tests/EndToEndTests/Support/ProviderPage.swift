@@ -18,6 +18,10 @@ struct ProviderPage: Sendable {
             .filter { $0 != "README" }.sorted()
     }
 
+    init(name: String, text: String) {
+        (self.name, self.text) = (name, text)
+    }
+
     init(_ name: String) throws {
         self.name = name
         text = try String(contentsOf: Self.folder.appendingPathComponent(name + ".md"), encoding: .utf8)
@@ -84,6 +88,19 @@ extension Scene {
         let url = try await shownAddress(of: login)
         let end = try await consent(url)
         guard end.contains("Signed in to") else { throw Failure("\(end)\n\(await login.output().err)") }
+        return await login.output()
+    }
+
+    /// Signs in with a code on another device, after the provider has answered that it is not entered yet.
+    func loginByCode(_ server: ProviderStandIn, _ page: ProviderPage) async throws -> Child.Output {
+        let line = page.commands[2].replacing(#/^authc /#, with: "exec \"$0\" ")
+        let login = try await Child(["bash", "-c", line, Programs.authc], environment: desktop.environment)
+        guard await login.err.wait(for: "code: "),
+            let code = login.err.text.firstMatch(of: /code: ([A-Z]{4}-[A-Z]{4})/)?.1
+        else { throw Failure("no code was shown: \(await login.err.all())") }
+        // The first answers have status 200 and an error.
+        try await server.waitForCounts { $0.devicePolls >= 1 }
+        try server.decide(userCode: String(code), approve: true)
         return await login.output()
     }
 }

@@ -1,0 +1,74 @@
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// The README, as a first-time reader follows it.
+@Suite("The README's commands", .serialized, .timeLimit(.minutes(3)))
+struct ReadmeCommandTests {
+    private static let root: URL = {
+        var folder = URL(fileURLWithPath: #filePath)
+        for _ in 1...3 { folder.deleteLastPathComponent() }
+        return folder
+    }()
+
+    /// Run again with `Tests/Demo/picture .build/debug/authc > Docs/try.svg` if this fails.
+    @Test("its picture shows what authc try prints today")
+    func picture() async throws {
+        let place = try TryTests.Place()
+        let script = Self.root.appending(path: "Tests/Demo/picture").path
+        let drawn = try await Child(
+            ["python3", script, Programs.authc], environment: place.environment
+        ).output()
+        #expect(drawn.status == 0, "\(drawn.err)")
+        let kept = try String(contentsOf: Self.root.appending(path: "Docs/try.svg"), encoding: .utf8)
+        #expect(drawn.out == kept)
+        for words in ["$ authc try", "demo-token-2: the provider was asked once"] {
+            #expect(kept.contains(">\(words)") || kept.contains(words), "\(words)")
+        }
+    }
+
+    @Test("GitHub in four commands, at a server that answers as GitHub does")
+    func gitHub() async throws {
+        let page = try ProviderPage.readme("GitHub in four commands")
+        #expect(page.commands.count == 4 && page.provider == "github")
+        var configuration = ProviderStandIn.Configuration()
+        configuration.clientID = try #require(page.value("--client-id"))
+        try await ProviderStandIn.serving(.github, configuration) { server in
+            try await Scene.play { scene in
+                try await scene.add(page, at: server.url)
+                let login = try await scene.loginByCode(server, page)
+                #expect(login.status == 0, "\(login.err)")
+                let user = try await scene.type(page.commands[3])
+                #expect(user.status == 0 && user.out.contains("jane"), "\(user)")
+            }
+        }
+    }
+
+    @Test("one session in git, curl and a script")
+    func programs() async throws {
+        let page = try ProviderPage.readme("One session for every program")
+        try await Scene.play(signedInTo: .programs, ["repositories", ""], as: "forge") { scene, server in
+            let made = try await scene.run("git init -q --bare ../repositories/one.git")
+            #expect(made.status == 0, "\(made.err)")
+            #expect(page.commands.count >= 4)
+            for line in page.commands {
+                let typed = line.replacing("https://git.example.org/ada/", with: server.url + "/git/")
+                    .replacing("https://git.example.org", with: server.url)
+                let output = try await scene.run(typed)
+                #expect(output.status == 0, "\(typed): \(output.out)\(output.err)")
+            }
+        }
+    }
+}
+
+extension ProviderPage {
+    /// A section of the README.
+    static func readme(_ title: String) throws -> ProviderPage {
+        var folder = URL(fileURLWithPath: #filePath)
+        for _ in 1...3 { folder.deleteLastPathComponent() }
+        let text = try String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "\n## \(title)\n").dropFirst().first)
+        return ProviderPage(name: "README", text: section.components(separatedBy: "\n## ")[0])
+    }
+}
