@@ -2,6 +2,8 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Of libauthclient.
+LIBDIR ?= $(PREFIX)/lib
 SWIFT ?= swift
 INSTALL ?= install
 
@@ -17,8 +19,10 @@ MIB ?= 200
 SECONDS ?= 60
 # How often make shake runs the suites.
 PASSES ?= 3
-# What make clients runs.
-CLIENT_LANGUAGES ?= Node Go Rust Java
+# What make clients runs, beside make test.
+CLIENT_LANGUAGES ?= Go Rust Java
+# What make package-managers runs, beside make test.
+PACKAGE_PROGRAMS ?= cargo terraform
 # How many sessions make growth signs in and out.
 SESSIONS ?= 1000
 # What make test plays of make simulate.
@@ -27,15 +31,18 @@ TEST_SEEDS := 100000
 RELEASE := .build/release
 SIMULATION := .build/simulation
 SBOM := .build/authd.cdx.json
+PACKAGES := .build/packages
+FRESH_ROOT := .build/fresh-root
 DOCS := .build/docs
 SHAKE := .build/shake
 # The Swift runtime is linked into the programs, so that they run on machines without Swift. They have no run path: with one,
 # the loader would search the program's folder for libraries first.
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
-    $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
+    $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/proxy-config) \
     Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake \
-    Tests/BootedTests/boot Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive Docs/clients/shell/token
+    Tests/BootedTests/boot Tests/BootedTests/fresh-root Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive \
+    $(wildcard Sources/Packaging/tarball Sources/Packaging/deb/assemble Sources/Packaging/deb/*.p*) Docs/clients/shell/token
 SWIFT_SOURCES := Package.swift Sources Tests
 
 PROGRAMS := authd authc
@@ -51,7 +58,7 @@ MAN3 := $(wildcard Docs/man/*.3)
 MAN5 := $(wildcard Docs/man/*.5)
 MAN7 := $(wildcard Docs/man/*.7)
 # What the README, other pages and messages name.
-PAGES := $(wildcard Docs/*.md Docs/*/*.md Docs/clients/*/* Docs/*.schema.json)
+PAGES := $(wildcard Docs/*.md Docs/*.svg Docs/*/*.md Docs/clients/*/* Docs/*.schema.json)
 
 BIN := $(DESTDIR)$(PREFIX)/bin
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/authd-session
@@ -60,27 +67,32 @@ UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
 CATALOG_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 MAN := $(DESTDIR)$(PREFIX)/share/man
 DOC := $(DESTDIR)$(PREFIX)/share/doc/authd-session
-LIB := $(DESTDIR)$(PREFIX)/lib
+LIB := $(DESTDIR)$(LIBDIR)
 INCLUDE := $(DESTDIR)$(PREFIX)/include
 SONAME := libauthclient.so.0
 VERSION = $(shell sed -n 's/.*let version = "\(.*\)"/\1/p' Sources/AuthWire/Release.swift)
+BUS_SERVICE := $(DESTDIR)$(PREFIX)/share/dbus-1/services/org.authd.service
 # Where each shell looks for them by itself.
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients docs library install-library demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
+.PHONY: help build clients package-managers deb check-packages tarball docs library install-library build-tests demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
 	@echo 'make library    libauthclient for programs in C; make install-library installs it'
+	@echo 'make deb        Debian packages of the release programs in $(PACKAGES)'
+	@echo 'make check-packages  the same, then lintian, their life in a fresh Debian, the archive, rpm and Nix; needs root and a network'
+	@echo 'make tarball    the release programs with units, pages and licences as an archive, in $(PACKAGES)'
 	@echo 'make docs       the documentation of AuthClient as a site, $(DOCS)/AuthClient.doccarchive'
 	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
-	@echo 'make test       every test; installs the packages that tests need'
+	@echo 'make test       every test but those of make clients, package-managers and check-packages; installs what they need'
 	@echo 'make shake      every test $(PASSES) times while each core is busy with something else (PASSES=n)'
 	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
-	@echo 'make clients    the examples of Docs/clients in $(CLIENT_LANGUAGES), which have to be installed'
+	@echo 'make clients    the examples of Docs/clients in languages that must be installed (CLIENT_LANGUAGES="$(CLIENT_LANGUAGES)")'
+	@echo 'make package-managers  recipes of package managers that must be installed (PACKAGE_PROGRAMS="$(PACKAGE_PROGRAMS)")'
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole and in 16 MiB (MIB=n)'
 	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
 	@echo 'make fuzz-toml  the TOML scanner beside the TOML library for $(SECONDS) s (SECONDS=n, FIRST=n)'
@@ -117,6 +129,24 @@ library:
 	$(SWIFT) build -c release --disable-local-rpath --product authclient
 	Sources/AuthClientLibrary/archive $(RELEASE) $(RELEASE)/libauthclient.a
 
+# Neither root nor a network is needed (Docs/decisions/packages.md).
+deb: build library
+	rm -rf $(PACKAGES)
+	Sources/Packaging/deb/assemble $(RELEASE) $(PACKAGES)
+
+# In make test: what the packages contain, and that two assemblies are equal, with small programs in place of the real ones; and
+# for root the life of packages with debug programs.
+check-packages: packages deb
+	Tests/install-packages Tests/packaging-packages.txt
+	lintian --no-cfg --allow-root --fail-on error $(PACKAGES)/*.deb
+	Tests/BootedTests/fresh-root $(FRESH_ROOT) $(PACKAGES)/*.deb
+	$(SWIFT) build --build-tests
+	PACKAGED_PROGRAMS=$(CURDIR)/$(RELEASE) PACKAGE_ROOT=$(CURDIR)/$(FRESH_ROOT) \
+	    $(SWIFT) test --skip-build --disable-xctest --filter 'PackageLifeTests|OtherPackageInstalledTests'
+
+tarball: build
+	Sources/Packaging/tarball $(RELEASE) $(PACKAGES)
+
 # With docc, which comes with Swift. Built in a folder of its own: the symbols are written by the compiler.
 docs:
 	mkdir -p $(DOCS)/symbols
@@ -130,9 +160,13 @@ demo: packages build
 	Tests/Demo/demo $(RELEASE)
 
 # The suites start real daemons, keyrings and servers: one after the other, so that two cores are enough for each.
-test: packages peers
-	$(SWIFT) build --build-tests
+# The peers, which come over the network, are installed beside the build.
+test: packages
+	$(MAKE) --no-print-directory --jobs=2 peers build-tests
 	Tests/run-suites $(SWIFT) $(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
+
+build-tests:
+	$(SWIFT) build --build-tests
 
 # Tests that depend on the speed of the machine fail here. Without make simulate beside the suites: the cores are busy already.
 shake: packages peers
@@ -151,10 +185,15 @@ crash: packages
 	$(SWIFT) build --product crash
 	.build/debug/crash $(KILLS) $(CRASH_FIRST)
 
-# make test runs them in the languages that are there.
+# make test runs those that need no compiler.
 clients: packages
 	$(SWIFT) build --build-tests
-	CLIENT_LANGUAGES='$(CLIENT_LANGUAGES)' $(SWIFT) test --skip-build --disable-xctest --filter 'ClientExampleTests'
+	CLIENT_LANGUAGES='$(CLIENT_LANGUAGES)' $(SWIFT) test --skip-build --disable-xctest --filter 'ClientExampleInstalledTests'
+
+# make test runs pip, uv and npm.
+package-managers: packages
+	$(SWIFT) build --build-tests
+	PACKAGE_PROGRAMS='$(PACKAGE_PROGRAMS)' $(SWIFT) test --skip-build --disable-xctest --filter 'PackageProgramInstalledTests'
 
 streams: packages
 	$(SWIFT) build --build-tests
@@ -177,7 +216,7 @@ lint: packages
 	$(SWIFT) package resolve
 	Tests/check-dependencies
 
-# CycloneDX, of the packages in Tests/dependencies.txt.
+# CycloneDX, of the packages in Tests/dependencies.txt, and what products have in them of the system's.
 sbom: peers
 	Tests/sbom > $(SBOM)
 	.build/peers/cyclonedx/bin/python Tests/sbom --check $(SBOM)
@@ -196,6 +235,7 @@ install:
 	    && chmod 644 $(UNIT_FOLDER)/$$(basename $$unit) || exit 1; done
 	$(INSTALL) -d $(CATALOG_FOLDER)
 	$(INSTALL) -m 644 $(CATALOGS) $(CATALOG_FOLDER)/
+	$(INSTALL) -D -m 644 Sources/Packaging/dbus/org.authd.service $(BUS_SERVICE)
 	$(INSTALL) -m 644 $(MAN1) $(MAN)/man1/
 	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/
 	$(INSTALL) -m 644 $(MAN7) $(MAN)/man7/
@@ -205,7 +245,7 @@ install:
 	for page in $(PAGES); do $(INSTALL) -D -m 644 $$page $(DOC)/$$page || exit 1; done
 	for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
 	    file=$${shell#*:}; $(INSTALL) -d $$(dirname $$file) \
-	    && $(RELEASE)/authc --generate-completion-script $${shell%%:*} > $$file && chmod 644 $$file || exit 1; done
+	    && $(RELEASE)/authc completion $${shell%%:*} > $$file && chmod 644 $$file || exit 1; done
 
 install-library:
 	@test -f $(RELEASE)/libauthclient.a || { echo 'Nothing to install yet: run make library first.' >&2; exit 1; }
@@ -214,7 +254,7 @@ install-library:
 	ln -sf $(SONAME) $(LIB)/libauthclient.so
 	$(INSTALL) -m 644 $(RELEASE)/libauthclient.a $(LIB)/
 	$(INSTALL) -m 644 Sources/CAuthClient/authclient.h $(INCLUDE)/
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Sources/AuthClientLibrary/authclient.pc.in > $(LIB)/pkgconfig/authclient.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' Sources/AuthClientLibrary/authclient.pc.in > $(LIB)/pkgconfig/authclient.pc
 	chmod 644 $(LIB)/pkgconfig/authclient.pc
 	$(INSTALL) -m 644 $(MAN3) $(MAN)/man3/
 	@test -n "$(DESTDIR)" || ldconfig
@@ -224,7 +264,7 @@ uninstall:
 	rm -f $(addprefix $(MAN)/man3/,$(notdir $(MAN3)))
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
-	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS)))
+	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS))) $(BUS_SERVICE)
 	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) \
 	    $(addprefix $(MAN)/man7/,$(notdir $(MAN7)))
 	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(addprefix $(DOC)/,$(PAGES)) $(DOC)/README.md $(DOC)/authd.toml.sample

@@ -48,9 +48,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
@@ -113,6 +111,12 @@ let package = Package(
             ]
         ),
 
+        // Sockets of this machine that only their owner can use, and who is at the other end.
+        .target(
+            name: "AuthSockets",
+            dependencies: ["AuthFiles", "CLinux", .product(name: "NIOCore", package: "swift-nio")],
+            swiftSettings: strict),
+
         // Waiting: a value, a state with listeners, a thread for work that blocks.
         .target(name: "AuthConcurrency", swiftSettings: strict),
 
@@ -155,12 +159,15 @@ let package = Package(
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
+        // toml++, a header-only C++ library (Docs/decisions/toml.md).
+        .target(name: "CTOML"),
         .target(
             name: "AuthProviders",
-            dependencies: ["AuthConfiguration", "AuthModel", .product(name: "TOMLKit", package: "TOMLKit")],
+            dependencies: ["AuthConfiguration", "AuthFiles", "AuthModel", "CTOML"],
             resources: [.embedInCode("Bundled")],
             swiftSettings: strict
         ),
@@ -177,12 +184,12 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "AuthOutbox",
             dependencies: [
-                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire",
+                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "CSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
         ),
@@ -206,7 +213,8 @@ let package = Package(
         .target(
             name: "AuthDaemon",
             dependencies: [
-                "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
+                "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthSockets", "AuthWire",
+                "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -222,8 +230,8 @@ let package = Package(
             name: "authd",
             dependencies: [
                 "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthFiles", "AuthHTTP", "AuthKeyring", "AuthModel",
-                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthTokens", "AuthWire", "CIdle",
-                "CWipe",
+                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthTokens", "AuthWire",
+                "CIdle", "CWipe",
                 "GLibRuntime",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -242,11 +250,22 @@ let package = Package(
         // What stands between other programs and their servers, with the token of a session (Docs/decisions/gateway.md).
         .target(
             name: "AuthGateway", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], swiftSettings: strict),
+        // An HTTP server for the user's own programs (Docs/decisions/proxy.md).
+        .target(
+            name: "AuthFront",
+            dependencies: [
+                "AuthFiles", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "authd-gateway",
             dependencies: [
-                "AuthAgent", "AuthClient", "AuthConcurrency", "AuthGateway", "AuthHTTP", "AuthModel", "AuthProviders",
-                "AuthWire", "CIdle", "CWipe", .product(name: "NIOPosix", package: "swift-nio"),
+                "AuthAgent", "AuthClient", "AuthConcurrency", "AuthFiles", "AuthFront", "AuthGateway", "AuthHTTP",
+                "AuthModel", "AuthProviders", "AuthWire", "CIdle", "CWipe",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict,
             linkerSettings: [
@@ -326,6 +345,13 @@ let package = Package(
             dependencies: ["AuthGateway", "AgentTestSupport", "AuthMachines", "AuthModel", "AuthWire"],
             swiftSettings: checked),
         .testTarget(
+            name: "AuthFrontTests",
+            dependencies: [
+                "AuthFiles", "AuthFront", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: checked),
+        .testTarget(
             name: "AuthAgentTests",
             dependencies: [
                 "AuthAgent", "AgentTestSupport", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthProviders",
@@ -372,16 +398,12 @@ let package = Package(
             swiftSettings: checked),
         .testTarget(
             name: "AuthProvidersTests",
-            dependencies: [
-                "AuthProviders", "AuthConfiguration", "AuthModel", "TestSupport",
-                .product(name: "TOMLKit", package: "TOMLKit"),
-            ],
-            swiftSettings: checked),
+            dependencies: ["AuthProviders", "AuthConfiguration", "AuthModel", "TestSupport"], swiftSettings: checked),
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [
                 "AuthDaemon", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthOutbox", "AuthSealedFile",
-                "AuthWire", "TestSupport",
+                "AuthSockets", "AuthWire", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -412,11 +434,12 @@ let package = Package(
             exclude: ["lab.py", "clock-shim.c", "clock-nudge.c"], swiftSettings: checked),
         // The units and sleep on a machine that systemd boots; boot has how.
         .testTarget(
-            name: "BootedTests", dependencies: ["StandInBackends", "TestSupport"], exclude: ["boot"],
-            swiftSettings: checked),
+            name: "BootedTests", dependencies: ["StandInBackends", "TestSupport"],
+            exclude: ["boot", "fresh-root", "restart-load.py", "stop-threads.py"], swiftSettings: checked),
         .testTarget(
             name: "HouseTests",
             dependencies: [.product(name: "Subprocess", package: "swift-subprocess")],
             swiftSettings: checked),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )
