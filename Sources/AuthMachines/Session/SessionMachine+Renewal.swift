@@ -90,7 +90,11 @@ extension SessionMachine {
     }
 
     /// Whether the current tokens come from a later renewal than the response to this request, which was sent before them.
-    func isOvertaken(_ currentRequest: RenewalRequest) -> Bool { record.generation > currentRequest.generation + 1 }
+    ///
+    /// The generation alone does not show it: it is also raised to replace another program's sign-in in the store.
+    func isOvertaken(_ currentRequest: RenewalRequest) -> Bool {
+        record.generation > currentRequest.generation + 1 && !record.tokens.areSame(as: currentRequest.sent)
+    }
 
     /// How many refusals of tokens that another writer had replaced callers wait for, and how long one of them may take.
     private static let maxOutdatedRefusals = 2

@@ -74,6 +74,27 @@ struct SessionMachineTargetTests {
         #expect(bench.renewals.last?.tokens.refreshToken?.reveal() == "refresh-2")
     }
 
+    @Test("a refresh token is kept that comes after the session has replaced another sign-in in the store")
+    func replacedSignIn() throws {
+        var bench = MachineBench()
+        let target = try Self.target()
+        want(&bench, 1, target)
+        try arrive(&bench, "read-1")
+        let new = MachineBench.otherSignIn(token: "new", life: .seconds(1000), at: bench.elapsed)
+        bench.send(.replaced(new, sentAt: bench.now, revokesFormer: false))
+        want(&bench, 2, target)
+        #expect(bench.targetedRequests.count == 2)
+        var theirs = MachineBench.otherSignIn(token: "theirs", life: .seconds(1000), at: bench.elapsed)
+        (theirs.generation, theirs.revision) = (4, 2)
+        try bench.storeHolds(theirs)
+        try bench.storeTakesIt()
+        try arrive(&bench, "read-2", refresh: "refresh-2")
+        #expect(bench.answer(to: 2) == nil)
+        #expect(bench.saves.last?.tokens.refreshToken?.reveal() == "refresh-2")
+        try bench.storeTakesIt()
+        #expect(bench.token(for: 2) == "read-2")
+    }
+
     @Test("no caller waits for several tries at a provider that does not respond")
     func silentProvider() throws {
         var bench = MachineBench()
