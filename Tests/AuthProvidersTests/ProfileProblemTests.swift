@@ -136,6 +136,32 @@ struct ProfileProblemTests {
                 15, #"multipart = [{ name = "p", file = "password" }]"#, "sign_in.password.request.multipart[0].file",
                 "only an endpoint has"
             ),
+            (15, "multipart = []", "sign_in.password.request.multipart", "at least one part"),
+            (
+                15, #"multipart = [{ name = "", text = "{email}" }]"#, "sign_in.password.request.multipart[0].name",
+                "a name without control characters"
+            ),
+            (
+                15, #"multipart = [{ name = "p\u0007", text = "{email}" }]"#,
+                "sign_in.password.request.multipart[0].name", "a name without control characters"
+            ),
+            (
+                15, #"multipart = [{ name = "p", text = "x", filename = "a\r\nb" }]"#,
+                "sign_in.password.request.multipart[0].filename", "a name without control characters"
+            ),
+            (
+                15, #"multipart = [{ name = "p", text = "x", type = "text/plain\r\nX: y" }]"#,
+                "sign_in.password.request.multipart[0].type", "a media type"
+            ),
+            (
+                15, #"multipart = [{ name = "p", text = "x", type = "nonsense" }]"#,
+                "sign_in.password.request.multipart[0].type", "a media type"
+            ),
+            (
+                15, "headers = { Content-Type = \"text/plain\" }\nmultipart = [{ name = \"p\", text = \"x\" }]",
+                "sign_in.password.request.headers.Content-Type", "it has the boundary"
+            ),
+            (15, #"multipart = [{ name = "p", text = 3 }]"#, "sign_in.password.request.multipart[0].text", "a text"),
             (
                 15, "form = { e = \"{email}\" }\nbody = { p = \"{password}\" }", "sign_in.password.request.form",
                 "one body only: body is one already"

@@ -62,6 +62,11 @@ extension ProfileReader {
                 section.path("basic"), expected: "no name and password with bearer = true", found: "some")
         }
         let body = requestBody(section, method: method, names, files)
+        if case .parts = body, let own = headers.first(where: { $0.name.lowercased() == "content-type" }) {
+            section.problems.add(
+                TOMLPath.join(section.path("headers"), own.name),
+                expected: "no such header with multipart: it has the boundary", found: "one")
+        }
         guard let method, let path else { return nil }
         var request = RequestTemplate(
             method: method, path: path, query: fields(section, "query", names: names), headers: headers,
@@ -143,14 +148,32 @@ extension ProfileReader {
     private static func parts(
         _ section: TOMLSection, _ names: PlaceholderNames, _ files: [String]?
     ) -> [PartTemplate] {
-        section.list("multipart").compactMap { part in
+        if let list = section.table["multipart"]?.array, Array(list).isEmpty {
+            section.problems.add(section.path("multipart"), expected: "at least one part", found: "an empty list")
+        }
+        return section.list("multipart").compactMap { part in
             part.allow("name", "text", "file", "filename", "type")
             guard let name = part.required("name", "the part's name") else { return nil }
+            if name.isEmpty || !isHeaderText(name) {
+                part.problems.add(
+                    part.path("name"), expected: "a name without control characters",
+                    found: name.isEmpty ? "an empty text" : "one with some")
+            }
             let fileName = part.string("filename").flatMap {
                 template($0, at: part.path("filename"), names, part.problems)
             }
+            if let fileName, !fileName.literals.allSatisfy(isHeaderText) {
+                part.problems.add(
+                    part.path("filename"), expected: "a name without control characters", found: "one with some")
+            }
+            let type = part.string("type")
+            if let type, !isMediaType(type) {
+                part.problems.add(
+                    part.path("type"), expected: "a media type, such as image/jpeg (RFC 9110 §8.3.1)",
+                    found: "another text")
+            }
             guard let content = content(part, names, files) else { return nil }
-            return PartTemplate(name: name, content: content, fileName: fileName, type: part.string("type"))
+            return PartTemplate(name: name, content: content, fileName: fileName, type: type)
         }
     }
 
@@ -161,8 +184,9 @@ extension ProfileReader {
             part.problems.add(part.path, expected: "either a text or a file in a part")
             return nil
         }
-        if let text = part.string("text") {
-            return template(text, at: part.path("text"), names, part.problems).map(PartTemplate.Content.text)
+        guard part.has("file") else {
+            return part.string("text").flatMap { template($0, at: part.path("text"), names, part.problems) }
+                .map(PartTemplate.Content.text)
         }
         guard let files else {
             part.problems.add(
@@ -271,6 +295,11 @@ extension ProfileReader {
     /// RFC 9110 §5.6.2.
     static func isHeaderName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.allSatisfy { TOMLPath.isBare($0) || "!#$%&'*+.^`|~".utf8.contains($0) }
+    }
+
+    private static func isMediaType(_ text: String) -> Bool {
+        let names = text.prefix { $0 != ";" && $0 != " " }.split(separator: "/", omittingEmptySubsequences: false)
+        return names.count == 2 && names.allSatisfy { isHeaderName(String($0)) } && isHeaderText(text)
     }
 
     /// RFC 9110 §5.5.
