@@ -290,6 +290,22 @@ struct ProviderNewDescriptionTests {
             #expect(parts.profile.contains("multipart = " + list), "\(parts.profile)")
             #expect(parts.notes.isEmpty, "\(parts.notes)")
 
+            for (type, member, line) in [
+                ("application/json; charset=utf-8", "refreshToken", #"body = { refreshToken = "{refresh_token}" }"#),
+                ("application/x-www-form-urlencoded", "refreshToken", #"form = { refreshToken = "{refresh_token}" }"#),
+                (
+                    "multipart/form-data", "refresh-token",
+                    #"multipart = [{ name = "refresh-token", text = "{refresh_token}" }]"#
+                ),
+                ("application/json", "ticket", #"body = { refresh_token = "{refresh_token}" }"#),
+            ] {
+                let paths = #"{"/renew": \#(Self.post(#"{"properties": {"\#(member)": {}}}"#, as: type))}"#
+                let options = ["--renew", "/renew", "--refresh-token", "/refresh_token"]
+                let renewed = try await Self.made(from: Self.description(paths: paths, Self.server), options, by: scene)
+                #expect(renewed.profile.contains(line), "\(renewed.profile)")
+                #expect(renewed.notes.contains("no member for a refresh token") == (member == "ticket"))
+            }
+
             let given = try await Self.made(
                 from: Self.description(Self.server), ["--sign-in", "/enter/{door}", "--fields", "user-name word"],
                 by: scene)

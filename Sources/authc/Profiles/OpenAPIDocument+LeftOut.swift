@@ -53,7 +53,7 @@ extension OpenAPIDocument {
         if let type = unknownType(of: described) { return ["the body of \(name), which is \(type)"] }
         guard let body = body(of: operation) else { return [] }
         var words: [String] = []
-        let content: JSON? = isSwagger ? nil : resolved(described)["content"]?[body.format.rawValue]
+        let content: JSON? = isSwagger ? nil : Self.content(resolved(described)["content"], as: body.format)
         let schema = content?["schema"] ?? operation.parameters.first { $0["in"] == "body" }?["schema"] ?? .null
         let parts = ["allOf", "anyOf", "oneOf"].flatMap { schema[$0]?.arrayValue ?? [] }
         for reference in ([schema] + parts).compactMap(unknown) {
@@ -81,7 +81,7 @@ extension OpenAPIDocument {
 
     private func unknownType(of body: JSON) -> String? {
         let types = resolved(body)["content"]?.objectValue?.map(\.key) ?? []
-        return types.contains { BodyFormat(rawValue: $0) != nil } ? nil : types.first
+        return types.contains { BodyFormat(mediaType: $0) != nil } ? nil : types.first
     }
 
     private func references(_ list: JSON?) -> [String] { (list?.arrayValue ?? []).compactMap(unknown) }

@@ -102,6 +102,11 @@ struct OpenAPIDocument {
         case json = "application/json"
         case form = "application/x-www-form-urlencoded"
         case multipart = "multipart/form-data"
+
+        /// - Parameter type: a media type, perhaps with parameters (RFC 9110 §8.3.1).
+        init?(mediaType type: String) {
+            self.init(rawValue: type.prefix { $0 != ";" && $0 != " " }.lowercased())
+        }
     }
 
     struct Body {
@@ -115,7 +120,7 @@ struct OpenAPIDocument {
         if isSwagger { return swaggerBody(of: operation) }
         let content = resolved(operation.value["requestBody"] ?? .null)["content"]
         for format in BodyFormat.allCases {
-            guard let found = content?[format.rawValue] else { continue }
+            guard let found = Self.content(content, as: format) else { continue }
             let schema = resolved(found["schema"] ?? .null)
             guard schema["properties"] == nil, let others = (schema["oneOf"] ?? schema["anyOf"])?.arrayValue else {
                 return Body(format: format, schemas: [schema])
@@ -123,6 +128,21 @@ struct OpenAPIDocument {
             return Body(format: format, schemas: others.map(resolved))
         }
         return nil
+    }
+
+    static func content(_ content: JSON?, as format: BodyFormat) -> JSON? {
+        content?.objectValue?.first { BodyFormat(mediaType: $0.key) == format }?.value
+    }
+
+    /// The format and the member of a refresh token in the request that renews a token.
+    /// - Returns: `nil` if the document does not describe that request.
+    func refreshBody(at path: String) -> ProfileDraft.RefreshBody? {
+        guard let operation = operations.first(where: { $0.method == "POST" && $0.path == path }),
+            let body = body(of: operation)
+        else { return nil }
+        let names = body.schemas.flatMap { resolved($0)["properties"]?.objectValue?.map(\.key) ?? [] }
+        return ProfileDraft.RefreshBody(
+            format: body.format, member: names.first { $0.filter(\.isLetter).lowercased() == "refreshtoken" })
     }
 
     /// Swagger 2 has the fields of a form among the parameters.

@@ -8,9 +8,15 @@ struct ProfileDraft {
         /// The sign-in is repeated, if the user has it remembered.
         case signIn
         /// A request with the refresh token if responses have one, otherwise with the access token.
-        case refresh(path: String)
+        case refresh(path: String, RefreshBody = RefreshBody())
         /// A token request with the refresh token (RFC 6749 §6).
         case grant(SignInDraft.Address)
+    }
+
+    struct RefreshBody: Equatable {
+        var format = OpenAPIDocument.BodyFormat.json
+        /// `nil`: the description has none.
+        var member: String? = "refresh_token"
     }
 
     var name: String
@@ -169,7 +175,7 @@ struct ProfileDraft {
 
                 """
         }
-        guard case .refresh(let path) = renewal else {
+        guard case .refresh(let path, let body) = renewal else {
             return """
                 # A session cannot be renewed: it ends with its token. If it can, use kind = "refresh" with a request.
                 [renewal]
@@ -177,8 +183,7 @@ struct ProfileDraft {
 
                 """
         }
-        let proof =
-            refreshToken == nil ? "bearer = true" : "body = { refresh_token = \"{refresh_token}\" }"
+        let proof = refreshToken == nil ? "bearer = true" : Self.refreshBody(body)
         return """
             # Only these statuses end a session. After any other error, authd retries.
             [renewal]
@@ -191,6 +196,16 @@ struct ProfileDraft {
             \(proof)
 
             """
+    }
+
+    private static func refreshBody(_ body: RefreshBody) -> String {
+        let name = body.member ?? "refresh_token"
+        let token = "\"{refresh_token}\""
+        return switch body.format {
+        case .json: "body = { \(SignInDraft.key(name)) = \(token) }"
+        case .form: "form = { \(SignInDraft.key(name)) = \(token) }"
+        case .multipart: "multipart = [{ name = \(quoted(name)), text = \(token) }]"
+        }
     }
 
     private static func field(_ field: SignInDraft.Field) -> String {

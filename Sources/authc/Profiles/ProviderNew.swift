@@ -105,6 +105,11 @@ struct ProviderNew: AgentCommand {
         var notes = leftOut.prefix(Self.mostLeftOut).map { "left out: \($0)" }
         if leftOut.count > Self.mostLeftOut { notes.append("left out: \(leftOut.count - Self.mostLeftOut) more") }
         if let note = draft.signInNote { notes.append(note) }
+        if case .refresh(let path, let body) = draft.renewal, draft.refreshToken != nil, body.member == nil {
+            notes.append(
+                "The description of POST \(path) has no member for a refresh token. The profile sends refresh_token: check it."
+            )
+        }
         var addresses: [(String, SignInDraft.Address)] = []
         if let host = draft.signInHost {
             addresses.append(("sign-in", SignInDraft.Address(host: host, path: draft.signInPath)))
@@ -193,7 +198,8 @@ struct ProviderNew: AgentCommand {
             draft.isGrant && self.user == nil ? nil : try ask.pointer("Place of the user", "--user", self.user, "/user")
         let renew = try ask.optional("Path of the request that renews the token (POST), if there is one", self.renew)
         draft.renewal =
-            renew.map { .refresh(path: $0) } ?? described?.renewal.map { ProfileDraft.Renewal.grant($0) }
+            renew.map { .refresh(path: $0, document?.refreshBody(at: $0) ?? ProfileDraft.RefreshBody()) } ?? described?
+            .renewal.map { ProfileDraft.Renewal.grant($0) }
             ?? (draft.isGrant ? .signIn : .none)
         draft.endpoints = (document?.endpoints ?? []).filter {
             $0.method != "POST" || $0.path != draft.signInPath || draft.signInHost != nil

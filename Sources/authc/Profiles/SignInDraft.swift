@@ -60,7 +60,7 @@ struct SignInDraft {
     }
 
     /// A bare key if TOML allows it.
-    private static func key(_ text: String) -> String {
+    static func key(_ text: String) -> String {
         let isBare =
             !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
         return isBare ? text : ProfileDraft.quoted(text)
