@@ -70,7 +70,11 @@ package struct EndpointFolder: Sendable {
 
     /// - Returns: whether there was one.
     package func remove(_ name: ClientName) throws(SystemFailure) -> Bool {
-        let isThere = unsafe access(keyFile(of: name), F_OK) == 0
+        // Also a link that leads nowhere, or an entry without a key.
+        let isThere = [keyFile(of: name), file(of: name)].contains { path in
+            var target: UInt8 = 0
+            return unsafe readlink(path, &target, 1) >= 0 || access(path, F_OK) == 0
+        }
         try AtomicFile(path: keyFile(of: name)).remove()
         try AtomicFile(path: file(of: name)).remove()
         return isThere

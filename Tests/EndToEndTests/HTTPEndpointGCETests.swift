@@ -91,6 +91,27 @@ struct HTTPEndpointGCETests {
         }
     }
 
+    @Test("a port serves nothing for a program without its key, or with another port by now")
+    func formerPort() async throws {
+        try await EndpointScene.play { play in
+            try await serve(play) { endpoint, address in
+                let other = try FreePort.find()
+                let same = try await play.scene.authc([
+                    "http", "add", "other", "-s", "work", "--view", "gce", "--port",
+                    String(address.drop { $0 != ":" }.dropFirst()),
+                ])
+                #expect(same.status == 64 && same.err.contains("'build' has port"), "\(same.err)")
+                let shown = try await play.scene.authc(["http", "list", "--json"])
+                let file = try #require(try JSON(parsing: shown.out)["programs"]?.arrayValue?.first?["key_file"])
+                try FileManager.default.removeItem(atPath: try #require(file.stringValue))
+                #expect(try await endpoint.get(Self.token, at: address, Self.flavor).status == 403)
+                #expect(try await play.scene.authc(["http", "remove", "build"]).status == 0)
+                _ = try await play.add("build", ["-s", "work", "--view", "gce", "--port", "\(other)"])
+                #expect(try await endpoint.get(Self.token, at: address, Self.flavor).status == 403)
+            }
+        }
+    }
+
     @Test("a port that is in use keeps no other program from being served")
     func portInUse() async throws {
         try await EndpointScene.play { play in

@@ -58,6 +58,11 @@ struct AddClient: AgentCommand {
         guard names.count < EndpointFolder.mostClients else {
             throw .usage("there are \(names.count) programs, which is the limit", hint: "`authc http list` shows them")
         }
+        if let port = client.port {
+            for other in names where (try? folder.client(other))?.port == port {
+                throw .usage("the program '\(other)' has port \(port) already", hint: "choose another --port")
+            }
+        }
         try HTTPCommand.files { () throws(SystemFailure) in
             try folder.add(client, named: name, key: Self.randomKey())
         }

@@ -13,7 +13,12 @@ struct ListClients: AgentCommand {
         let names = try HTTPCommand.files { () throws(SystemFailure) in try folder.names() }
         var rows: [ClientRow] = []
         for name in names {
-            rows.append(ClientRow(name: name, client: try HTTPCommand.client(name, in: folder), folder: folder))
+            // A damaged entry does not hide the others.
+            do throws(Failure) {
+                rows.append(ClientRow(name: name, client: try HTTPCommand.client(name, in: folder), folder: folder))
+            } catch {
+                Output.note("\(name) is left out: \(error.message). `authc http remove \(name)` removes it.")
+            }
         }
         if options.json { return try Output.jsonResult(["programs": .array(rows.map(\.json))]) }
         guard !rows.isEmpty else {

@@ -45,7 +45,7 @@ struct EndpointProgram: Sendable {
         var addresses = sockets.map { Self.shown($0.address) }
         for (name, port) in clients.metadataPorts(Note.write) {
             guard let socket = Self.openPort(port, of: name) else { continue }
-            let metadata = MetadataService(name: name, clients: clients, agent: agent)
+            let metadata = MetadataService(name: name, port: port, clients: clients, agent: agent)
             servers.append(
                 FrontServer(
                     [socket], access: FrontAccess(), service: WholeResponses { await metadata.respond(to: $0) },

@@ -6,6 +6,8 @@ import AuthWire
 /// Answers one program as the metadata server of Google Compute Engine does, on a port that is the program's own.
 struct MetadataService: Sendable {
     let name: ClientName
+    /// The entry may have another one by now.
+    let port: Int
     let clients: EndpointClients
     let agent: EndpointAgent
 
@@ -20,7 +22,7 @@ struct MetadataService: Sendable {
     private func reply(to request: FrontRequest) async throws(FrontProblem) -> EndpointReply {
         let route = try MetadataRoute(request)
         let client = try await clients.client(named: name)
-        guard client.view == .gce, let session = client.sessions.first else {
+        guard client.view == .gce, client.port == port, let session = client.sessions.first else {
             throw FrontProblem(403, .denied, "The program '\(name)' has no metadata server any more.")
         }
         if route.item == .ping, let reply = EndpointReply.metadata(.ping, email: "", scopes: []) { return reply }
