@@ -22,6 +22,17 @@ enum GatewayProcess {
         }
     }
 
+    /// Ends the process when the work ends.
+    static func end(_ work: () async throws(GatewayMistake) -> Void) async -> Never {
+        do throws(GatewayMistake) {
+            try await work()
+            exit(0)
+        } catch {
+            Note.write(error.text)
+            exit(error.status)
+        }
+    }
+
     private static func passedSockets() throws(GatewayMistake) -> [FrontSocket] {
         do throws(FrontSocket.Refusal) {
             return try FrontSocket.passed()

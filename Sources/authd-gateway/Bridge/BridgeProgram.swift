@@ -15,13 +15,7 @@ struct BridgeProgram: Sendable {
 
     /// Ends the process.
     func run() async -> Never {
-        do throws(GatewayMistake) {
-            try await bridge()
-            exit(0)
-        } catch {
-            Note.write(error.text)
-            exit(error.status)
-        }
+        await GatewayProcess.end { () async throws(GatewayMistake) in try await bridge() }
     }
 
     /// Ends the process, unless it cannot begin.

@@ -2,7 +2,6 @@ import AuthGateway
 import AuthHTTP
 import AuthModel
 import AuthWire
-import Glibc
 import NIOPosix
 
 /// `authd-gateway aws`: prints credentials of a role as the `credential_process` of a profile does, and ends.
@@ -11,14 +10,10 @@ struct AWSProgram: Sendable {
 
     /// Ends the process.
     func run() async -> Never {
-        do throws(GatewayMistake) {
+        await GatewayProcess.end { () async throws(GatewayMistake) in
             let output = LineWriter()
             output.write(try await credentials().processJSON.serialized())
             await output.flush(within: .seconds(1))
-            exit(0)
-        } catch {
-            Note.write(error.text)
-            exit(error.status)
         }
     }
 

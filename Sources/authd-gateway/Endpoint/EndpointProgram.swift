@@ -5,7 +5,6 @@ import AuthGateway
 import AuthHTTP
 import AuthModel
 import AuthWire
-import Glibc
 import NIOPosix
 
 /// `authd-gateway http`: the local HTTP endpoint from its sockets to the exit status.
@@ -15,13 +14,7 @@ struct EndpointProgram: Sendable {
 
     /// Ends the process.
     func run() async -> Never {
-        do throws(GatewayMistake) {
-            try await serve()
-            exit(0)
-        } catch {
-            Note.write(error.text)
-            exit(error.status)
-        }
+        await GatewayProcess.end { () async throws(GatewayMistake) in try await serve() }
     }
 
     private func serve() async throws(GatewayMistake) {

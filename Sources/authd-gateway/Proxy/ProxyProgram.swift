@@ -15,13 +15,7 @@ struct ProxyProgram: Sendable {
 
     /// Ends the process.
     func run() async -> Never {
-        do throws(GatewayMistake) {
-            try await serve()
-            exit(0)
-        } catch {
-            Note.write(error.text)
-            exit(error.status)
-        }
+        await GatewayProcess.end { () async throws(GatewayMistake) in try await serve() }
     }
 
     private func serve() async throws(GatewayMistake) {
