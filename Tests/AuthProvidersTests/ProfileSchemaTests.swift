@@ -85,6 +85,8 @@ struct ProfileSchemaTests {
         zzzzzzzzzzzz = 1
         [[sign_in.a.next.fields]]
         name = "x"
+        [[sign_in.a.next.request.multipart]]
+        zzzzzzzzzzzz = 1
         [sign_in.a.next.fields.choices]
         zzzzzzzzzzzz = 1
         [sign_out]
@@ -262,6 +264,11 @@ struct ProfileSchemaTests {
         (34, endpoint("pages = { more = \"/more\" }")), (34, endpoint("pages = { items = \"\", first = 2 }")),
         (34, endpoint("pages = \"/next\"")), (34, key("kind = \"token\"\ntoken = \"{key}\"")),
         (34, key("kind = \"key\"")), (34, key("kind = \"key\"\ntoken = 1")),
+        (15, "multipart = []"), (15, #"multipart = [{ name = "p" }]"#), (15, #"multipart = [{ text = "x" }]"#),
+        (15, #"multipart = [{ name = "", text = "x" }]"#), (15, #"multipart = [{ name = "p", file = "password" }]"#),
+        (15, #"multipart = [{ name = "p", text = "x", file = "password" }]"#),
+        (15, #"multipart = { e = "{email}" }"#), (34, endpoint(#"multipart = [{ name = "p" }]"#)),
+        (34, endpoint("args.f = \"file\"\nmultipart = [{ name = \"p\", text = \"x\", file = \"f\" }]")),
         (34, key("kind = \"key\"\ntoken = \"{key}\"\ncheck = { path = \"/user\" }")),
     ]
 

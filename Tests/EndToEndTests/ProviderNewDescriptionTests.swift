@@ -315,6 +315,39 @@ struct ProviderNewDescriptionTests {
         }
     }
 
+    @Test("a sign-in in parts or as a form sends texts only, and the rest is reported")
+    func flatSignIn() async throws {
+        let schema = """
+            {"required": ["user", "password", "photo", "device", "tags"], "properties": {
+               "user": {}, "password": {}, "photo": {"type": "string", "format": "binary"},
+               "device": {"properties": {"id": {}}}, "tags": {"type": "array"}, "more": {"properties": {"x": {}}}}}
+            """
+        let fields = ["user", "password", "device", "tags"]
+        let parts = fields.map { "{ name = \"\($0)\", text = \"{\($0)}\" }" }.joined(separator: ", ")
+        let form = (fields.prefix(2) + ["photo"] + fields.suffix(2)).map { "\($0) = \"{\($0)}\"" }
+        try await Scene.play(keyring: false) { scene in
+            for (type, line) in [
+                ("multipart/form-data", "multipart = [\(parts)]"),
+                ("application/x-www-form-urlencoded", "form = { \(form.joined(separator: ", ")) }"),
+            ] {
+                let paths = #"{"/login": \#(Self.post(schema, as: type))}"#
+                let made = try await Self.made(from: Self.description(paths: paths, Self.server), by: scene)
+                #expect(made.profile.contains(line), "\(made.profile)")
+                let notes = made.notes.split(separator: "\n").filter { $0.contains("left out") }
+                let expected = [
+                    "the type of the field device of the sign-in, object: it is sent as text",
+                    "the type of the field tags of the sign-in, list: it is sent as text",
+                    "the field more of the sign-in",
+                ]
+                let file = type.hasPrefix("multipart") ? ["the file photo of the sign-in"] : []
+                #expect(notes.count == expected.count + file.count, "\(made.notes)")
+                for words in expected + file {
+                    #expect(notes.contains { $0.hasSuffix("left out: \(words)") }, "\(words)\n\(made.notes)")
+                }
+            }
+        }
+    }
+
     // MARK: What is left out
 
     @Test("what a profile cannot say is reported, a line for each")

@@ -15,7 +15,7 @@ extension OpenAPIDocument {
             words += references(item["parameters"]).map { "a parameter of \(path) at \($0)" }
         }
         let signIn = signIn
-        words += (signIn?.leftOut ?? []).map { "the field \($0) of the sign-in" }
+        words += signIn?.leftOut ?? []
         return words + operations.flatMap { leftOut(of: $0, signIn) }
     }
 
@@ -33,7 +33,7 @@ extension OpenAPIDocument {
                 words.append("the form of the parameter \(key) of \(name), \(form): it is sent as one text")
             }
         }
-        return operation.method == "GET" ? words : words + leftOutBody(of: operation)
+        return operation.method == "GET" ? words : words + leftOutBody(of: operation, isSignIn: isSignIn)
     }
 
     /// How a parameter of the query has several values.
@@ -46,7 +46,8 @@ extension OpenAPIDocument {
         }
     }
 
-    private func leftOutBody(of operation: Operation) -> [String] {
+    /// - Parameter isSignIn: its draft says by itself what becomes of each member.
+    private func leftOutBody(of operation: Operation, isSignIn: Bool) -> [String] {
         let name = operation.name
         let described = operation.value["requestBody"] ?? .null
         if let reference = unknown(described) { return ["the body of \(name) at \(reference)"] }
@@ -69,7 +70,7 @@ extension OpenAPIDocument {
             if let encoding = property["contentEncoding"]?.stringValue {
                 words.append("the encoding of \(key) in the body of \(name): give the value as \(encoding)")
             }
-            guard body.format == .multipart else { continue }
+            guard body.format == .multipart, !isSignIn else { continue }
             if isFiles(property) {
                 words.append("all files of \(key) in the body of \(name) but one")
             } else if ["list", "object"].contains(argumentType(property)) {

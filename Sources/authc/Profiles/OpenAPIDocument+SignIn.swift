@@ -61,15 +61,25 @@ extension OpenAPIDocument {
             let type = argumentType(property)
             let path = keys + [key]
             if property["readOnly"]?.boolValue == true { continue }
-            if type == "object", property["properties"] != nil, path.count < Self.maxNesting, objects > 0 {
+            // Only JSON has members of members.
+            if type == "object", draft.format == .json, property["properties"] != nil, path.count < Self.maxNesting,
+                objects > 0
+            {
                 objects -= 1
                 add(property, below: path, isOptional: isOptional, to: &draft, &objects)
                 continue
             }
-            // A field is sent as text.
-            guard type == "text" || type == "secret" || !isOptional, draft.fields.count < Self.maxFields else {
-                if draft.leftOut.count < Self.maxFields { draft.leftOut.append(path.joined(separator: ".")) }
+            let described = path.joined(separator: ".")
+            // A sign-in sends no files, and every field as text.
+            let isFile = draft.format == .multipart && (Self.isFile(property) || isFiles(property))
+            let isText = type == "text" || type == "secret"
+            guard !isFile, isText || !isOptional, draft.fields.count < Self.maxFields else {
+                let what = isFile ? "the file \(described)" : "the field \(described)"
+                if draft.leftOut.count < Self.maxFields { draft.leftOut.append("\(what) of the sign-in") }
                 continue
+            }
+            if !isText, draft.format == .json || ["list", "object"].contains(type) {
+                draft.leftOut.append("the type of the field \(described) of the sign-in, \(type): it is sent as text")
             }
             let isPassword = type == "secret" || SignInDraft.isPassword(key)
             var field = SignInDraft.Field(

@@ -23,7 +23,7 @@ struct SignInDraft {
     var isGrant = false
     /// Where a refresh token is exchanged (RFC 6749 §6).
     var renewal: Address?
-    /// Members of the body that are not among the fields.
+    /// Members of the body that are not among the fields, and types that the fields do not have, in words.
     var leftOut: [String] = []
 
     var path: String { address.path }
