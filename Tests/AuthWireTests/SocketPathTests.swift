@@ -4,10 +4,10 @@ import Testing
 
 struct SocketPathTests {
     private func resolve(
-        flag: String? = nil, _ environment: [String: String] = [:], isPrivate: Bool = false
+        flag: String? = nil, _ environment: [String: String] = [:], isPrivate: Bool = false, userID: UInt32 = 1234
     ) throws(AgentError) -> String {
         try SocketPath.resolve(
-            flag: flag, environment: { environment[$0] }, userID: 1234,
+            flag: flag, environment: { environment[$0] }, userID: userID,
             isPrivateFolder: { path, userID in isPrivate && path == "/run/user/1234" && userID == 1234 })
     }
 
@@ -36,6 +36,15 @@ struct SocketPathTests {
         #expect(error?.message.contains("XDG_RUNTIME_DIR is not set") == true)
         let relative = #expect(throws: AgentError.self) { try resolve(["XDG_RUNTIME_DIR": "x"]) }
         #expect(relative?.message.contains("XDG_RUNTIME_DIR is not an absolute path") == true)
+    }
+
+    @Test("under sudo, the message says to leave it out")
+    func sudo() {
+        let hint = "Run it without sudo."
+        for (user, root, isHinted) in [("ada", 0, true), ("root", 0, false), ("", 0, false), ("ada", 1234, false)] {
+            let error = #expect(throws: AgentError.self) { try resolve(["SUDO_USER": user], userID: UInt32(root)) }
+            #expect(error?.message.hasSuffix(hint) == isHinted, "\(user) \(root)")
+        }
     }
 
     @Test("a relative path, a path with a zero byte and a path too long for the system are refused by their source")

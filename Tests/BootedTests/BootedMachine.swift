@@ -141,19 +141,21 @@ final class BootedMachine: Sendable {
 
     // MARK: On the machine
 
-    private static let asAda = [
+    static let asAda = [
         "setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups", "env", "HOME=/people/ada",
         "XDG_RUNTIME_DIR=/run/user/1000", "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus",
     ]
 
-    private func start(_ command: [String], input: String? = nil) async throws -> Child {
+    func start(_ command: [String], input: String? = nil) async throws -> Child {
         try await Child(
             ["nsenter", "-t", first, "-m", "-p", "-u", "-i", "-C", "--"] + command,
             environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"],
             input: input.map(Child.Input.text) ?? .none)
     }
 
-    func asRoot(_ command: String...) async throws -> Child.Output { try await start(command).output() }
+    func asRoot(_ command: String...) async throws -> Child.Output { try await asRoot(command) }
+
+    func asRoot(_ command: [String]) async throws -> Child.Output { try await start(command).output() }
 
     func asPerson(_ command: [String], input: String? = nil) async throws -> Child.Output {
         try await start(Self.asAda + command, input: input).output()
@@ -175,6 +177,18 @@ final class BootedMachine: Sendable {
         let written = try await asPerson(
             ["sh", "-c", #"mkdir -p "$(dirname "$HOME/$0")" && cat >"$HOME/$0""#, file], input: text)
         guard written.status == 0 else { throw Failure("\(file): \(written.err)") }
+    }
+
+    /// As the page of decisions says, with a key from systemd's credentials.
+    func keepInSealedFiles() async throws {
+        let samples = try Self.samples(of: "sealed-file.md")
+        guard let forRoot = samples.first(where: { $0.contains("systemd-creds") }),
+            let forPerson = samples.first(where: { $0.contains("CREDENTIALS_DIRECTORY") })
+        else { throw Failure("sealed-file.md has no such examples") }
+        let sealed = try await asRoot("bash", "-euc", forRoot)
+        guard sealed.status == 0 else { throw Failure("systemd-creds: \(sealed.err)") }
+        try await startAgain()
+        try await person("bash", "-euc", forPerson)
     }
 
     func signIn() async throws {

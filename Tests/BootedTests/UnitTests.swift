@@ -291,14 +291,7 @@ struct UnitTests {
     @Test("the key of sealed files comes from LoadCredentialEncrypted=, as documented, and nowhere else")
     func sealedCredential() async throws {
         try await BootedMachine.play { machine in
-            let samples = try BootedMachine.samples(of: "sealed-file.md")
-            let asRoot = try #require(samples.first { $0.contains("systemd-creds") })
-            let asPerson = try #require(samples.first { $0.contains("CREDENTIALS_DIRECTORY") })
-            let sealed = try await machine.asRoot("bash", "-euc", asRoot)
-            #expect(sealed.status == 0, "\(sealed.err)")
-            try await machine.startAgain()
-            try await machine.person("bash", "-euc", asPerson)
-
+            try await machine.keepInSealedFiles()
             try await machine.signIn()
             let token = try await machine.authc("token").out
             let files = "/people/ada/.local/state/authd/sessions"

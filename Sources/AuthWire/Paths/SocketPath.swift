@@ -25,6 +25,11 @@ public enum SocketPath {
         }
         let folder = "/run/user/\(userID)"
         guard isPrivateFolder(folder, userID) else {
+            if userID == 0, let user = environment("SUDO_USER"), !user.isEmpty, user != "root" {
+                throw AgentError(
+                    .validation,
+                    "sudo runs this command as root, and each user has an agent of their own. Run it without sudo.")
+            }
             let variable = environment("XDG_RUNTIME_DIR") ?? ""
             throw AgentError(
                 .validation,

@@ -1,0 +1,91 @@
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// With the programs of the tests in `make test`, with release programs in a Debian without Swift in `make check-packages`.
+@Suite("The README, on a machine with the Debian packages", .serialized, .timeLimit(.minutes(10)))
+struct PackageReadmeTests {
+    @Test("its commands take a new user to a token of GitHub, a prompt, completions and man pages")
+    func readme() async throws {
+        let commands = try BootedMachine.blocks(of: "README.md", "sh").map {
+            $0.split(separator: "\n").map { $0.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces) }
+        }
+        let tries = try #require(commands.first { $0 == ["authc try"] })
+        let gitHub = try #require(commands.first { $0.contains("authc login github") })
+        let add = try #require(gitHub.first)
+        var configuration = ProviderStandIn.Configuration()
+        configuration.clientID = try #require(add.firstMatch(of: /--client-id (\S+)/).map { String($0.1) })
+        try await ProviderStandIn.serving(.github, configuration) { server in
+            try await BootedMachine.play(.installed(files: PackageTrial.files)) { machine in
+                let packages = try await PackageTrial.assemble(for: machine).old.joined(separator: " ")
+                try await machine.apply("rm -f /usr/sbin/policy-rc.d; dpkg --install \(packages)")
+                // The next login.
+                try await machine.startAgain()
+                try await machine.startKeyring()
+
+                for line in tries {
+                    let tried = try await machine.type(line)
+                    #expect(tried.status == 0 && tried.out.contains("demo-token-2"), "\(tried)")
+                }
+                try await signIn(gitHub, at: server, machine)
+                try await look(machine)
+            }
+        }
+    }
+
+    /// The four commands, with a server of this machine in the place of GitHub.
+    private func signIn(_ commands: [String], at server: ProviderStandIn, _ machine: BootedMachine) async throws {
+        try #require(commands.count == 4)
+        let added = try await machine.type(commands[0])
+        #expect(added.status == 0 && added.err.contains("authc login github"), "\(added)")
+        let file = "$HOME/.config/authd/providers/github.toml"
+        try await machine.person(
+            "sh", "-c", #"sed -i -E "/^#/!s|https://[A-Za-z0-9.-]+|$0|" "\#(file)""#, server.url)
+        let reloaded = try await machine.type(commands[1])
+        #expect(reloaded.status == 0, "\(reloaded)")
+
+        let login = try await machine.begin(commands[2])
+        #expect(await login.err.wait(for: "code: "))
+        let code = try #require(login.err.text.firstMatch(of: /code: ([A-Z]{4}-[A-Z]{4})/)?.1, "\(login.err.text)")
+        try await server.waitForCounts { $0.devicePolls >= 1 }
+        try server.decide(userCode: String(code), approve: true)
+        let signedIn = await login.output()
+        #expect(signedIn.status == 0, "\(signedIn)")
+        let user = try await machine.type(commands[3])
+        #expect(user.status == 0 && user.out.contains("jane"), "\(user)")
+        let token = try await machine.type("authc token -s github")
+        #expect(token.status == 0 && token.out.count > 10, "\(token.err)")
+    }
+
+    private func look(_ machine: BootedMachine) async throws {
+        for line in ["authc list", "authc status"] {
+            let shown = try await machine.type(line)
+            #expect(shown.status == 0 && shown.out.contains("github"), "\(shown)")
+        }
+        let prompt = try await machine.type(
+            #"eval "$(authc shell-init bash)"; eval "$PROMPT_COMMAND"; echo "$AUTHD_PROMPT""#)
+        #expect(prompt.status == 0 && prompt.out.contains("github"), "\(prompt)")
+        let completed = try await machine.type(
+            """
+            . /usr/share/bash-completion/completions/authc
+            COMP_WORDS=(authc status -s '') COMP_CWORD=3 COMP_LINE='authc status -s ' COMP_POINT=16
+            _authc_and_values authc '' -s; echo "${COMPREPLY[@]}"
+            """)
+        #expect(completed.out == "github\n", "\(completed)")
+        for page in ["authc", "authd", "authd.toml", "authd-profile", "authd-protocol", "authd-recipes"] {
+            let found = try await machine.type("man -w \(page)")
+            #expect(found.status == 0 && found.out.contains("/usr/share/man/"), "\(found)")
+        }
+        let doctor = try await machine.type("authc doctor")
+        #expect(doctor.out.contains("github"), "\(doctor)")
+    }
+}
+
+extension BootedMachine {
+    /// A line at the user's shell.
+    func type(_ line: String) async throws -> Child.Output { try await asPerson(["bash", "-c", line]) }
+
+    /// A line at the user's shell that waits for something.
+    func begin(_ line: String) async throws -> Child { try await start(Self.asAda + ["bash", "-c", line]) }
+}
