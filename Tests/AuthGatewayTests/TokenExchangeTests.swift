@@ -34,7 +34,21 @@ struct TokenExchangeTests {
         #expect(form["RoleArn"] == Self.role && form["RoleSessionName"] == "authd-reports")
         #expect(form["WebIdentityToken"] == "a.b-c.d")
         #expect(!request.url.contains("a.b-c.d"))
-        #expect(try identity(name: String(repeating: "a", count: 64)).name.utf8.count == 64)
+    }
+
+    @Test("a long name is cut to AWS's limit, and stays different from one that begins as it does")
+    func longNames() throws {
+        let longest = String(repeating: "a", count: 58)
+        #expect(try identity(name: longest).name == "authd-" + longest)
+        let names = (0..<10).map { longest + "-\($0)" } + [longest + "a", longest + "aaaaaa"]
+        let found = try names.map { try identity(name: $0).name }
+        #expect(Set(found).count == names.count, "\(found)")
+        for name in found {
+            #expect(name.utf8.count == 64 && name.wholeMatch(of: /[A-Za-z0-9_+=,.@-]+/) != nil, "\(name)")
+            #expect(name.hasPrefix("authd-aaaa"), "\(name)")
+        }
+        // The same at each request: AWS's logs show it.
+        #expect(try identity(name: names[3]).name == found[3])
     }
 
     @Test("only a service with TLS, or on this machine, gets a token")
@@ -42,6 +56,31 @@ struct TokenExchangeTests {
         #expect(try identity("http://127.0.0.1:5000").service == "http://127.0.0.1:5000")
         for service in ["http://sts.example.org", "sts.example.org", "https://a:b@sts.example.org", ""] {
             #expect(throws: AgentError.self, "\(service)") { try identity(service) }
+        }
+    }
+
+    @Test("what an entry may name as its service, the exchange accepts, and nothing else is stored")
+    func storedServices() throws {
+        func entry(_ service: String) throws -> EndpointClient {
+            EndpointClient(view: .aws, sessions: [try SessionName("work")], role: Self.role, sts: service)
+        }
+        for service in [
+            EndpointClient.usualSTS, "https://sts.eu-west-1.amazonaws.com/", "HTTPS://Sts.Example.org:443/a/b?c=d%20",
+            "http://127.0.0.1:5000", "http://localhost", "http://127.1.2.3/", "http://[::1]:80/x",
+            "https://[2001:db8::1]",
+        ] {
+            #expect(throws: Never.self, "\(service)") { try entry(service).validate() }
+            #expect(throws: Never.self, "\(service)") { try identity(service) }
+        }
+        for service in [
+            "http://sts.example.org", "http://10.0.0.1", "http://127.0.0.1.example.org", "http://127.00.0.1",
+            "http://127.0.0.1@example.org", "http://localhost.example.org", "http://[::2]", "sts.example.org", "",
+            "https://", "https://a:b@sts.example.org", "https://a#b", "https://a b", "https://a:0", "https://a:65536",
+            "https://a/../b", "https://a/%2e%2e/b", "ftp://a", "https://" + String(repeating: "a", count: 2000),
+        ] {
+            let error = #expect(throws: AgentError.self, "\(service)") { try entry(service).validate() }
+            #expect(error?.message.contains("--sts") == true)
+            #expect(throws: AgentError.self) { try EndpointClient.decode(stored: try entry(service).json) }
         }
     }
 

@@ -84,6 +84,17 @@ struct HTTPEndpointAWSTests {
         }
     }
 
+    @Test("a service without TLS on another machine is refused when its program is added")
+    func otherHost() async throws {
+        try await EndpointScene.play { play in
+            let words = ["http", "add", "backup", "-s", "work", "--view", "aws", "--role", EndpointScene.role]
+            let added = try await play.scene.authc(words + ["--sts", "http://sts.example.org"])
+            #expect(added.status == 64 && added.err.contains("--sts") && added.err.contains("https"), "\(added)")
+            #expect(try await play.scene.authc(["http", "list"]).out.isEmpty)
+            #expect(try await play.scene.authc(words + ["--sts", "https://sts.example.org"]).status == 0)
+        }
+    }
+
     @Test("a refusal of the service has its word and its reason, and one that cannot be reached is a 502")
     func refused() async throws {
         try await EndpointScene.play { play in

@@ -10,7 +10,7 @@ package struct WebIdentity: Sendable, Hashable {
     package let role: String
     /// The URL of the service: `https`, or of this machine.
     package let service: String
-    /// The name of the role's session, which AWS's logs show.
+    /// The name of the role's session, which AWS's logs show (2 to 64 of letters, digits and `_+=,.@-`).
     package let name: String
 
     private static let version = "2011-06-15"
@@ -36,7 +36,19 @@ package struct WebIdentity: Sendable, Hashable {
         self.audience = audience
         self.role = role
         self.service = url.text + url.query
-        self.name = String("authd-\(name)".prefix(Self.longestName))
+        self.name = Self.sessionName(name)
+    }
+
+    /// A long name is cut, and marked so that it stays different from others that begin as it does. No name of a program or
+    /// session has a `+`, so the result is no other name either.
+    private static func sessionName(_ name: String) -> String {
+        let whole = "authd-" + name
+        guard whole.utf8.count > longestName else { return whole }
+        // FNV-1a. Both names are the user's own: nobody gains by finding two with the same mark.
+        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        let mark = "+" + String(repeating: "0", count: 16 - digits.count) + digits
+        return whole.prefix(longestName - mark.count) + mark
     }
 
     package func request(with token: Secret) -> HTTPRequest {

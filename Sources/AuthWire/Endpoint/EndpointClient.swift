@@ -67,6 +67,11 @@ package struct EndpointClient: WireObject {
             throw Self.refused("--role is not an ARN, such as arn:aws:iam::123456789012:role/reader")
         }
         guard sts == nil || view == .aws else { throw Self.refused("only the view aws has an --sts") }
+        guard sts.map(ServiceURL.isUsable) ?? true else {
+            throw Self.refused(
+                "--sts is not the URL of a Security Token Service: expected an https URL; http is allowed only for this machine"
+            )
+        }
         guard (port != nil) == (view == .gce) else {
             throw Self.refused(view == .gce ? "the view gce needs its own --port" : "only the view gce has a --port")
         }
