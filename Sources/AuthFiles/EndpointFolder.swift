@@ -40,12 +40,12 @@ package struct EndpointFolder: Sendable {
     package func keyFile(of name: ClientName) -> String { "\(path)/\(name)\(Self.keySuffix)" }
 
     /// - Returns: `nil` if there is no such program.
-    /// - Throws: if its file cannot be read. The message has the path.
+    /// - Throws: if its file cannot be read, or another user could have written it. The message has the path.
     package func client(_ name: ClientName) throws(AgentError) -> EndpointClient? {
         let file = file(of: name)
         let bytes: [UInt8]?
         do throws(SystemFailure) {
-            bytes = try AtomicFile(path: file).read(atMost: Self.mostBytes)
+            bytes = try AtomicFile(path: file).read(atMost: Self.mostBytes, isOwn: true)
         } catch {
             throw AgentError(.internal_, "\(error)")
         }

@@ -62,6 +62,62 @@ struct EndpointFolderTests {
         }
     }
 
+    @Test("an entry that is not a regular file is refused at once, and does not block a reader")
+    func otherKinds() throws {
+        try scene { folder, client, name in
+            try folder.add(client, named: name, key: Self.key)
+            let entry = folder.path + "/reports.json"
+            func expectRefusal(_ reason: String, _ make: () throws -> Void) throws {
+                try FileManager.default.removeItem(atPath: entry)
+                try make()
+                let error = #expect(throws: AgentError.self) { try folder.client(name) }
+                #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
+            }
+            // Nothing ever writes to the FIFO.
+            try expectRefusal("not a regular file") { #expect(mkfifo(entry, 0o600) == 0) }
+            try expectRefusal("not a regular file") { #expect(mkdir(entry, 0o700) == 0) }
+            try expectRefusal("not a regular file") {
+                let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+                defer { close(descriptor) }
+                var address = sockaddr_un()
+                address.sun_family = sa_family_t(AF_UNIX)
+                withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: entry.utf8) }
+                let bound = withUnsafePointer(to: &address) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                    }
+                }
+                #expect(bound == 0)
+            }
+            try expectRefusal("symbolic links") { #expect(symlink("/dev/zero", entry) == 0) }
+            for file in ["/dev/zero", "/dev"] {
+                #expect(throws: SystemFailure.self) { try AtomicFile(path: file).read(atMost: 1) }
+            }
+        }
+    }
+
+    @Test("an entry that another user owns or can write to is refused")
+    func foreign() throws {
+        try scene { folder, client, name in
+            try folder.add(client, named: name, key: Self.key)
+            let entry = folder.path + "/reports.json"
+            for mode: mode_t in [0o620, 0o602] {
+                #expect(chmod(entry, mode) == 0)
+                let error = #expect(throws: AgentError.self) { try folder.client(name) }
+                #expect(error?.message.contains("other users can write to it") == true)
+            }
+            #expect(chmod(entry, 0o644) == 0)
+            #expect(try folder.client(name) == client)
+            // Only root can give a file away, and an ordinary user has one of root's at hand.
+            let other = geteuid() == 0 ? entry : "/etc/passwd"
+            #expect(geteuid() != 0 || chown(entry, 1234, 1234) == 0)
+            #expect(throws: SystemFailure("read \(other)", because: "it belongs to another user")) {
+                try AtomicFile(path: other).read(atMost: 1, isOwn: true)
+            }
+            #expect(try AtomicFile(path: other).read(atMost: 1)?.count == 1)
+        }
+    }
+
     @Test("it is in the state folder of the user")
     func place() {
         #expect(EndpointFolder(environment: ["XDG_STATE_HOME": "/s"].get)?.path == "/s/authd/http")
