@@ -13,12 +13,15 @@ struct ProxyFieldsTests {
         target = try ProxyTarget("https://api.example.org/v1/")
     }
 
+    private static let key = "KEY-0123456789abcdefghij"
+
     private func sent(
-        _ fields: [(String, String)], target path: String = "/v1/a?b=c", prefix: String = "", _ token: ProxyToken
+        _ fields: [(String, String)], target path: String = "/v1/a?b=c", prefix: String = "", key: FrontKey? = nil,
+        _ token: ProxyToken
     ) throws -> (url: String, fields: [String]) {
         let head = FrontHead(method: "GET", target: path, fields: fields.map { ($0.0, $0.1) })
         let request = FrontRequest(
-            head: head, target: path, prefix: prefix, authorities: ["127.0.0.1:8080", "localhost:8080"])
+            head: head, target: path, prefix: prefix, authorities: ["127.0.0.1:8080", "localhost:8080"], key: key)
         let found = try ProxyFields.request(request, to: target, with: token)
         return (found.url, found.fields.map { "\($0.name): \($0.value)" })
     }
@@ -64,15 +67,76 @@ struct ProxyFieldsTests {
         }
     }
 
+    @Test("WebDAV's addresses become those of the server, also as paths; names of locks and versions stay")
+    func webDAV() throws {
+        func field(_ name: String, _ value: String, prefix: String = "/KEY") throws -> String? {
+            let fields = try sent([(name, value)], prefix: prefix, ProxyToken(secret)).fields
+            return fields.first { $0.hasPrefix(name + ": ") }.map { String($0.dropFirst(name.count + 2)) }
+        }
+        let (front, server) = ("http://127.0.0.1:8080/KEY", "https://api.example.org")
+        #expect(try field("Destination", "/KEY/v1/b") == server + "/v1/b")
+        #expect(try field("Destination", "/KEY") == server + "/")
+        #expect(try field("Destination", "/KEYS/b") == "/KEYS/b")
+        #expect(try field("Destination", "/v1/b", prefix: "") == "/v1/b")
+        #expect(try field("Referer", "/KEY/page") == server + "/")
+        for (sent, expected) in [
+            ("<\(front)/a> (<urn:uuid:1>)", "<\(server)/a> (<urn:uuid:1>)"),
+            ("</KEY/a b> ([W/\"1\"])", "<\(server)/a%20b> ([W/\"1\"])"),
+            (
+                "<\(front)/a> (Not <urn:uuid:1> [\"<x>\"]) (<urn:uuid:2>)\t<http://localhost:8080/KEY/b?c>([\"2\"])",
+                "<\(server)/a> (Not <urn:uuid:1> [\"<x>\"]) (<urn:uuid:2>)\t<\(server)/b?c>([\"2\"])"
+            ),
+            // In a list it is the name of a lock, and another host's is as it was.
+            ("(<http://127.0.0.1:8080/lock>)", "(<http://127.0.0.1:8080/lock>)"),
+            ("<http://other.example/a> (<urn:uuid:1>)", "<http://other.example/a> (<urn:uuid:1>)"),
+            ("<\(front)/a> (<urn", "<\(server)/a> (<urn"), ("", ""), ("<", "<"), ("[\"]", "[\"]"),
+        ] {
+            #expect(try field("If", sent) == expected)
+        }
+        #expect(try field("If", "<http://localhost:8080/a> ([\"1\"])", prefix: "") == "<\(server)/a> ([\"1\"])")
+    }
+
+    @Test("a request that would show the key to the server is refused, wherever the key is")
+    func keys() throws {
+        let key = try FrontKey(text: Self.key)
+        let prefix = "/" + Self.key
+        func problem(_ fields: [(String, String)], target: String = "/a", prefix: String) -> FrontProblem? {
+            do {
+                _ = try sent(fields, target: target, prefix: prefix, key: key, ProxyToken(secret))
+                return nil
+            } catch {
+                return error as? FrontProblem
+            }
+        }
+        for prefix in [prefix, ""] {
+            for fields in [
+                [("X-Callback", "http://127.0.0.1:8080/\(Self.key)/a")], [("Cookie", "a=\(Self.key)")],
+                [("If", "(<http://127.0.0.1:8080/\(Self.key)/a>)")],
+                [("Link", "<http://a@localhost:8080/\(Self.key)>")],
+                [("If", "<http://127.0.0.1:8080/\(Self.key)/a")],
+            ] {
+                let found = problem(fields, prefix: prefix)
+                #expect(found?.status == 400 && found?.detail.contains(fields[0].0) == true, "\(fields)")
+                #expect(found?.detail.contains(Self.key) == false)
+            }
+            #expect(problem([], target: "/\(Self.key)/a", prefix: prefix)?.status == 400)
+            #expect(problem([], target: "/a?b=\(Self.key)", prefix: prefix)?.status == 400)
+            #expect(problem([("Authd-Key", Self.key), ("X-Own", "KEY")], prefix: prefix) == nil)
+        }
+        // With the key in a header, no address has it.
+        let address = [("Destination", "http://127.0.0.1:8080/\(Self.key)/a")]
+        #expect(problem(address, prefix: "")?.status == 400 && problem(address, prefix: prefix) == nil)
+    }
+
     @Test("a token that is no header's value is not sent")
     func badToken() {
-        #expect(throws: AgentError.self) { try sent([], ProxyToken(Secret("a\r\nX-Evil: b"))) }
+        #expect(throws: FrontProblem.self) { try sent([], ProxyToken(Secret("a\r\nX-Evil: b"))) }
     }
 
     @Test("a place that needs more than the token is an error, and so is one of a newer agent")
     func unknownPlace() throws {
         let place = try TokenPlace(TokenPlaceInfo(kind: "header", name: "X", value: "{user.id}:{access_token}"))
-        #expect(throws: AgentError.self) { try sent([], ProxyToken(secret, place: place)) }
+        #expect(throws: FrontProblem.self) { try sent([], ProxyToken(secret, place: place)) }
         #expect(throws: AgentError.self) { try TokenPlace(TokenPlaceInfo(kind: "body", name: "X", value: "")) }
     }
 

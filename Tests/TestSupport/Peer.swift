@@ -80,6 +80,11 @@ package final class Peer: Sendable {
         package static let proxied = Program("proxy-server.py", with: "fastmcp")
         /// Not a server: a client of websockets. Its arguments are the URL, the path of a Unix socket or "-", and a header.
         package static let webSocket = Program("websocket-client.py", with: "fastmcp")
+        /// An API whose WebSockets begin in unusual ways.
+        package static let unusualWebSockets = Program("websocket-server.py", with: "fastmcp")
+        /// Not a server: a client of websockets that does not wait for the response. Its arguments are the URL and the path of a
+        /// Unix socket.
+        package static let earlyWebSocket = Program("websocket-early.py", with: "fastmcp")
         /// A stand-in with keys, and with sign-ins of several requests.
         package static let signIn = Program("sign-in-server.py")
     }

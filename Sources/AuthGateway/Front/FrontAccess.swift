@@ -58,14 +58,14 @@ package struct FrontAccess: Sendable {
             case .header(let name):
                 let values = head.values(name)
                 guard values.count == 1, key.matches(values[0]) else { continue }
-                return FrontRequest(head: head, target: target, keyHeader: name, authorities: own)
+                return FrontRequest(head: head, target: target, keyHeader: name, authorities: own, key: key)
             case .path:
                 let segment = target.dropFirst().prefix { $0 != "/" && $0 != "?" }
                 guard target.hasPrefix("/"), key.matches(segment) else { continue }
                 let rest = target.dropFirst(1 + segment.count)
                 return FrontRequest(
                     head: head, target: rest.hasPrefix("/") ? String(rest) : "/" + rest, prefix: "/" + segment,
-                    authorities: own)
+                    authorities: own, key: key)
             }
         }
         throw FrontProblem(
@@ -108,24 +108,40 @@ package struct FrontRequest: Sendable {
     package let keyHeader: String?
     /// What an address of the front has after `http://`, in lower case.
     private let authorities: Set<String>
+    private let key: FrontKey?
 
     package init(
-        head: FrontHead, target: String, prefix: String = "", keyHeader: String? = nil, authorities: Set<String> = []
+        head: FrontHead, target: String, prefix: String = "", keyHeader: String? = nil, authorities: Set<String> = [],
+        key: FrontKey? = nil
     ) {
         self.head = head
         self.target = target
         self.prefix = prefix
         self.keyHeader = keyHeader
         self.authorities = authorities
+        self.key = key
     }
 
     package var path: String { String(target.prefix { $0 != "?" }) }
 
     /// What an address of the front has as ``target``: without the key. `nil` for an address of anything else.
+    /// - Parameter url: a URL, or a path that begins with the key.
     package func target(of url: String) -> String? {
-        guard let (authority, path) = url.partsOfHTTP, authorities.contains(authority) else { return nil }
-        let rest = path.hasPrefix(prefix) ? path.dropFirst(prefix.count) : path
-        return rest.hasPrefix("/") ? String(rest) : "/" + rest
+        if let (authority, path) = url.partsOfHTTP, authorities.contains(authority) {
+            return withoutPrefix(path) ?? (path.hasPrefix("/") ? String(path) : "/" + path)
+        }
+        return prefix.isEmpty ? nil : withoutPrefix(url[...])
+    }
+
+    /// Whether a text has the key of the front, which is for its clients only.
+    package func hasKey(_ text: String) -> Bool { key?.isIn(text) ?? false }
+
+    /// `nil` if the path does not begin with the key.
+    private func withoutPrefix(_ path: Substring) -> String? {
+        guard path.hasPrefix(prefix) else { return nil }
+        let rest = path.dropFirst(prefix.count)
+        if rest.isEmpty || rest.hasPrefix("?") { return "/" + rest }
+        return rest.hasPrefix("/") ? String(rest) : nil
     }
 }
 

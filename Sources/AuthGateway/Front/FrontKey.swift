@@ -32,6 +32,9 @@ package struct FrontKey: Sendable {
     /// Takes the same time for each text of the key's length.
     func matches(_ text: some StringProtocol) -> Bool { Secret(String(text)) == secret }
 
+    /// Whether a text contains the key.
+    func isIn(_ text: String) -> Bool { text.contains(secret.reveal()) }
+
     /// For the one who starts the front.
     package func reveal() -> String { secret.reveal() }
 }

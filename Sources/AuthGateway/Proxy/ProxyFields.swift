@@ -1,5 +1,5 @@
 import AuthModel
-package import AuthWire
+import AuthWire
 
 /// What of a message is passed on.
 package enum ProxyFields {
@@ -14,10 +14,10 @@ package enum ProxyFields {
     ]
 
     /// The request as the server gets it.
-    /// - Throws: if the token cannot be sent as the profile says.
+    /// - Throws: if the token cannot be sent as the profile says, or the server would get the key of the proxy.
     package static func request(
         _ request: FrontRequest, to target: ProxyTarget, with token: ProxyToken
-    ) throws(AgentError) -> (url: String, fields: [(name: String, value: String)]) {
+    ) throws(FrontProblem) -> (url: String, fields: [(name: String, value: String)]) {
         var left = dropped(request.head.fields).union(ofRequest)
         if let key = request.keyHeader { left.insert(key) }
         if case .header(let name, _) = token.place { left.insert(name.lowercased()) }
@@ -25,8 +25,25 @@ package enum ProxyFields {
         if case .cookie(let name, _) = token.place { remove(cookie: name, from: &fields) }
         for index in fields.indices { fields[index].value = value(of: fields[index], for: request, to: target) }
         var url = token.place.removed(from: target.url(for: request.target))
-        try token.add(to: &fields, url: &url)
+        try checkKey(request, fields)
+        do throws(AgentError) {
+            try token.add(to: &fields, url: &url)
+        } catch {
+            throw FrontProblem(error)
+        }
         return (url, fields)
+    }
+
+    /// Its client has put the key where it is not looked for, such as in a header of its own with an address of the proxy.
+    private static func checkKey(
+        _ request: FrontRequest, _ fields: [(name: String, value: String)]
+    ) throws(FrontProblem) {
+        let place =
+            request.hasKey(request.target) ? "its path or query" : fields.first { request.hasKey($0.value) }?.name
+        guard let place else { return }
+        throw FrontProblem(
+            400, .validation,
+            "The request would show the key of this port to the server, in \(VisibleText.line(place)).")
     }
 
     /// The response as the client gets it.
@@ -51,8 +68,38 @@ package enum ProxyFields {
         case "referer": request.target(of: field.value).map { _ in target.origin.text + "/" } ?? field.value
         // WebDAV (RFC 4918 §10.3).
         case "destination": request.target(of: field.value).map(target.url(for:)) ?? field.value
+        case "if": conditions(field.value, for: request, to: target)
         default: field.value
         }
+    }
+
+    /// WebDAV's `If` (RFC 4918 §10.4): the address of a resource is in angle brackets. Those in the lists are names of locks, and
+    /// what a list has in square brackets or quotes are the server's own words for a version.
+    private static func conditions(_ text: String, for request: FrontRequest, to target: ProxyTarget) -> String {
+        var result = ""
+        var rest = text[...]
+        var isInList = false
+        while let character = rest.first {
+            let end: Character? =
+                switch character {
+                case "<": ">"
+                case "[": "]"
+                case "\"": "\""
+                default: nil
+                }
+            guard let end else {
+                isInList = character == "(" || (isInList && character != ")")
+                result.append(rest.removeFirst())
+                continue
+            }
+            // Without its end, the rest has no meaning.
+            guard let close = rest.dropFirst().firstIndex(of: end) else { break }
+            let inside = String(rest[..<close].dropFirst())
+            let address = character == "<" && !isInList ? request.target(of: inside).map(target.url(for:)) : nil
+            result += "\(character)\(address ?? inside)\(end)"
+            rest = rest[close...].dropFirst()
+        }
+        return result + rest
     }
 
     private static func dropped(_ fields: [(name: String, value: String)]) -> Set<String> {

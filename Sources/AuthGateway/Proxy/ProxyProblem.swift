@@ -19,6 +19,10 @@ extension FrontProblem {
         }
     }
 
+    /// After a 101 that the client did not request, its connection would be something that it does not understand.
+    package static let otherProtocol = FrontProblem(
+        502, .badReply, "The server switched to another protocol, which was not requested.")
+
     /// The server gave no response.
     package init(_ error: TransportError) {
         guard case .temporary(let error, _) = ProviderFailure(error) else {

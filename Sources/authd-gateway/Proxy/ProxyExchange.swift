@@ -80,7 +80,7 @@ final class ProxyExchange: FrontExchange, RelayReceiver {
     private func send(_ token: ProxyToken, to target: ProxyTarget) {
         (self.token, self.target) = (token, target)
         let prepared: RelayRequest
-        do throws(AgentError) {
+        do throws(FrontProblem) {
             let (url, fields) = try ProxyFields.request(request, to: target, with: token)
             let body: RelayRequest.Body =
                 if let upload { .pieces(upload) } else if self.body.readableBytes > 0 || hasLength {
@@ -88,7 +88,7 @@ final class ProxyExchange: FrontExchange, RelayReceiver {
                 } else { .none }
             prepared = RelayRequest(method: request.head.method, url: url, fields: fields, body: body)
         } catch {
-            return fail(FrontProblem(error))
+            return fail(error)
         }
         do throws(TransportError) {
             relay = try service.transport.relay(prepared, on: connection.eventLoop, to: self)
@@ -114,7 +114,7 @@ final class ProxyExchange: FrontExchange, RelayReceiver {
         let accepted = connection.eventLoop.makeSucceededVoidFuture()
         guard !isOver, let token, let target else { return accepted }
         guard head.status != .switchingProtocols else {
-            fail(FrontProblem(502, .badReply, "The server switched to another protocol, which nobody asked for."))
+            fail(FrontProblem.otherProtocol)
             relay?.cancel()
             return accepted
         }

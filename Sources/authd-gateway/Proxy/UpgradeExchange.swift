@@ -108,6 +108,9 @@ final class UpgradeExchange: FrontExchange {
                 close()
                 return ask(insteadOf: decision == .renew ? token : nil)
             }
+            guard response.status != 101 || Self.isOfWebSocket(response) else {
+                return fail(FrontProblem.otherProtocol)
+            }
             self.head = response
             guard response.status != 101 else { return }
             forward(
@@ -122,6 +125,11 @@ final class UpgradeExchange: FrontExchange {
             close()
             connection.finish()
         }
+    }
+
+    /// RFC 6455 §4.1: the client checks the rest.
+    private static func isOfWebSocket(_ response: HTTPResponse) -> Bool {
+        response.headers.filter { $0.name.lowercased() == "upgrade" }.map { $0.value.lowercased() } == ["websocket"]
     }
 
     fileprivate func failed(_ error: any Error, of channel: any Channel) {

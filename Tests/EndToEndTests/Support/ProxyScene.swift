@@ -10,10 +10,11 @@ struct ProxyScene: Sendable {
     let server: Peer
 
     static func play(
-        signsIn: Bool = true, _ test: @escaping @Sendable (ProxyScene) async throws -> Void
+        at program: Peer.Program = .proxied, signsIn: Bool = true,
+        _ test: @escaping @Sendable (ProxyScene) async throws -> Void
     ) async throws {
         try await Scene.play { scene in
-            try await Peer.running(.proxied, in: scene.desktop) { server in
+            try await Peer.running(program, in: scene.desktop) { server in
                 try await scene.addProfile(profile(server.url), named: "api")
                 if signsIn { try await signIn(scene) }
                 try await test(ProxyScene(scene: scene, server: server))
@@ -40,32 +41,15 @@ struct ProxyScene: Sendable {
         _ arguments: [String] = [], with more: [String: String] = [:], by wrapper: [String] = [],
         _ test: (ProxyAddress) async throws -> Void
     ) async throws {
-        try await run(wrapper + Self.command(arguments), more, test)
+        try await scene.proxy(wrapper + Self.command(arguments), with: more, test)
     }
 
     /// The program that `authc proxy` becomes, for options that are not for users.
     func gateway(
         _ arguments: [String], _ test: (ProxyAddress) async throws -> Void
     ) async throws {
-        try await run([Programs.folder + "/authd-gateway", "proxy", "--session", "work"] + arguments, [:], test)
-    }
-
-    private func run(
-        _ command: [String], _ more: [String: String], _ test: (ProxyAddress) async throws -> Void
-    ) async throws {
-        let child = try await Child(command, environment: scene.desktop.environment.merging(more) { $1 })
-        guard await child.out.wait(for: "\n") else { throw Failure("no proxy: \(await child.err.all())") }
-        let line = child.out.text.trimmingCharacters(in: .whitespacesAndNewlines)
-        let result: Result<Void, any Error>
-        do {
-            try await test(ProxyAddress(text: line, desktop: scene.desktop, child: child))
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        let status = await child.end()
-        try result.get()
-        guard status == 0 else { throw Failure("the proxy ended with \(status): \(child.err.text)") }
+        try await scene.proxy(
+            [Programs.folder + "/authd-gateway", "proxy", "--session", "work"] + arguments, with: [:], test)
     }
 
     /// The requests of the server so far: method, path and `Authorization`.
@@ -94,6 +78,27 @@ struct ProxyScene: Sendable {
         kind = "refresh"
         request = { method = "POST", path = "/refresh", body = { refresh = "{refresh_token}" } }
         """
+    }
+}
+
+extension Scene {
+    /// A command that is a proxy, while the test runs; it is given what the proxy printed.
+    func proxy(
+        _ command: [String], with more: [String: String] = [:], _ test: (ProxyAddress) async throws -> Void
+    ) async throws {
+        let child = try await Child(command, environment: desktop.environment.merging(more) { $1 })
+        guard await child.out.wait(for: "\n") else { throw Failure("no proxy: \(await child.err.all())") }
+        let line = child.out.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let result: Result<Void, any Error>
+        do {
+            try await test(ProxyAddress(text: line, desktop: desktop, child: child))
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        let status = await child.end()
+        try result.get()
+        guard status == 0 else { throw Failure("the proxy ended with \(status): \(child.err.text)") }
     }
 }
 
