@@ -30,6 +30,20 @@ struct GlewlwydTests {
         }
     }
 
+    /// With the confidential client.
+    private func signInOnDevice(_ scene: Scene, _ server: Glewlwyd) async throws {
+        try await server.grant(client: "conf")
+        let login = try await Child(
+            [Programs.authc, "login", OAuthScene.provider, "--method", "device", "--password-stdin"],
+            environment: scene.desktop.environment, input: .text(Glewlwyd.secret))
+        await login.err.wait(for: "this code: ")
+        await login.err.wait(for: "\n")
+        let code = try #require(login.err.text.firstMatch(of: /this code: (\S+)/)?.1)
+        try await server.give(userCode: String(code))
+        let output = await login.output()
+        #expect(output.status == 0, "\(output.err)")
+    }
+
     @Test("discovery, PAR, PKCE in a real Chromium, a checked ID token, and a hundred renewals with rotation")
     func browser() async throws {
         try await play("pub") { scene, server in
@@ -90,16 +104,7 @@ struct GlewlwydTests {
     @Test("a code on another device, introspection that agrees with us, and revocation, all with tokens bound to a key")
     func device() async throws {
         try await play("conf", "client_auth = \"basic\"\ndpop = true") { scene, server in
-            try await server.grant(client: "conf")
-            let login = try await Child(
-                [Programs.authc, "login", OAuthScene.provider, "--method", "device", "--password-stdin"],
-                environment: scene.desktop.environment, input: .text(Glewlwyd.secret))
-            await login.err.wait(for: "this code: ")
-            await login.err.wait(for: "\n")
-            let code = try #require(login.err.text.firstMatch(of: /this code: (\S+)/)?.1)
-            try await server.give(userCode: String(code))
-            let output = await login.output()
-            #expect(output.status == 0, "\(output.err)")
+            try await signInOnDevice(scene, server)
             #expect(try await scene.ask("token.get", [:])["token_type"] == "DPoP")
             let token = try await scene.agent.authc("token").out.trimmingCharacters(in: .whitespacesAndNewlines)
             #expect(try await server.isActive(token))
@@ -111,6 +116,28 @@ struct GlewlwydTests {
             #expect(logout.status == 0, "\(logout.err)")
             #expect(!(logout.out + logout.err).contains("could not be notified"), "\(logout.out)\(logout.err)")
             #expect(try await !server.isActive(next))
+        }
+    }
+
+    @Test("a proxy proves the key with each request to a resource of glewlwyd, which accepts the token in no other way")
+    func proxy() async throws {
+        try await play("conf", "client_auth = \"basic\"\ndpop = true") { scene, server in
+            try await signInOnDevice(scene, server)
+            let token = try await scene.agent.authc("token").out.trimmingCharacters(in: .whitespacesAndNewlines)
+            for scheme in ["Bearer", "DPoP"] {
+                let bare = try await scene.desktop.run([
+                    "curl", "--silent", "--include", "--noproxy", "*", "--header",
+                    "Authorization: \(scheme) \(token)", server.issuer + "/userinfo",
+                ])
+                #expect(bare.out.hasPrefix("HTTP/1.1 401"), "\(bare.out)")
+            }
+            let command = [Programs.authc, "proxy", "-s", OAuthScene.provider, "--to", server.issuer]
+            try await scene.proxy(command) { proxy in
+                for options in [[], ["--data", "a=b"], []] {
+                    let user = try await proxy.curl("/api/oidc/userinfo", options)
+                    #expect(user.hasPrefix("HTTP/1.1 200") && user.contains("\"sub\""), "\(user)")
+                }
+            }
         }
     }
 }

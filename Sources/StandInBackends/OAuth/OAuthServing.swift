@@ -36,6 +36,7 @@ struct OAuthServing: Shape {
         routes.post("/authorize", consent)
         routes.get("/userinfo", userInfo)
         routes.get("/api/hello", hello)
+        routes.post("/api/hello", hello)
     }
 
     func body(of refusal: Refusal) -> Answer {
