@@ -83,7 +83,8 @@ final class BootedMachine: Sendable {
         guard case .built = installation else { return }
         for name in [
             "authd.socket", "authd-extra.socket", "authd.service", "authd@.socket", "authd@.service",
-            "authc-wait@.service", "authd-proxy@.socket", "authd-proxy@.service",
+            "authc-wait@.service", "authd-proxy@.socket", "authd-proxy@.service", "authd-http.socket",
+            "authd-http.service",
         ] {
             let unit = try String(contentsOf: Self.root.appending(path: "systemd/\(name)"), encoding: .utf8)
                 .replacing(Self.installed, with: Self.built)

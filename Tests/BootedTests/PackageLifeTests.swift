@@ -26,11 +26,22 @@ struct PackageLifeTests {
             try await machine.startKeyring()
             #expect(try await machine.person("systemctl", "--user", "is-active", "authd.socket") == "active\n")
             #expect(try await machine.service("ActiveState") == "inactive")
+            #expect(try await machine.authc("http", "list").out.isEmpty)
+            let sockets = try await machine.person("systemctl", "--user", "list-sockets", "--no-legend", "auth*")
+            #expect(
+                !sockets.isEmpty && sockets.split(separator: "\n").allSatisfy { $0.contains(" authd.socket") },
+                "\(sockets)")
+            let programs = try await machine.asRoot(
+                "sh", "-c", "cat /proc/[0-9]*/comm 2>/dev/null | grep -cx authd-gateway")
+            #expect(programs.out == "0\n", "\(programs)")
             let enabled = try await machine.apply("cd /etc/systemd/user && find . -name 'auth*'")
             #expect(enabled.out == "./sockets.target.wants/authd.socket\n")
             let preset = try await machine.asRoot("systemctl", "--global", "preset-all")
             #expect(preset.status == 0, "\(preset.err)")
-            for (unit, state) in [("authd.socket", "enabled"), ("authd-extra.socket", "disabled")] {
+            for (unit, state) in [
+                ("authd.socket", "enabled"), ("authd-extra.socket", "disabled"), ("authd-http.socket", "disabled"),
+                ("authd-http.service", "disabled"),
+            ] {
                 let seen = try await machine.asRoot("systemctl", "--global", "is-enabled", unit)
                 #expect(seen.out == state + "\n", "\(unit)")
             }

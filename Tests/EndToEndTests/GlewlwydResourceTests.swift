@@ -108,4 +108,31 @@ struct GlewlwydResourceTests {
             }
         }
     }
+
+    @Test("Google's library gets an identity token for its program's audience, and the resource accepts it")
+    func identity() async throws {
+        try await play { play in
+            #expect(try await play.signIn().status == 0)
+            let port = try FreePort.find()
+            let gce = ["--view", "gce", "--port", "\(port)", "--audience", play.url(0)]
+            _ = try await play.scene.addProgram("build", ["-s", play.name(0)] + gce)
+            try await play.scene.serveEndpoint { endpoint in
+                #expect(await endpoint.child.out.wait(for: ":\(port) build\n"), "\(endpoint.child.err.text)")
+                func found(_ audience: String) async throws -> JSON {
+                    let command = try Peer.Program.googleClient.command([audience]).joined(separator: " ")
+                    let output = try await play.scene.run("eval \"$(authc http env build)\"\n\(command)")
+                    guard output.status == 0 else { throw Failure("\(output)") }
+                    return try JSON(parsing: output.out)
+                }
+                let identity = try await found(play.url(0))
+                #expect(identity["is_valid"] == true, "\(identity)")
+                let token = try #require(identity["identity"]?.stringValue)
+                let header = ["--header", "Authorization: Bearer \(token)"]
+                #expect(try await play.scene.get(play.url(0), header).contains("\"method\": \"GET\""))
+                #expect(try await play.server.isActive(token))
+                let refused = try await found(play.url(1))
+                #expect(refused["error"]?.stringValue?.contains("403") == true, "\(refused)")
+            }
+        }
+    }
 }

@@ -17,15 +17,7 @@ struct EndpointScene: Sendable {
     }
 
     /// Adds a program, and returns its key.
-    func add(_ name: String, _ options: [String]) async throws -> String {
-        let added = try await scene.authc(["http", "add", name, "--json"] + options)
-        guard added.status == 0, let file = try JSON(parsing: added.out)["key_file"]?.stringValue else {
-            throw Failure("\(added.status) \(added.out)\(added.err)")
-        }
-        let key = try String(contentsOfFile: file, encoding: .utf8)
-        guard key.utf8.count == 64, !added.out.contains(key), !added.err.contains(key) else { throw Failure(added.out) }
-        return key
-    }
+    func add(_ name: String, _ options: [String]) async throws -> String { try await scene.addProgram(name, options) }
 
     func addAWS(_ name: String) async throws -> String {
         try await add(name, ["-s", "work", "--view", "aws", "--role", Self.role, "--sts", server.url])
@@ -51,14 +43,32 @@ struct EndpointScene: Sendable {
 
     /// The endpoint while the test runs, on a port of the system's choice.
     func serve(_ options: [String] = [], _ test: (ServedEndpoint) async throws -> Void) async throws {
+        try await scene.serveEndpoint(options, test)
+    }
+}
+
+extension Scene {
+    /// Adds a program, and returns its key.
+    func addProgram(_ name: String, _ options: [String]) async throws -> String {
+        let added = try await authc(["http", "add", name, "--json"] + options)
+        guard added.status == 0, let file = try JSON(parsing: added.out)["key_file"]?.stringValue else {
+            throw Failure("\(added.status) \(added.out)\(added.err)")
+        }
+        let key = try String(contentsOfFile: file, encoding: .utf8)
+        guard key.utf8.count == 64, !added.out.contains(key), !added.err.contains(key) else { throw Failure(added.out) }
+        return key
+    }
+
+    /// The endpoint while the test runs, on a port of the system's choice.
+    func serveEndpoint(_ options: [String] = [], _ test: (ServedEndpoint) async throws -> Void) async throws {
         let command = [Programs.authc, "http", "serve", "--listen", "127.0.0.1:0"] + options
-        let child = try await Child(command, environment: scene.desktop.environment)
+        let child = try await Child(command, environment: desktop.environment)
         guard await child.out.wait(for: "\n"),
             let address = child.out.text.firstMatch(of: /http:\/\/(127\.0\.0\.1:[0-9]+)\n/)?.1
         else { throw Failure("no endpoint: \(await child.err.all())") }
         let result: Result<Void, any Error>
         do {
-            try await test(ServedEndpoint(address: String(address), desktop: scene.desktop, child: child))
+            try await test(ServedEndpoint(address: String(address), desktop: desktop, child: child))
             result = .success(())
         } catch {
             result = .failure(error)
@@ -66,7 +76,9 @@ struct EndpointScene: Sendable {
         let status = await child.end()
         try result.get()
         let printed = child.out.text + child.err.text
-        guard status == 0, !printed.contains(Self.secret) else { throw Failure("it ended with \(status): \(printed)") }
+        guard status == 0, !printed.contains(EndpointScene.secret) else {
+            throw Failure("it ended with \(status): \(printed)")
+        }
     }
 }
 
