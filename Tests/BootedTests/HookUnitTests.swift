@@ -28,4 +28,31 @@ struct HookUnitTests {
             #expect(lines[3] == "literally $HOME ${HOME}")
         }
     }
+
+    @Test("a unit that never ends is killed after 10 s, and the next command runs then")
+    func slow() async throws {
+        try await BootedMachine.play { machine in
+            let settings = ".config/authd/authd.toml"
+            let good = try await machine.person("cat", "/people/ada/" + settings)
+            try await machine.person("mkfifo", "/people/ada/pipe", "/people/ada/never")
+            let hooks = """
+                [[hook]]
+                on = "session.added"
+                command = ["/bin/sh", "-c", "echo slow > /people/ada/pipe; read line < /people/ada/never"]
+                [[hook]]
+                on = "session.added"
+                command = ["/bin/sh", "-c", "echo next > /people/ada/pipe"]
+
+                """
+            try await machine.write(hooks + good, to: settings)
+            let lines = #"exec 3<>/people/ada/pipe; for i in 1 2; do read -r line <&3; echo "$line"; done"#
+            async let seen = machine.asPerson(["timeout", "60", "bash", "-c", lines])
+            try await machine.signIn()
+            #expect(try await seen.out == "slow\nnext\n")
+            #expect(try await machine.journal(until: "A hook took longer than") != nil)
+            // The manager's own limit is as long, and begins a little later.
+            let gone = "while pgrep -f 'people/ada/[n]ever' > /dev/null; do :; done"
+            #expect(try await machine.asRoot("timeout", "60", "bash", "-c", gone).status == 0)
+        }
+    }
 }

@@ -107,4 +107,42 @@ struct HookTests {
             #expect(!pipe.text.contains("session.renewed"))
         }
     }
+
+    @Test("one that never ends is killed after 10 s with what it started, and no other one runs meanwhile")
+    func slow() async throws {
+        try await Scene.play { scene in
+            let folder = scene.desktop.folder.path
+            for name in ["pipe", "never"] {
+                guard mkfifo("\(folder)/\(name)", 0o600) == 0 else { throw Failure("mkfifo: \(errno)") }
+            }
+            // Both processes wait for a pipe that nothing opens.
+            let slow = "echo slow >> \(folder)/pipe; cat < \(folder)/never & read line < \(folder)/never"
+            let next = "echo next $1 >> \(folder)/pipe"
+            let hooks = [
+                ("session.added", ["/bin/sh", "-c", slow]), ("session.added", ["/bin/sh", "-c", next, "sh", "added"]),
+                ("session.renewed", ["/bin/sh", "-c", next, "sh", "renewed"]),
+            ].map { "[[hook]]\non = \"\($0)\"\ncommand = \(JSON.array($1.map(JSON.string)).text())\n" }
+            try scene.prependSettings(hooks.joined())
+            try await scene.restart()
+            let reader = try await Child(
+                ["bash", "-c", "exec cat <> \"$0\"", folder + "/pipe"], environment: scene.desktop.environment)
+            _ = try await scene.login(.appTemplate)
+            #expect(await reader.out.wait(for: "\n"))
+            // The agent serves while it waits.
+            #expect(try await scene.authc(["refresh"]).status == 0)
+            #expect(reader.out.text == "slow\n", "\(reader.out.text)")
+            #expect(try await waiting(scene) == "2\n")
+            #expect(await reader.out.wait(for: "next renewed\n"))
+            #expect(reader.out.text == "slow\nnext added\nnext renewed\n")
+            #expect(try await until { try await waiting(scene) == "0\n" })
+            let log = try scene.agent.child.err
+            #expect(await log.wait(for: "A hook took longer than 10.0 seconds and was killed."))
+            await reader.end(SIGKILL)
+        }
+    }
+
+    /// The number of processes of the command that never ends; one that was killed has no command line.
+    private func waiting(_ scene: Scene) async throws -> String {
+        try await scene.desktop.run(["pgrep", "-c", "-f", scene.desktop.folder.path + "/never"]).out
+    }
 }
