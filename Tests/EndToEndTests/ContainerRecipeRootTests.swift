@@ -3,7 +3,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// The recipes for containers and Flatpaks, with real podman and flatpak. Root's run, because it mounts what they look for.
+/// The recipes for containers and Flatpaks, with real podman, Docker and flatpak. Root's run, because it mounts what they look for.
 @Suite("Recipes: the extra socket in a container", .timeLimit(.minutes(3)))
 struct ContainerRecipeRootTests {
     private static let rules = "sessions = [\"app-template\"]\nclasses = [\"status\", \"act\"]\nendpoints = [\"users\"]"
@@ -92,6 +92,52 @@ struct ContainerRecipeRootTests {
             #expect(stranger.err.contains("no agent answers on /run/authd/socket"), "\(stranger)")
         }
     }
+
+    /// Runs a line with Docker's own daemon, which has the storage of the test, and no network.
+    private static func docker(_ line: String, _ system: String, _ scene: Scene) async throws -> Child.Output {
+        let folder = try scene.desktop.folder.folder("docker")
+        // The processes of the daemon end with their namespace.
+        return try await scene.desktop.run(
+            [
+                "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c",
+                """
+                set -e; export DOCKER_HOST=unix://\(folder)/socket PATH=/usr/sbin:$PATH
+                group=authd-test-$(basename "${0%/docker}")
+                dockerd --cgroup-parent=$group --iptables=false --ip6tables=false --bridge=none --storage-driver=vfs -H $DOCKER_HOST \
+                    --data-root \(folder)/data --exec-root \(folder)/exec -p \(folder)/pid > \(folder)/log 2>&1 &
+                until docker version > /dev/null 2>&1; do kill -0 $! || { cat \(folder)/log >&2; exit 99; }; done
+                docker image inspect registry.example.org/build > /dev/null 2>&1 ||
+                    tar -C \(system) -c bin etc | docker import - registry.example.org/build > /dev/null
+                status=0; \(line) || status=$?
+                kill $!; wait $! || true
+                rmdir /sys/fs/cgroup/$group /sys/fs/cgroup/*/$group 2> /dev/null || true
+                exit $status
+                """, folder,
+            ])
+    }
+
+    @Test("with Docker, the recipe and the user that its text names give the same, and other users nothing")
+    func docker() async throws {
+        try await Self.play { scene, system in
+            let recipe = try Recipes.block(with: "podman run").trimmingCharacters(in: .newlines)
+            let (start, end) = ("podman run ", "authc list")
+            #expect(recipe.hasPrefix(start) && recipe.hasSuffix(end))
+            let inside = recipe.dropFirst(start.count).dropLast(end.count)
+                .replacing("-v /usr/", with: "-v \(system)/programs/").replacing("--rm", with: "--rm --network=none")
+            let user = "--user \"$(id -u):$(id -g)\""
+            let page = try String(contentsOf: Self.root.appending(path: "Docs/recipes.md"), encoding: .utf8)
+            #expect(page.contains("With Docker, add `\(user)`"))
+            try await Self.expectLimited(authc: "authc") {
+                try await Self.docker("docker run \(user) \(inside)\($0)", system, scene)
+            }
+            let stranger = try await Self.docker("docker run --user 1234:1234 \(inside)authc list", system, scene)
+            #expect(stranger.status == 69 && stranger.out.isEmpty, "\(stranger)")
+            #expect(stranger.err.contains("no agent answers on /run/authd/socket"), "\(stranger)")
+        }
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     @Test("a dev container gets it by two lines of its devcontainer.json")
     func devContainer() async throws {
