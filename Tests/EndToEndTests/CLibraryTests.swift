@@ -1,3 +1,4 @@
+import AuthWire
 import Foundation
 import TestSupport
 import Testing
@@ -62,6 +63,34 @@ struct CLibraryTests {
                     """)
             #expect(built.status == 1 && built.out.contains("a token of 7 bytes\n"), "\(built.out)\(built.err)")
             #expect(built.out.contains("snapshot") && built.err.contains("not_signed_in: "), "\(built.out)\(built.err)")
+        }
+    }
+
+    @Test("the C++ example follows events without faults in its memory")
+    func memory() async throws {
+        try await Scene.play(signedInTo: .programs, ["repositories", ""]) { scene, _ in
+            let done = try await scene.run(
+                Self.setUp + """
+                    c++ $strict -std=c++17 $root/Docs/clients/c/events.cc -pthread -Iinclude lib/libauthclient.a \
+                        $(pkg-config --static --libs authclient | sed 's/-lauthclient//') -o events
+                    unset LD_LIBRARY_PATH
+                    valgrind --quiet --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
+                        --error-exitcode=9 ./events < /dev/null
+                    """)
+            #expect(done.status == 0 && done.out.contains("snapshot"), "\(done.out)\(done.err)")
+        }
+    }
+
+    @Test("the recipe: a program that shows the status of a session")
+    func recipe() async throws {
+        try await Scene.play(signedInTo: .programs, ["repositories", ""], as: "work") { scene, server in
+            _ = try scene.desktop.folder.write(try Recipes.block(with: "/* me.c */"), to: "home/me.c")
+            let built = try await scene.run(Self.setUp + (try Recipes.block(with: "cc me.c")))
+            #expect(built.status == 0, "\(built)")
+            let status = try JSON(parsing: built.out)
+            #expect(status["session"] == "work" && status["user"]?["email"] == "ada@example.org", "\(built)")
+            let warnings = try await scene.run(Self.setUp + "cc $strict -fsyntax-only -Iinclude me.c")
+            #expect(warnings.status == 0, "\(warnings)")
         }
     }
 

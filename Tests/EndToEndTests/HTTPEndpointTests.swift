@@ -103,6 +103,27 @@ struct HTTPEndpointTests {
         }
     }
 
+    @Test("an entry that is a FIFO blocks neither the list nor the other programs, and its program gets nothing")
+    func blockedEntry() async throws {
+        try await EndpointScene.play { play in
+            let key = try await play.add("reports", ["-s", "work"])
+            let blocked = try await play.add("blocked", ["-s", "work"])
+            let entry = play.scene.desktop.folder.path + "/state/authd/http/blocked.json"
+            try FileManager.default.removeItem(atPath: entry)
+            #expect(mkfifo(entry, 0o600) == 0)
+            let list = try await play.scene.authc(["http", "list"])
+            #expect(list.status == 0 && list.out.hasPrefix("reports") && !list.out.contains("blocked"), "\(list)")
+            #expect(list.err.contains("it is not a regular file"), "\(list)")
+            try await play.serve { endpoint in
+                let failed = try await endpoint.get("/v1/token", key: blocked)
+                let served = try await endpoint.get("/v1/token", key: key)
+                #expect(failed.status == 500 && served.status == 200, "\(failed)")
+            }
+            #expect(try await play.scene.authc(["http", "remove", "blocked"]).status == 0)
+            #expect(!FileManager.default.fileExists(atPath: entry))
+        }
+    }
+
     @Test("a signed-out session gets 401 with the command that signs in, and a token again after the sign-in")
     func signedOut() async throws {
         try await EndpointScene.play { play in
@@ -160,6 +181,41 @@ struct HTTPEndpointTests {
                 let samples = try #require(try JSON(parsing: read.out)["samples"])
                 #expect(samples["authd_session_active{provider=work,session=work}"] == 1)
                 #expect(try await endpoint.get("/v1/token", key: key).status == 403)
+            }
+        }
+    }
+
+    @Test("the recipe: Prometheus reads the statistics, with the key of its entry")
+    func prometheus() async throws {
+        try await EndpointScene.play { play in
+            #expect(try await play.scene.run(Recipes.block(with: "authc http add prometheus")).status == 0)
+            try await play.serve { endpoint in
+                let folder = play.scene.desktop.folder
+                var block = try Recipes.block(with: "scrape_configs:")
+                for (name, replacement) in [
+                    ("/home/ada/.local/state/authd", folder.path + "/state/authd"),
+                    ("127.0.0.1:7871", endpoint.address),
+                ] {
+                    #expect(block.contains(name))
+                    block = block.replacing(name, with: replacement)
+                }
+                let file = try folder.write("global: {scrape_interval: 1s}\n" + block, to: "prometheus.yml")
+                let address = "127.0.0.1:\(try FreePort.find())"
+                let prometheus = try await Child(
+                    [
+                        "prometheus", "--config.file=\(file)", "--storage.tsdb.path=\(folder.path)/metrics",
+                        "--web.listen-address=\(address)",
+                    ], environment: play.scene.desktop.environment)
+                #expect(await prometheus.err.wait(for: "Server is ready"))
+                let query = "http://\(address)/api/v1/query?query=authd_session_active"
+                var answer = ""
+                // Its targets are read some seconds after the start.
+                let isThere = try await until(5000) {
+                    answer = try await play.scene.get(query)
+                    return answer.contains(#""session":"work""#)
+                }
+                #expect(isThere && answer.contains(#""provider":"work""#), "\(answer)")
+                await prometheus.end()
             }
         }
     }

@@ -127,20 +127,10 @@ struct HelperTests {
             let host = server.url.dropFirst("http://".count)
             let install = try await run("authc helper install docker --for \(server.url)", scene)
             #expect(install.status == 0 && install.err.contains("\"\(host)\": \"authd\""), "\(install.err)")
-            let type = "application/vnd.oci.image"
             let image = try await run(
                 """
-                mkdir -p image/blobs/sha256 && cd image && echo '{"imageLayoutVersion":"1.0.0"}' > oci-layout
-                add() { sum=$(sha256sum < "$1" | cut -d' ' -f1); size=$(stat -c %s "$1"); mv "$1" blobs/sha256/$sum; }
-                tar -cf layer -T /dev/null && add layer
-                part() { echo '{"mediaType": "\(type).'$1'", "digest": "sha256:'$sum'", "size": '$size'}'; }
-                layer=$(part layer.v1.tar)
-                echo '{"architecture": "amd64", "os": "linux", "rootfs": {"type": "layers",' > config
-                echo '"diff_ids": ["sha256:'$sum'"]}}' >> config; add config; config=$(part config.v1+json)
-                echo '{"schemaVersion": 2, "mediaType": "\(type).manifest.v1+json", "config": '$config',' > manifest
-                echo '"layers": ['$layer']}' >> manifest; add manifest
-                echo '{"schemaVersion": 2, "manifests": ['$(part manifest.v1+json)']}' > index.json
-                cd .. && skopeo --insecure-policy copy --dest-tls-verify=false oci:image docker://\(host)/ada/one:1 \
+                \(Scene.ociImage)
+                skopeo --insecure-policy copy --dest-tls-verify=false oci:image docker://\(host)/ada/one:1 \
                 && skopeo --insecure-policy copy --src-tls-verify=false docker://\(host)/ada/one:1 dir:copy && ls copy
                 """, scene)
             #expect(image.status == 0 && image.out.contains("manifest.json"), "\(image.err)")

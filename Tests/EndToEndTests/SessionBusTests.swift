@@ -244,7 +244,7 @@ struct SessionBusTests {
         }
     }
 
-    @Test("the recipes show the state, and each change of it")
+    @Test("the recipes show the state and each change of it, and get the token")
     func recipes() async throws {
         try await Scene.play(keyring: false) { scene in
             try await scene.restart(["--store", "memory"])
@@ -255,6 +255,10 @@ struct SessionBusTests {
             }
             let state = try await scene.shell(recipe("busctl --user get-property"))
             #expect(state.out == "s \"active\"\n", "\(state)")
+            let program = try scene.desktop.folder.write(recipe("\"GetToken\""), to: "token.py")
+            let token = try await scene.desktop.run(["/usr/bin/python3", program])
+            let length = try await scene.authc(["token"]).out.utf8.count - 1
+            #expect(token.out == "Bearer \(length)\n", "\(token)")
             let module = try scene.desktop.folder.write(recipe("DBusObjectManagerClient"), to: "waybar.py")
             let shown = try await Child(["/usr/bin/python3", module], environment: scene.desktop.environment)
             #expect(await shown.out.wait(for: "{\"text\": \"work: active\", \"class\": \"active\"}"))
