@@ -58,6 +58,34 @@ struct BridgeTests {
         }
     }
 
+    @Test(
+        "the versions before it: a session, the stream of the server, and its end",
+        arguments: ["2025-03-26", "2025-06-18"])
+    func earlier(version: String) async throws {
+        try await play(.mcp, ["sessions"]) { play in
+            try await play.signIn()
+            let bridge = try await HeldBridge(
+                play.url, ["-s", "127.0.0.1-\(play.server.port)"], on: play.scene.desktop)
+            let begun = try await bridge.ask(HeldBridge.initialize.replacing("2025-11-25", with: version))
+            #expect(begun["result"]?["protocolVersion"]?.stringValue == version, "\(begun)")
+            bridge.child.tell(HeldBridge.initialized)
+            let add: JSON = ["name": "add", "arguments": ["a": 2, "b": 3]]
+            let sum = try await bridge.ask(1, "tools/call", params: add.text())
+            #expect(sum["result"]?["content"]?.arrayValue?.first?["text"] == "5", "\(sum)")
+            let changed = try await bridge.ask(2, "tools/call", params: #"{"name":"changed"}"#)
+            #expect(changed["result"]?["isError"] != true, "\(changed)")
+            #expect(await bridge.child.out.wait(for: "notifications/tools/list_changed"))
+            bridge.child.endInput()
+            #expect(await bridge.child.ended() == 0, "\(bridge.child.err.text)")
+            let inSession = try await requests(play).filter { $0["mcp-session-id"] != nil }
+            #expect(Set(inSession.map { $0["mcp-session-id"] }).count == 1)
+            #expect(inSession.contains { $0["method"] == "GET" } && inSession.last?["method"] == "DELETE")
+            // The header is of 2025-06-18; earlier servers ignore it.
+            #expect(inSession.allSatisfy { $0["mcp-protocol-version"] == version }, "\(inSession)")
+            #expect(inSession.allSatisfy { $0["mcp-method"] == nil })
+        }
+    }
+
     @Test("a server that has forgotten its sessions: the bridge begins another one, and the program does not notice")
     func forgotten() async throws {
         try await play(.mcp, ["sessions", "open"]) { play in
