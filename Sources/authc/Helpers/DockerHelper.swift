@@ -40,7 +40,7 @@ struct DockerHelper: AgentCommand {
         let bytes = try FileText.read(STDIN_FILENO, named: "stdin", atMost: Helper.longestRequest)
         let server = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
         do throws(Failure) {
-            let token = try HelperToken(options: options, origin: Self.origin(server)).get()
+            let token = try token(for: server, options)
             try Output.json([
                 "ServerURL": .string(server), "Username": .string(user), "Secret": .string(token.accessToken),
             ])
@@ -53,10 +53,20 @@ struct DockerHelper: AgentCommand {
         }
     }
 
-    /// Registries are named without a scheme, and local ones use HTTP.
-    private static func origin(_ server: String) -> String {
-        guard !server.contains("://") else { return server }
-        let host = server.prefix { $0 != "/" && $0 != ":" }
-        return (["localhost", "127.0.0.1"].contains(host) ? "http://" : "https://") + server
+    private func token(for server: String, _ options: Options) throws(Failure) -> TokenResult {
+        if Self.isLocal(server) {
+            do throws(Failure) {
+                return try HelperToken(options: options, origin: "http://" + server).get()
+            } catch {
+                guard error.isOtherOrigin else { throw error }
+            }
+        }
+        let origin = server.contains("://") ? server : "https://" + server
+        return try HelperToken(options: options, origin: origin).get()
+    }
+
+    /// Registries are named without a scheme. Those of this machine use HTTP or TLS.
+    private static func isLocal(_ server: String) -> Bool {
+        ["localhost", "127.0.0.1"].contains(server.prefix { $0 != "/" && $0 != ":" })
     }
 }
