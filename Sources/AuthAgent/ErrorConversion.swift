@@ -49,7 +49,7 @@ extension SealRefusal: ClientVisibleError {
                 .validation, "It will be sealed with a passphrase: choose one and enter it.",
                 cause: "new_passphrase")
         case .wrongPassphrase:
-            AgentError(.refused, "That is not the passphrase that has sealed this.", cause: "passphrase")
+            AgentError(.refused, "The passphrase is wrong.", cause: "passphrase")
         case .tooShort:
             AgentError(
                 .validation,

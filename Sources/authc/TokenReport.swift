@@ -14,7 +14,7 @@ enum TokenReport {
         if let minValid = request.minValid, let valid = token.valid, valid < minValid {
             Output.note(
                 "authc: the token is valid for \(Span.text(valid)), less than --min-valid \(Span.text(minValid)); "
-                    + "the provider issues no longer one now")
+                    + "the provider issues none that is valid longer")
         }
         try check(token)
         try Output.result(token.accessToken)

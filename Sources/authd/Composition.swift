@@ -195,7 +195,7 @@ struct Composition: Sendable {
                     }
                 }.get()
             },
-            wanted: { await disk.complete { reader.storeSetting() } },
+            configuredStore: { await disk.complete { reader.storeSetting() } },
             choose: { (kind) throws(StoreError) in
                 try await StateFile.selectedStore(in: try stateFolder()).save { kind }
             },

@@ -137,7 +137,7 @@ struct AuthcHelperTests {
                 try home.write(text, to: Self.cargo)
                 let refused = try await home.cargo()
                 #expect(refused.status == 64, "\(refused.errors)")
-                let advice = "is not in a table [registries.NAME] of its own: add the line `\(Self.provider)` to it"
+                let advice = "is not in a separate table [registries.NAME]: add the line `\(Self.provider)` to it"
                 #expect(refused.errors.contains(advice), "\(refused.errors)")
             }
             try home.write("[registries]\none = { index = \"\(Self.server)0/\" }\n", to: Self.cargo)

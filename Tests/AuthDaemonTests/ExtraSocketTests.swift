@@ -188,7 +188,7 @@ struct ExtraSocketTests {
                 }
                 publish()
                 rig.board.put(network: .online, providers: ["private": "reachable"])
-                rig.board.put(store: .ready, message: "What is kept of session private cannot be read.")
+                rig.board.put(store: .ready, message: "The record of session private cannot be read.")
                 publish { $0.isDefault = true }
                 publish { $0.lastError = "new" }
                 publish { $0.lastError = "new" }

@@ -24,7 +24,7 @@ struct CacheTests {
             let deleted = try await scene.agent.authc("call", "delete-user", "id=\(me)")
             #expect(deleted.status == 0, "\(deleted.err)")
             let gone = try await scene.agent.authc("call", "user", "id=\(me)", "--cache", "only")
-            #expect(gone.status == 65 && gone.err.contains("No answer to this is kept"), "\(gone.err)")
+            #expect(gone.status == 65 && gone.err.contains("No cached response exists"), "\(gone.err)")
         }
     }
 

@@ -73,7 +73,7 @@ struct SignInTests {
             let ended = Scene.googleToken(subject: "g-1", email: "grace@example.org", end: 1_000_000_000)
             let refused = try await scene.authc(login, input: ended)
             #expect(refused.status == 65)
-            #expect(refused.err.contains("one that has not ended"), "\(refused.err)")
+            #expect(refused.err.contains("a token that has not expired"), "\(refused.err)")
             #expect(scene.backends.counts[.awsLambda, "POST /auth/register"] == 2)
             // Somebody else's token for the same address is the backend's own no.
             let stranger = Scene.googleToken(subject: "g-2", email: "grace@example.org")

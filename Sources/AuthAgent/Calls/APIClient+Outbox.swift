@@ -7,7 +7,7 @@ extension APIClient {
     /// The entry of a write, and what is sent for it. What cannot be sent is refused before it is stored.
     func prepare(_ request: OutboxRequest) async throws(AgentError) -> (OutboxEntry, OutboxWrite) {
         guard !request.streams else {
-            throw AgentError(.validation, "A streamed body or answer cannot be kept for later (queue).", cause: "queue")
+            throw AgentError(.validation, "Streamed bodies and responses cannot be queued.", cause: "queue")
         }
         let key = request.ownKey ?? OutboxEntry.newKey()
         let boundary = MultipartBody.newBoundary()
@@ -15,7 +15,7 @@ extension APIClient {
         guard !["GET", "HEAD", "OPTIONS"].contains(call.template.method) else {
             throw AgentError(
                 .validation,
-                "Only what changes something is kept for later (queue), and a \(call.template.method) does not.",
+                "Only requests that change something can be queued; a \(call.template.method) does not.",
                 cause: "queue")
         }
         let record = await session.record
@@ -42,7 +42,7 @@ extension APIClient {
         let record = await session.record
         guard entry.owner.isSame(as: OutboxEntry.Owner(record)) else {
             throw AgentError(
-                .denied, "Session \(entry.session) is another account's now, in whose name this was not meant.",
+                .denied, "Session \(entry.session) now belongs to another account. The write was queued for the former one.",
                 cause: "other_account")
         }
         let otherSignIn = AgentError(

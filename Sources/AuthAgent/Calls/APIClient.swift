@@ -87,7 +87,7 @@ package final class APIClient: Sendable {
             return try response(found, order)
         }
         guard order.cache != .only else {
-            throw AgentError(.notFound, "No answer to this is kept; `cache: only` sends nothing.", cause: "not_kept")
+            throw AgentError(.notFound, "No cached response exists; `cache: only` sends nothing.", cause: "not_kept")
         }
         do throws(AgentError) {
             let received = try await exchange(order, session, asking: found?.validators ?? [])
@@ -326,7 +326,7 @@ extension APIResponse {
     func fitting() throws(AgentError) -> APIResponse {
         guard rendered.count <= Limits.lineBytes - Self.envelope else {
             throw AgentError(
-                .tooLarge, "The answer is larger than one line of the protocol (\(Limits.lineBytes >> 20) MiB).",
+                .tooLarge, "The response is larger than one line of the protocol (\(Limits.lineBytes >> 20) MiB).",
                 cause: "answer", httpStatus: status)
         }
         return self
@@ -339,8 +339,8 @@ extension AgentError {
     ) -> AgentError {
         AgentError(
             .refused,
-            "\(profile.title) did not accept the access token for this call, and accepts session \(session) all the same: "
-                + "the account may lack the right to do this.", cause: tokenRefusal, httpStatus: error.httpStatus,
+            "\(profile.title) did not accept the access token for this call, but session \(session) is valid: "
+                + "the account may lack the right.", cause: tokenRefusal, httpStatus: error.httpStatus,
             providerMessage: error.providerMessage, details: error.details)
     }
 
@@ -348,16 +348,16 @@ extension AgentError {
     fileprivate static func bodyIsSpent(_ error: AgentError) -> AgentError {
         AgentError(
             .refused,
-            "The provider did not take the token, and the body can be read only once. The token has been renewed: "
-                + "send it again.", cause: "body_once", httpStatus: error.httpStatus,
+            "The provider refused the token, and the body can be read only once. The token was renewed: "
+                + "send the request again.", cause: "body_once", httpStatus: error.httpStatus,
             providerMessage: error.providerMessage)
     }
 
-    /// The API says who gives tokens for it. The session is good elsewhere, and another sign-in would bring the same.
+    /// The API names the server that issues tokens for it. The session is valid elsewhere, and another sign-in would not help.
     fileprivate static func notForThisAPI(_ error: AgentError) -> AgentError {
         var error = error
         error.message +=
-            " The session itself is good. If this API wants tokens for itself alone, set `resource` in the profile "
+            " The session is valid. If this API requires separate tokens, set `resource` in the profile "
             + "(resource_metadata names it), or get one with --audience."
         return error
     }
@@ -365,13 +365,13 @@ extension AgentError {
     /// A nonce was asked for when the body had been read (RFC 9449 §9); the next proof has it.
     fileprivate static let bodyIsSpentOnChallenge = AgentError(
         .providerError,
-        "The provider wants a word of its own in the proof, and the body can be read only once. Send it again.",
+        "The provider requires a nonce in the proof, and the body can be read only once. Send the request again.",
         cause: DPoPProof.challenge, retryable: true)
 
     /// What is refused is the proof, not the token.
     fileprivate static func wantsNonceAgain(_ error: AgentError) -> AgentError {
         AgentError(
-            .providerError, "The provider asked for another nonce in the proof, although it had just given one.",
+            .providerError, "The provider requires another nonce in the proof, although it had just sent one.",
             cause: DPoPProof.challenge, httpStatus: error.httpStatus, providerMessage: error.providerMessage,
             retryable: true)
     }

@@ -45,12 +45,12 @@ package final class APIStream: HTTPResponseSink {
     // MARK: The client's side
 
     package func write(_ piece: APIWrite) async throws(AgentError) -> StreamTaken {
-        guard let upload else { throw .invalidParams("params.stream: expected one whose body is streamed.") }
+        guard let upload else { throw .invalidParams("params.stream: expected a stream that is written.") }
         return try await upload.write(piece)
     }
 
     package func read() async throws(AgentError) -> StreamPiece {
-        guard let download else { throw .invalidParams("params.stream: expected one whose answer is streamed.") }
+        guard let download else { throw .invalidParams("params.stream: expected a stream that is read.") }
         return try await download.read()
     }
 

@@ -157,7 +157,7 @@ package final class DownloadPipe: Sendable {
 extension AgentError {
     /// There is no stream of that name, or it has ended.
     package static var noStream: AgentError {
-        AgentError(.notFound, "Nothing is streamed by that name on this connection.", cause: "no_stream")
+        AgentError(.notFound, "No stream with that name exists on this connection.", cause: "no_stream")
     }
 
     /// For a call whose client has ended its stream.
@@ -166,6 +166,6 @@ extension AgentError {
     }
 
     fileprivate static var oneReadAtATime: AgentError {
-        AgentError(.busy, "A piece of this stream is waited for already: read the next one when it has come.")
+        AgentError(.busy, "Another read of this stream is in progress.")
     }
 }

@@ -182,6 +182,6 @@ package final class UploadPipe: Sendable {
 
 extension AgentError {
     fileprivate static var oneWriteAtATime: AgentError {
-        AgentError(.busy, "A piece of this stream waits already: write the next one when it has been answered.")
+        AgentError(.busy, "Another write to this stream is in progress.")
     }
 }

@@ -135,5 +135,5 @@ private final class OutboxPerformer: ActionPerformer {
 
 extension AgentError {
     fileprivate static let noRequest = AgentError(
-        .internal_, "What was to be sent can no longer be read.", cause: "unreadable")
+        .internal_, "The queued request can no longer be read.", cause: "unreadable")
 }

@@ -28,7 +28,7 @@ extension ProviderClient {
                     accessToken: grant.accessToken),
                 now: time, cryptography: cryptography)
         } catch {
-            throw .distrusted(profile, "its ID token cannot be believed: \(error.reason)")
+            throw .distrusted(profile, "its ID token is invalid: \(error.reason)")
         }
         try await checkSignature(token, profile, cryptography, now)
         var grant = grant
@@ -71,7 +71,7 @@ extension ProviderFailure {
     fileprivate static func distrusted(_ profile: ProviderProfile, _ reason: String) -> ProviderFailure {
         .refused(
             AgentError(
-                .badReply, "The answer of \(profile.title) is not believed: \(reason).", cause: "id_token",
+                .badReply, "The response of \(profile.title) cannot be accepted: \(reason).", cause: "id_token",
                 retryable: false))
     }
 }

@@ -136,7 +136,7 @@ extension ProviderClient {
         } catch {
             throw .temporary(
                 AgentError(
-                    .badReply, "What \(profile.title) says of itself cannot be used: \(error.reason).",
+                    .badReply, "The metadata of \(profile.title) cannot be used: \(error.reason).",
                     cause: error.isSpelling ? Self.otherSpelling : "metadata"), retryAfter: nil)
         }
     }

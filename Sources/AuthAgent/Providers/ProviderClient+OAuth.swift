@@ -101,7 +101,7 @@ extension ProviderClient {
             throw .refused(
                 AgentError(
                     .unsupported,
-                    "\(profile.title) offers no revocation (RFC 7009), so the tokens may be good there until they end.",
+                    "\(profile.title) offers no revocation (RFC 7009), so the tokens may be valid there until they expire.",
                     cause: "no_revocation"))
         }
         var kept: [(name: String, why: AgentError)] = []
@@ -202,6 +202,6 @@ extension ProviderProfile {
 
 extension AgentError {
     static func noOAuth(_ profile: ProviderProfile) -> AgentError {
-        AgentError(.unsupported, "\(profile.title) does not speak OAuth, as its profile stands.")
+        AgentError(.unsupported, "The profile of \(profile.title) does not use OAuth.")
     }
 }

@@ -136,7 +136,7 @@ package final class Session: Sendable {
             result.valid = await runner.read { $0.validity(of: answered, at: now) }
             return result
         case .failure(let error): throw error
-        case .done: throw AgentError(.internal_, "A token was asked for and none was answered.")
+        case .done: throw AgentError(.internal_, "A token was requested, and none was returned.")
         }
     }
 

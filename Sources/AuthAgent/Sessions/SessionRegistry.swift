@@ -75,7 +75,7 @@ package final class SessionRegistry: Sendable {
     var damage: String? {
         let damaged = entries.withLock { $0.damaged }.sorted { $0.key < $1.key }
         guard !damaged.isEmpty else { return nil }
-        return damaged.map { "What is kept of session \($0.key) cannot be read (\($0.value))." }.joined(separator: " ")
+        return damaged.map { "The record of session \($0.key) cannot be read (\($0.value))." }.joined(separator: " ")
             + " Signing in to it again replaces it."
     }
 

@@ -37,7 +37,7 @@ extension SignInDependencies {
         } catch {
             throw AgentError(
                 .validation,
-                "The browser cannot come back to \(redirect.uri(port: nil)): \(error.reason). Fix that, or leave "
+                "The browser cannot be redirected to \(redirect.uri(port: nil)): \(error.reason). Fix that, or leave "
                     + "redirect_certificate and redirect_key out of the profile.", cause: "redirect_certificate")
         }
     }

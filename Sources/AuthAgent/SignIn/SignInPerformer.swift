@@ -188,8 +188,8 @@ final class SignInPerformer: ActionPerformer {
                     throw error.error
                 }
                 dependencies.note(
-                    "\(authority.title) did not take the request before the browser (RFC 9126), so the browser "
-                        + "carries all of it: \(error.error.message)")
+                    "\(authority.title) did not accept the pushed request (RFC 9126); the browser sends all of it: "
+                        + error.error.message)
             }
         }
         return BrowserAuthorization(attempt: attempt, listens: listens, fingerprint: redirect?.fingerprint)
@@ -264,6 +264,6 @@ final class SignInPerformer: ActionPerformer {
 
 extension AgentError {
     fileprivate static func noBrowser(_ profile: ProviderProfile) -> AgentError {
-        AgentError(.unsupported, "This agent cannot sign in to \(profile.title) by a browser.")
+        AgentError(.unsupported, "This agent cannot sign in to \(profile.title) with a browser.")
     }
 }

@@ -153,7 +153,7 @@ package final class SignInService: Sendable {
     package func redirect(_ params: LoginRedirect) async throws(AgentError) {
         guard params.address.utf8.count <= Self.longestAddress else {
             throw AgentError(
-                .tooLarge, "No address that ends a sign-in is longer than \(Self.longestAddress >> 10) KiB.")
+                .tooLarge, "An address that ends a sign-in has at most \(Self.longestAddress >> 10) KiB.")
         }
         let parts = params.address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count == 2 ? String(parts[1].prefix { $0 != "#" }) : ""

@@ -48,7 +48,7 @@ extension StoreAdmin {
         let taken = records.filter { registry.session(named: $0.session) != nil }.map(\.session.text)
         guard taken.isEmpty else {
             throw AgentError(
-                .conflict, "These sessions are here already: \(taken.joined(separator: ", ")). Sign out of them first.")
+                .conflict, "These sessions exist already: \(taken.joined(separator: ", ")). Sign out of them first.")
         }
         if !registry.all.isEmpty {
             for index in records.indices {

@@ -10,7 +10,7 @@ package struct StoreAdmin: Sendable {
         /// A store that is not in use yet.
         package var open: @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store
         /// What the command line or the settings want for the next start; `nil`: nothing.
-        package var wanted: @Sendable () async -> StoreKind?
+        package var configuredStore: @Sendable () async -> StoreKind?
         /// Has the next start take this one, where nothing else is wanted. It is on disk when this returns, even if the task
         /// is cancelled.
         package var choose: @Sendable (StoreKind) async throws(StoreError) -> Void
@@ -19,12 +19,12 @@ package struct StoreAdmin: Sendable {
 
         package init(
             open: @escaping @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store,
-            wanted: @escaping @Sendable () async -> StoreKind?,
+            configuredStore: @escaping @Sendable () async -> StoreKind?,
             choose: @escaping @Sendable (StoreKind) async throws(StoreError) -> Void,
             moves: (any StateStore<UnfinishedMove?>)?, bundles: any BundleSealing
         ) {
             self.open = open
-            self.wanted = wanted
+            self.configuredStore = configuredStore
             self.choose = choose
             self.moves = moves
             self.bundles = bundles
@@ -67,7 +67,7 @@ package struct StoreAdmin: Sendable {
     package func rekey(_ params: StoreRekey) async throws(AgentError) -> MessageResult {
         guard let sealed = store.present as? any SealedStore else {
             throw AgentError(
-                .unsupported, "Only sealed files have keys of their own; sessions are kept in \(store.kind.rawValue).")
+                .unsupported, "Only sealed files have a key; sessions are in \(store.kind.rawValue).")
         }
         let change = try Self.change(params)
         try await converting(SealRefusal.self, try await sealed.rekey(change))
@@ -77,7 +77,7 @@ package struct StoreAdmin: Sendable {
     private static func change(_ params: StoreRekey) throws(AgentError) -> KeyChange {
         guard let key = params.key else { return params.passphrase.map { .passphrase(Secret($0)) } ?? .sameOutside }
         guard params.passphrase == nil else {
-            throw AgentError(.validation, "Either a passphrase or a key opens the new seal: give one of them.")
+            throw AgentError(.validation, "Give either a passphrase or a key, not both.")
         }
         guard !key.isEmpty, key.count <= maxKeyBytes else {
             throw AgentError(.validation, "A key has 1 to \(maxKeyBytes) bytes; this one has \(key.count).")
@@ -92,7 +92,7 @@ package struct StoreAdmin: Sendable {
     private static func whatToSet(_ change: KeyChange) -> String {
         switch change {
         case .sameOutside: ""
-        case .passphrase: " authd.toml is to say sealed_key = \"passphrase\"."
+        case .passphrase: " Set sealed_key = \"passphrase\" in authd.toml."
         case .given:
             " Set sealed_key in authd.toml to the file that holds the key, or make the credential from it."
         }
@@ -105,27 +105,27 @@ package struct StoreAdmin: Sendable {
     package func migrate(_ params: StoreMigrate) async throws(AgentError) -> MessageResult {
         let kind = params.to
         guard kind != .memory else {
-            throw AgentError(.unsupported, "In memory nothing is kept: start authd with --store memory for that.")
+            throw AgentError(.unsupported, "The store memory keeps nothing: start authd with --store memory for that.")
         }
         guard kind != store.kind else {
-            return MessageResult(message: "Sessions are kept in \(kind.rawValue) already.")
+            return MessageResult(message: "Sessions are in \(kind.rawValue) already.")
         }
-        if let wanted = await dependencies.wanted(), wanted != kind {
+        if let configured = await dependencies.configuredStore(), configured != kind {
             throw AgentError(
                 .conflict,
-                "authd is told to keep sessions in \(wanted.rawValue), by --store or in authd.toml, and its next start would "
-                    + "look there: take that away, or set store = \"\(kind.rawValue)\", first.")
+                "--store or authd.toml selects \(configured.rawValue) for the next start: remove that, or set "
+                    + "store = \"\(kind.rawValue)\".")
         }
         guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
         let target = try await converting(StoreError.self, try await dependencies.open(kind))
         try await unlock(target, params.passphrase)
         guard permit.acquire() else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
         defer { permit.release() }
-        // What is left there of a move from there is no session any more: it must not come back with this one.
+        // Copies that an unfinished move left there are not sessions: they must not return with this move.
         if let former = await unfinishedMove(), former.from == kind, former.to == store.kind {
             guard await finish(former, in: target).isEmpty else {
                 throw AgentError(
-                    .keyringUnavailable, "What a former move has left in \(kind.rawValue) could not be removed yet.")
+                    .keyringUnavailable, "Sessions of an earlier move could not be removed from \(kind.rawValue) yet.")
             }
         }
         await registry.drain()

@@ -67,7 +67,7 @@ struct StoreMove {
         for record in records where !written.contains(record) {
             throw AgentError(
                 .keyringUnavailable,
-                "Session \(record.session) is another one when it is read again from \(target.kind.rawValue).")
+                "Session \(record.session) differs when it is read again from \(target.kind.rawValue).")
         }
     }
 
@@ -79,7 +79,7 @@ struct StoreMove {
             case .damaged(let session, let reason):
                 throw AgentError(
                     .keyringUnavailable,
-                    "What is kept of session \(session) cannot be read (\(reason)): sign in to it again, or sign out, "
+                    "The record of session \(session) cannot be read (\(reason)): sign in to it again, or sign out, "
                         + "before the others are moved.", cause: "damaged")
             }
         }

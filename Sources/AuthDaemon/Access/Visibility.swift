@@ -128,7 +128,7 @@ struct Visibility {
             visible.message = "This session uses the sign-in of another one, which is not signed in."
         // The store's message names the sessions whose records are damaged.
         case "damaged", StoreState.ready.rawValue:
-            visible.message = "What is kept of this session cannot be read. Signing in to it again replaces it."
+            visible.message = "The record of this session cannot be read. Signing in to it again replaces it."
         case AgentError.confinedCause:
             visible.message = "\(client.text): \(error.message)"
             return visible

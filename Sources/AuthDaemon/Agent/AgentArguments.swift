@@ -59,7 +59,7 @@ package struct AgentArguments: ParsableCommand {
     private static func word<Word: CaseIterable & RawRepresentable>(_ text: String) throws -> Word
     where Word.RawValue == String {
         guard let word = Word(rawValue: text) else {
-            throw ValidationError("'\(text)' is none of \(words(Word.self)).")
+            throw ValidationError("'\(text)' is not one of \(words(Word.self)).")
         }
         return word
     }

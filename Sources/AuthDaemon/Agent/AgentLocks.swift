@@ -24,7 +24,7 @@ package final class AgentLocks: Sendable {
         guard keyring.withLock({ $0 == nil }), let usual else { return }
         let lock = try Self.claim(
             SocketPath.neighbour("keyring", of: usual),
-            as: "with the same keyring: two would renew each other's tokens away")
+            as: "with the same keyring: two agents would invalidate each other's tokens")
         keyring.withLock { $0 = lock }
     }
 

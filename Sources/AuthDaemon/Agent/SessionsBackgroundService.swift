@@ -43,6 +43,6 @@ package struct SessionsBackgroundService: Service {
             defer { group.cancelAll() }
             return await group.next() ?? false
         }
-        if !done { logger.error("The store did not take everything in time; it will be read as it is.") }
+        if !done { logger.error("The store did not accept all writes in time.") }
     }
 }

@@ -25,8 +25,8 @@ extension AgentError {
 
     static let senderChanged = AgentError(
         .denied,
-        "Another process than the one that has connected wrote to this connection, or that one has ended: each process needs "
-            + "a connection of its own.", cause: "sender_changed")
+        "A process other than the one that connected wrote to this connection, or that one has ended: each process needs "
+            + "its own connection.", cause: "sender_changed")
 
     static func tooManyStreams(_ most: Int) -> AgentError {
         AgentError(.busy, "This connection streams \(most) calls, the most that are allowed: wait for one.")

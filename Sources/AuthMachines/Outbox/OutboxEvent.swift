@@ -117,7 +117,7 @@ extension AgentError {
 
     static func notRecorded(_ error: OutboxError) -> AgentError {
         var failure = AgentError(error)
-        failure.message = "It has been answered, and is not sent again. \(failure.message)"
+        failure.message = "The provider has responded, and the write is not sent again. \(failure.message)"
         return failure
     }
 }

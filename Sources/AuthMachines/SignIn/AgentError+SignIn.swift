@@ -9,7 +9,7 @@ extension AgentError {
 
     static func noProof(_ authority: ProviderProfile, for profile: ProviderProfile) -> AgentError {
         AgentError(
-            .badReply, "\(authority.title) gave no ID token, which \(profile.title) is to be shown.", cause: "id_token",
+            .badReply, "\(authority.title) returned no ID token, which \(profile.title) requires.", cause: "id_token",
             retryable: false)
     }
 

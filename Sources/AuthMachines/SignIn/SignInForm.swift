@@ -214,10 +214,10 @@ package struct SignInForm: Sendable {
 
     private func expiry(of field: StepField, _ answer: Secret, _ now: Moment) -> String? {
         if field.kind == FieldKind.idToken, let end = JWTClaims.expiry(of: answer), end <= now.wall {
-            return "\(field.label): one that has not ended"
+            return "\(field.label): a token that has not expired"
         }
         if field.name == method.challenge?.field, let end = sent?.endsAt, end <= now.boot {
-            return "\(field.label): the one that was sent has ended; ask for another"
+            return "\(field.label): the code has expired; request another"
         }
         return nil
     }

@@ -106,7 +106,7 @@ extension SignInMachine {
         if let given = form.fields[OAuthField.refreshToken] {
             // One that did not rotate is still the one that was given.
             grant.refreshToken = grant.refreshToken ?? given
-            grant.message = "Remove the refresh token from where it came from: two that renew by one end the session."
+            grant.message = "Remove the refresh token from the other program: if both renew with it, the session ends."
         }
         attempt = nil
         guard form.proof == nil else {

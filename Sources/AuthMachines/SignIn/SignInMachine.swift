@@ -206,7 +206,7 @@ package struct SignInMachine: Machine {
         case .offline(_, _, let end) where turn.now.boot >= end: throw .noNetworkInTime
         case .offline:
             throw AgentError(.timeout, "No client asked for the result while authd waited for a network.")
-        case .inBrowser: throw AgentError(.timeout, "The browser did not come back in time.")
+        case .inBrowser: throw AgentError(.timeout, "The browser did not return in time.")
         case .atDevice(let device, let poll, _):
             if let end = poll.end(at: turn.now.boot) { throw end }
             stage = .atDevice(device, poll, isAsking: true)

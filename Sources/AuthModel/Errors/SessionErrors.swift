@@ -105,7 +105,7 @@ extension AgentError {
         .busy, "The agent is stopping: try again when it is back.", cause: "stopping")
 
     /// A cancelled caller does not read it.
-    package static let callerGone = AgentError(.timeout, "The caller has gone.")
+    package static let callerGone = AgentError(.timeout, "The caller disconnected.")
 
     /// Locked, missing, denied and silent stores each require another action of the user.
     package init(_ error: StoreError) {

@@ -29,7 +29,7 @@ struct ProofCheck {
         guard let issued = claims["iat"]?.integer, abs(Double(issued) - now) < Self.tolerance else {
             throw refused("of another time")
         }
-        guard let id = claims["jti"]?.string, id.count >= 16 else { throw refused("without a name of its own") }
+        guard let id = claims["jti"]?.string, id.count >= 16 else { throw refused("without an identifier") }
         let hash = accessToken.map { SignedClaims.text(Data(SHA256.hash(data: Data($0.utf8)))) }
         guard claims["ath"]?.string == hash else { throw refused("for another token") }
         self.id = id

@@ -48,7 +48,7 @@ struct CargoConfiguration {
     private func missing(in text: ConfigurationText) -> Failure {
         guard !CargoRegistries.isAddress(server, in: text.lines) else {
             return .usage(
-                "the registry is not in a table [registries.NAME] of its own: add the line `\(line)` to it yourself")
+                "the registry is not in a separate table [registries.NAME]: add the line `\(line)` to it yourself")
         }
         return .usage(
             "\(text.path) has no registry at \(server)",

@@ -49,7 +49,7 @@ struct Trial {
     }
 
     private func run() throws(Failure) {
-        try screen.words("With an agent and a provider of its own: nothing of yours is used. ^C ends it.\n")
+        try screen.words("It uses a separate agent and provider; your own are not used. ^C ends it.\n")
         try startAgent()
         try signIn()
         try shareRenewal()

@@ -21,7 +21,7 @@ struct ImportTests {
             let storeAdmin = StoreAdmin(
                 context: sessions.context, registry: sessions.registry, loader: example.loader, store: store,
                 dependencies: StoreAdmin.Dependencies(
-                    open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
+                    open: { _ in MemoryStore() }, configuredStore: { nil }, choose: { _ in }, moves: nil,
                     bundles: NoBundles()))
             try await test(sessions, signIns, storeAdmin)
         }

@@ -104,7 +104,7 @@ struct TestServer: Sendable {
                 store: StoreAdmin(
                     context: context, registry: registry, loader: loader, store: store,
                     dependencies: StoreAdmin.Dependencies(
-                        open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
+                        open: { _ in MemoryStore() }, configuredStore: { nil }, choose: { _ in }, moves: nil,
                         bundles: PassphraseBundles())),
                 services: services, audit: audit, signInLimit: SignInLimit(clock: clock, perHour: signInsPerHour)),
             board: context.board, policy: CurrentPeerPolicy(policy), rules: broadcast,
