@@ -23,8 +23,8 @@ final class Connections: @unchecked Sendable {
 
     /// The result of a method.
     func result(of request: RPCRequest, deadline: Deadline) throws(ClientError) -> JSON {
-        let connection = try take(deadline: deadline)
-        defer { if connection.isIdle { put(connection) } }
+        let connection = try acquire(deadline: deadline)
+        defer { if connection.isIdle { release(connection) } }
         return try connection.result(of: request, deadline: deadline)
     }
 
@@ -32,7 +32,7 @@ final class Connections: @unchecked Sendable {
         CallConnection(try AgentConnection(path: path, deadline: deadline))
     }
 
-    private func take(deadline: Deadline) throws(ClientError) -> CallConnection {
+    private func acquire(deadline: Deadline) throws(ClientError) -> CallConnection {
         while let kept = next() {
             // Readable without a call: the agent has closed it.
             if !kept.hasInput { return kept }
@@ -48,7 +48,7 @@ final class Connections: @unchecked Sendable {
         return found ?? nil
     }
 
-    private func put(_ connection: CallConnection) {
+    private func release(_ connection: CallConnection) {
         lock.attempt {
             if process == getpid(), idle.count < Self.maxIdle { idle.append(connection) }
         }

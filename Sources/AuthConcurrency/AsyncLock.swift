@@ -8,14 +8,14 @@ package final class AsyncLock: Sendable {
     package func withLock<Value, Failure>(
         _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {
-        while !take() {
+        while !acquire() {
             guard await isTaken.wait(until: { !$0 }) else { return nil }
         }
         defer { isTaken.set(false) }
         return try await work()
     }
 
-    private func take() -> Bool {
+    private func acquire() -> Bool {
         isTaken.update { isTaken in
             defer { isTaken = true }
             return isTaken == false

@@ -25,7 +25,7 @@ package struct GIOCall<Value: Sendable> {
                     _ = answer(.failure(GLibFailure(taking: error)))
                 }
             }
-            start(cancellable, callbackCame, Unmanaged.passRetained(box).toOpaque())
+            start(cancellable, callbackCompleted, Unmanaged.passRetained(box).toOpaque())
         }
     }
 
@@ -37,16 +37,16 @@ package struct GIOCall<Value: Sendable> {
 
 /// The user data of a call.
 private final class CallbackBox {
-    let came: (OpaquePointer?) -> Void
+    let completed: (OpaquePointer?) -> Void
 
-    init(_ came: @escaping (OpaquePointer?) -> Void) {
-        self.came = came
+    init(_ completed: @escaping (OpaquePointer?) -> Void) {
+        self.completed = completed
     }
 }
 
-private let callbackCame: GAsyncReadyCallback = { _, result, data in
+private let callbackCompleted: GAsyncReadyCallback = { _, result, data in
     guard let data else { return }
-    Unmanaged<CallbackBox>.fromOpaque(data).takeRetainedValue().came(result)
+    Unmanaged<CallbackBox>.fromOpaque(data).takeRetainedValue().completed(result)
 }
 
 extension GLibThread {

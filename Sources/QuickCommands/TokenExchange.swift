@@ -13,10 +13,10 @@ enum TokenExchange {
             socket.send(request)
         else { return false }
         return unsafe withUnsafeTemporaryAllocation(byteCount: longestAnswer, alignment: 1) { room in
-            guard let lines = unsafe socket.receive(TokenAnswer.lines, into: room, within: milliseconds) else {
+            guard let lines = unsafe socket.receive(TokenReplyLines.lines, into: room, within: milliseconds) else {
                 return false
             }
-            return TokenAnswer.token(in: lines).map(Printer.print) ?? false
+            return TokenReplyLines.token(in: lines).map(Printer.print) ?? false
         }
     }
 

@@ -83,14 +83,14 @@ struct AgentEventsTests {
                 for try await _ in events { count += 1 }
                 return count
             }
-            for await happening in agent.events {
-                if case .request = happening { break }
+            for await event in agent.events {
+                if case .request = event { break }
             }
             group.cancelAll()
             for try await count in group { #expect(count <= 1) }
         }
-        for await happening in agent.events {
-            if case .ended = happening { break }
+        for await event in agent.events {
+            if case .ended = event { break }
         }
     }
 
@@ -102,8 +102,8 @@ struct AgentEventsTests {
             var events = try AuthClient(socket: agent.path).events().makeAsyncIterator()
             #expect(try await events.next()?.name == "snapshot")
         }
-        for await happening in agent.events {
-            if case .ended = happening { break }
+        for await event in agent.events {
+            if case .ended = event { break }
         }
     }
 }

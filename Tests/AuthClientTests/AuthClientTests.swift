@@ -86,8 +86,8 @@ struct AuthClientTests {
             group.addTask {
                 await #expect(throws: ClientError.cancelled) { try await client.result(of: AgentPing()) }
             }
-            for await happening in agent.events {
-                if case .request = happening { break }
+            for await event in agent.events {
+                if case .request = event { break }
             }
             group.cancelAll()
         }
@@ -130,8 +130,8 @@ struct AuthClientTests {
             group.addTask {
                 await #expect(throws: ClientError.cancelled) { try await client.result(of: AgentPing()) }
             }
-            for await happening in agent.events {
-                if case .request = happening { break }
+            for await event in agent.events {
+                if case .request = event { break }
             }
             client.close()
         }
@@ -146,8 +146,8 @@ struct AuthClientTests {
             _ = try await AuthClient(socket: agent.path).result(of: AgentPing())
         }
         var ended = 0
-        for await happening in agent.events {
-            if case .ended = happening { ended += 1 }
+        for await event in agent.events {
+            if case .ended = event { ended += 1 }
             if ended == 50 { break }
         }
         #expect(ended == 50)
@@ -161,8 +161,8 @@ struct AuthClientTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<64 { group.addTask { _ = try? await client.result(of: AgentPing()) } }
             var seen = 0
-            for await happening in agent.events {
-                if case .request = happening { seen += 1 }
+            for await event in agent.events {
+                if case .request = event { seen += 1 }
                 if seen == 64 { break }
             }
             // All wait; a task of its own still runs.

@@ -33,8 +33,8 @@ struct LeftoverTests {
             _ = try await events.next()
         }
         var ended = 0
-        for await happening in agent.events {
-            if case .ended = happening { ended += 1 }
+        for await event in agent.events {
+            if case .ended = event { ended += 1 }
             if ended == 2 * times { return }
         }
     }

@@ -120,7 +120,7 @@ private final class Manager: Sendable {
         let logger = Logger(label: "test") { _ in Handler(manager: self) }
         return DescriptorStore(inherited: inherited, logger: logger) { [self] message, descriptors in
             if isDeaf.withLock({ $0 }) { return false }
-            self.descriptors.take(message, descriptors.map { dup($0) })
+            self.descriptors.record(message, descriptors.map { dup($0) })
             let words = message.split(separator: "\n")
             sent.withLock {
                 $0.append((words[0] == "FDSTORE=1" ? "in " : "out ") + words[1].dropFirst("FDNAME=".count))

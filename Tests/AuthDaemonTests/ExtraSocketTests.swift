@@ -50,10 +50,10 @@ struct ExtraSocketTests {
         try await TestServer.run(names: Self.names, rules: Self.rules()) { rig in
             try await onThread {
                 let client = try rig.dialExtra()
-                var heard = ""
+                var received = ""
                 func ask(_ method: String, _ params: JSON = [:]) throws -> JSON {
                     let answer = try client.ask(method, params)
-                    heard += answer.text()
+                    received += answer.text()
                     return answer
                 }
                 let list = try ask("session.list")["result"]?["sessions"]?.arrayValue?.map { $0["session"] }
@@ -68,7 +68,7 @@ struct ExtraSocketTests {
                 #expect(none["error"]?["data"]?["details"] == ["shop at shop", "work at work"])
                 _ = try ask("events.subscribe")
                 let snapshot = try client.json()
-                heard += snapshot.text()
+                received += snapshot.text()
                 #expect(snapshot["params"]?["snapshot"]?["sessions"]?.arrayValue?.count == 2)
                 for topic in Topic.allCases {
                     rig.publisher.publish(
@@ -81,10 +81,10 @@ struct ExtraSocketTests {
                 repeat {
                     let event = try client.json()
                     names.append(event["params"]?["event"]?.stringValue)
-                    if event["params"]?["topic"] == "session" { heard += event.text() }
+                    if event["params"]?["topic"] == "session" { received += event.text() }
                 } while names.last != "mine"
                 #expect(names == ["hidden", "hidden", "mine"])
-                #expect(!heard.contains("private"), "\(heard)")
+                #expect(!received.contains("private"), "\(received)")
             }
         }
     }
@@ -213,13 +213,13 @@ struct ExtraSocketTests {
                 rig.board.put(placeholder: status)
                 let client = try rig.dialExtra()
                 _ = try client.ask("events.subscribe")
-                var heard = try client.json().text()
-                heard += try client.ask("session.list").text()
-                heard += try client.ask("session.status", ["session": "linked"]).text()
+                var received = try client.json().text()
+                received += try client.ask("session.list").text()
+                received += try client.ask("session.status", ["session": "linked"]).text()
                 rig.publisher.publish(
                     AgentEvent(topic: .session, name: "state", at: 1, session: linked, status: status))
-                heard += try client.json().text()
-                #expect(heard.contains("linked") && !heard.contains("private"), "\(heard)")
+                received += try client.json().text()
+                #expect(received.contains("linked") && !received.contains("private"), "\(received)")
             }
         }
     }

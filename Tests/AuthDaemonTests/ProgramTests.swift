@@ -15,15 +15,15 @@ struct ProgramTests {
     @Test("it serves on a socket 0600 in a folder 0700, reports READY, and leaves only its lock")
     func life() async throws {
         let authd = try await Program(home, ["--store", "memory"], watchdog: .milliseconds(200))
-        #expect(try await authd.hears { $0.contains("READY=1") }.contains("STATUS=nobody signed in"))
+        #expect(try await authd.waitForState { $0.contains("READY=1") }.contains("STATUS=nobody signed in"))
         #expect(mode(of: home.socket) == 0o600)
         #expect(mode(of: home.runtime + "/authd") == 0o700)
         let pid = try await onThread { [home] in try RawClient(home.socket).ask("agent.info")["result"]?["pid"] }
         #expect(pid == .integer(Int64(authd.pid)))
-        try await authd.hears { $0 == "WATCHDOG=1" }
+        try await authd.waitForState { $0 == "WATCHDOG=1" }
         #expect(try String(contentsOfFile: home.runtime + "/authd/prompt", encoding: .utf8) == "\(authd.pid)\n")
         #expect(await authd.end() == 0)
-        try await authd.hears { $0.contains("STOPPING=1") }
+        try await authd.waitForState { $0.contains("STOPPING=1") }
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.runtime + "/authd") == ["socket.lock"])
     }
 
@@ -60,11 +60,11 @@ struct ProgramTests {
         try await authd.ready()
         _ = try home.folder.write("log_level = \"debug\"\n", to: "config/authd/authd.toml")
         authd.signal(SIGHUP)
-        try await authd.hears { $0.contains("RELOADING=1") }
+        try await authd.waitForState { $0.contains("RELOADING=1") }
         try await authd.ready()
         _ = try home.folder.write("log_level = 3\n", to: "config/authd/authd.toml")
         authd.signal(SIGHUP)
-        try await authd.hears { $0.contains("RELOADING=1") }
+        try await authd.waitForState { $0.contains("RELOADING=1") }
         try await authd.ready()
         let socket = home.socket
         let refusal = try await onThread { try RawClient(socket).ask("agent.reload") }

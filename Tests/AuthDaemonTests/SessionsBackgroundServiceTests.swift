@@ -12,13 +12,13 @@ struct SessionsBackgroundServiceTests {
     /// A store that refuses writes until it is told to accept them, and always refuses those of a cancelled task.
     private final class FaultyStore: SessionStore {
         private let kept = MemoryStore()
-        private let takes = Mutex(true)
+        private let accepts = Mutex(true)
         var kind: StoreKind { .secretService }
 
-        func take(_ takes: Bool) { self.takes.withLock { $0 = takes } }
+        func accept(_ writes: Bool) { self.accepts.withLock { $0 = writes } }
 
         func save(_ record: SessionRecord) async throws(StoreError) {
-            guard takes.withLock({ $0 }), !Task.isCancelled else { throw .failed(reason: "not now") }
+            guard accepts.withLock({ $0 }), !Task.isCancelled else { throw .failed(reason: "not now") }
             try await kept.save(record)
         }
         func loadAll() async throws(StoreError) -> [StoredSession] { try await kept.loadAll() }
@@ -70,10 +70,10 @@ struct SessionsBackgroundServiceTests {
                 logger: logger))
         let agent = Task { try await group.run() }
         await loader.ready()
-        store.take(false)
+        store.accept(false)
         #expect(try await sessions.use(SessionUse(session: name)).unsaved)
         #expect(try await store.load(name)?.defaultSince == nil)
-        store.take(true)
+        store.accept(true)
         switch end {
         case .graceful: await group.triggerGracefulShutdown()
         case .cancelled: agent.cancel()

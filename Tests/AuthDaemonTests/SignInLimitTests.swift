@@ -39,11 +39,11 @@ struct SignInLimitTests {
         let limit = SignInLimit(clock: BootClock(), perHour: 1)
         var caller = CallerIdentity(listener: .api, processID: 7, userID: 1000)
         caller.unit = "a.service"
-        for _ in 0..<4 { try limit.take(caller, for: "login.answer") }
-        let refusal = #expect(throws: AgentError.self) { try limit.take(caller, for: "login.answer") }
+        for _ in 0..<4 { try limit.spend(caller, for: "login.answer") }
+        let refusal = #expect(throws: AgentError.self) { try limit.spend(caller, for: "login.answer") }
         #expect(refusal?.message.contains("Too many steps of sign-ins were answered") == true)
-        try limit.take(caller)
-        #expect(throws: AgentError.self) { try limit.take(caller, for: "password.change") }
+        try limit.spend(caller)
+        #expect(throws: AgentError.self) { try limit.spend(caller, for: "password.change") }
         #expect(SignInLimit.methods.contains("login.answer"))
     }
 
@@ -62,9 +62,9 @@ struct SignInLimitTests {
     func changed() throws {
         let limit = SignInLimit(clock: BootClock(), perHour: 1)
         let caller = CallerIdentity(listener: .api, processID: 7, userID: 1000)
-        for _ in 0..<4 { try limit.take(caller) }
-        #expect(throws: AgentError.self) { try limit.take(caller) }
+        for _ in 0..<4 { try limit.spend(caller) }
+        #expect(throws: AgentError.self) { try limit.spend(caller) }
         limit.change(perHour: 100)
-        try limit.take(caller)
+        try limit.spend(caller)
     }
 }

@@ -22,9 +22,9 @@ struct BridgeBench {
     var hasEnded = false
     var wakeUp: BootInstant?
     /// What the agent answers; `nil`: the test answers.
-    var token: TokenAnswer?
+    var token: TokenOutcome?
 
-    init(session: String? = nil, token: TokenAnswer? = nil) throws {
+    init(session: String? = nil, token: TokenOutcome? = nil) throws {
         machine = BridgeMachine(
             BridgeTarget(try ResourceURL(Self.url), session: try session.map { try SessionName($0) }))
         self.token = try token ?? .token(Self.token("t1"))

@@ -54,7 +54,7 @@ struct BridgeTokenTests {
         bench.token = nil
         bench.head(401)
         let problem = BridgeProblem(AgentError(.offline, "The machine is offline."))
-        let answer = hasToken ? TokenAnswer.token(try BridgeBench.token("t2")) : .failed(problem)
+        let answer = hasToken ? TokenOutcome.token(try BridgeBench.token("t2")) : .failed(problem)
         bench.send(.token(bench.questions.removeFirst().call, answer))
         if hasToken { bench.head(401) }
         for _ in 0..<100 { bench.advance(.seconds(30)) }
@@ -86,7 +86,7 @@ struct BridgeTokenTests {
     @Test("a token that is bound to a key gets its proof, and the server's nonce once")
     func bound() throws {
         var bench = try BridgeBench()
-        func token(_ proof: String) throws -> TokenAnswer {
+        func token(_ proof: String) throws -> TokenOutcome {
             .token(
                 BridgeToken(
                     Secret("t1"), isBound: true, proof: Secret(proof), session: try SessionName("mcp"),

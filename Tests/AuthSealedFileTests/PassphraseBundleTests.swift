@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Bundles sealed with a passphrase")
 struct PassphraseBundleTests {
-    private let parcels = PassphraseBundles(cost: SealedPlace.cheap)
+    private let bundles = PassphraseBundles(cost: SealedPlace.cheap)
     private let content = Secret("sessions")
     private let right = Secret("correct horse battery")
 
-    private func refusal(_ parcel: [UInt8], _ passphrase: Secret) async -> SealRefusal? {
+    private func refusal(_ bundle: [UInt8], _ passphrase: Secret) async -> SealRefusal? {
         do throws(SealRefusal) {
-            _ = try await parcels.open(parcel, with: passphrase)
+            _ = try await bundles.open(bundle, with: passphrase)
             return nil
         } catch {
             return error
@@ -20,26 +20,26 @@ struct PassphraseBundleTests {
 
     @Test("open with it only, and each one is different")
     func opens() async throws {
-        let parcel = try await parcels.close(content, with: right)
-        #expect(try await parcels.open(parcel, with: right) == content)
-        #expect(await refusal(parcel, Secret("correct horse batterz")) == .wrongPassphrase)
-        #expect(try await parcels.close(content, with: right) != parcel)
+        let bundle = try await bundles.close(content, with: right)
+        #expect(try await bundles.open(bundle, with: right) == content)
+        #expect(await refusal(bundle, Secret("correct horse batterz")) == .wrongPassphrase)
+        #expect(try await bundles.close(content, with: right) != bundle)
     }
 
     /// The second one has 13 bytes.
     @Test("require a passphrase of at least 12 characters", arguments: ["elevenchars", "sieben-öäü", ""])
     func tooShort(passphrase: String) async throws {
-        await #expect(throws: SealRefusal.tooShort) { _ = try await parcels.close(content, with: Secret(passphrase)) }
-        let parcel = try await parcels.close(content, with: Secret("twelve chars"))
-        #expect(try await parcels.open(parcel, with: Secret("twelve chars")) == content)
+        await #expect(throws: SealRefusal.tooShort) { _ = try await bundles.close(content, with: Secret(passphrase)) }
+        let bundle = try await bundles.close(content, with: Secret("twelve chars"))
+        #expect(try await bundles.open(bundle, with: Secret("twelve chars")) == content)
     }
 
     @Test("are reported as damaged if they are, or if a key has sealed them")
     func damaged() async throws {
-        var parcel = try await parcels.close(content, with: right)
-        parcel[40] ^= 1
-        #expect(await refusal(parcel, right) == .damaged("it is damaged: its content has changed"))
-        #expect(await refusal(Array(parcel.prefix(20)), right) == .damaged("it is cut off: 20 bytes are left"))
+        var bundle = try await bundles.close(content, with: right)
+        bundle[40] ^= 1
+        #expect(await refusal(bundle, right) == .damaged("it is damaged: its content has changed"))
+        #expect(await refusal(Array(bundle.prefix(20)), right) == .damaged("it is cut off: 20 bytes are left"))
         let place = try SealedPlace()
         try await place.start { try await $0.save(sample()) }
         let file = try Array(place.bytes("work.session"))
@@ -49,7 +49,7 @@ struct PassphraseBundleTests {
     /// Our bundles need 128 MiB; a header may require at most 256 MiB.
     @Test("a header that requires more than 256 MiB is refused before memory is allocated", arguments: [19, 20])
     func tooCostly(logarithm: Int) async throws {
-        var bundle = try await parcels.close(content, with: right)
+        var bundle = try await bundles.close(content, with: right)
         // The label follows a fixed header of 25 bytes: "scrypt 10 …".
         bundle.replaceSubrange(32..<34, with: Array("\(logarithm)".utf8))
         bundle = Array(bundle.dropLast(8))
@@ -63,16 +63,16 @@ struct PassphraseBundleTests {
     @Test("while one key is derived, others are refused as busy, and are accepted afterwards")
     func oneAtATime() async throws {
         let turn = DerivationPermit()
-        let parcels = PassphraseBundles(cost: SealedPlace.cheap, turn: turn)
-        let bundle = try await parcels.close(content, with: right)
+        let bundles = PassphraseBundles(cost: SealedPlace.cheap, turn: turn)
+        let bundle = try await bundles.close(content, with: right)
         #expect(turn.tryAcquire())
-        await #expect(throws: SealRefusal.busy) { _ = try await parcels.open(bundle, with: right) }
-        await #expect(throws: SealRefusal.busy) { _ = try await parcels.close(content, with: right) }
+        await #expect(throws: SealRefusal.busy) { _ = try await bundles.open(bundle, with: right) }
+        await #expect(throws: SealRefusal.busy) { _ = try await bundles.close(content, with: right) }
         turn.release()
-        #expect(try await parcels.open(bundle, with: right) == content)
+        #expect(try await bundles.open(bundle, with: right) == content)
         // A refusal releases the permit too.
         await #expect(throws: SealRefusal.wrongPassphrase) {
-            _ = try await parcels.open(bundle, with: Secret("correct horse batterz"))
+            _ = try await bundles.open(bundle, with: Secret("correct horse batterz"))
         }
         #expect(turn.tryAcquire())
     }

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-CLIENTS, REQUESTS, PATIENCE = 8, 125, 60
+CLIENTS, REQUESTS, TIMEOUT = 8, 125, 60
 path, count, unit = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 request = b'{"jsonrpc":"2.0","id":1,"method":"token.get","params":{}}\n'
 changed = threading.Condition()
@@ -66,12 +66,12 @@ for thread in threads:
 for number in range(count + 1):
     with changed:
         wanted = [client.ended + REQUESTS for client in clients]
-        if not changed.wait_for(lambda: all(c.ended >= w for c, w in zip(clients, wanted)), timeout=PATIENCE):
-            sys.exit(f"a connection had no {REQUESTS} answers in {PATIENCE} s: {seen}")
+        if not changed.wait_for(lambda: all(c.ended >= w for c, w in zip(clients, wanted)), timeout=TIMEOUT):
+            sys.exit(f"a connection had no {REQUESTS} answers in {TIMEOUT} s: {seen}")
     if number < count:
         subprocess.run(["systemctl", "--user", "restart", unit], check=True)
 ending.set()
 for thread in threads:
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
 rate = round(seen["requests"] / (time.monotonic() - begin))
 print(json.dumps(seen | {"per_second": rate, "tokens": len(tokens)}))

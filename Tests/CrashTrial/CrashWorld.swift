@@ -71,7 +71,7 @@ final class CrashWorld: Sendable {
     /// - Returns: Whether the session could be renewed; `false` is the provider's final no.
     func renews() async throws -> Bool {
         let path = socket
-        let answer = try await onThread { try RawClient(path, patience: 60).ask("session.refresh", Self.asked) }
+        let answer = try await onThread { try RawClient(path, timeout: 60).ask("session.refresh", Self.asked) }
         if answer["result"] != nil { return true }
         guard answer.errorKind == "sign_in_required" else { throw Failure("renewal: \(answer.text())") }
         return false
@@ -83,7 +83,7 @@ final class CrashWorld: Sendable {
             await backends.misbehave(
                 Self.backend, Misbehaviour(path: "/auth/refresh", times: 1, .lateResponse(plan.answerHeld)))
         }
-        let client = try RawClient(socket, patience: 60)
+        let client = try RawClient(socket, timeout: 60)
         let before = backends.renewals.count
         try client.send(RawClient.request("session.refresh", Self.asked))
         let start: ContinuousClock.Instant = .now

@@ -14,12 +14,12 @@ struct DescriptorTests {
             let socket = scene.desktop.folder.path + "/run/authd/socket"
             let provider = Backend.appTemplate.rawValue
             try await onThread {
-                let first = try RawClient(socket, patience: 60)
+                let first = try RawClient(socket, timeout: 60)
                 _ = try first.ask("agent.ping")
                 var clients: [RawClient] = []
                 var refused: JSON?
                 while refused == nil, clients.count < 256 {
-                    let client = try RawClient(socket, patience: 60)
+                    let client = try RawClient(socket, timeout: 60)
                     let answer = try client.ask("agent.ping")
                     if answer["result"] == nil { refused = answer }
                     clients.append(client)

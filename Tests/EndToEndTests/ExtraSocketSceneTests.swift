@@ -26,8 +26,8 @@ struct ExtraSocketSceneTests {
                 let refused = try await scene.authc(command + ["--socket", extra, "--no-input"])
                 #expect(refused.status == 77 && refused.out.isEmpty, "\(command): \(refused)")
             }
-            let parcel = try await onThread { try RawClient(extra).ask("session.export") }
-            #expect(parcel.errorKind == "denied")
+            let bundle = try await onThread { try RawClient(extra).ask("session.export") }
+            #expect(bundle.errorKind == "denied")
             let hidden = try await scene.authc(["status", "-s", "envelope", "--socket", extra])
             let missing = try await scene.authc(["status", "-s", "missing", "--socket", extra])
             #expect(hidden.status == 64 && hidden.err == missing.err.replacing("missing", with: "envelope"))

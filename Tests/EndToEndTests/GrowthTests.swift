@@ -21,7 +21,7 @@ struct GrowthTests {
             let fresh = try await Self.left(in: scene)
             let provider = Backend.appTemplate.rawValue
             try await onThread {
-                let client = try RawClient(socket, patience: 60)
+                let client = try RawClient(socket, timeout: 60)
                 for number in 1...Self.count {
                     let session = JSON.string("s\(number)")
                     let step = try client.ask(

@@ -128,7 +128,7 @@ struct OAuthIdentityTests {
                 for _ in 0..<100 {
                     group.addTask {
                         try await onThread {
-                            let answer = try RawClient(path, patience: 60).ask("token.get", [:])
+                            let answer = try RawClient(path, timeout: 60).ask("token.get", [:])
                             return (answer["result"] ?? answer)["access_token"]?.stringValue
                         }
                     }

@@ -54,9 +54,9 @@ struct OAuthTargetTests {
                         try await onThread {
                             let answer =
                                 if number % 10 == 0 {
-                                    try RawClient(path, patience: 60).ask("session.refresh", [:])
+                                    try RawClient(path, timeout: 60).ask("session.refresh", [:])
                                 } else {
-                                    try RawClient(path, patience: 60)
+                                    try RawClient(path, timeout: 60)
                                         .ask("token.get", ["scopes": .array([.string("s\(number % 5)")])])
                                 }
                             let result = answer["result"] ?? answer
@@ -97,13 +97,13 @@ struct OAuthTargetTests {
 
     @Test("if the profile says so, the audience has its own parameter, or the token is exchanged (RFC 8693)")
     func ways() async throws {
-        for (way, aim) in [("audience", "audience api"), ("exchange", "audience api")] {
+        for (way, target) in [("audience", "audience api"), ("exchange", "audience api")] {
             try await OAuthScene.play(profile: "[oauth]\naudience_by = \"\(way)\"") { scene, server in
                 #expect(try await scene.loginByBrowser().status == 0)
                 let own = try await token(scene)
                 let api = try await token(scene, "--audience", "api")
                 #expect(api != own)
-                #expect(server.counts.targets == [aim])
+                #expect(server.counts.targets == [target])
                 #expect(server.counts.refreshes == (way == "exchange" ? 0 : 1))
                 #expect(try await scene.agent.authc("refresh").status == 0)
                 #expect(server.counts.reuses == 0)

@@ -10,10 +10,10 @@ struct RestartTests {
     /// An agent with one session, whose manager keeps what it is given.
     private func play(_ test: @escaping @Sendable (Scene, FakeDescriptorStore) async throws -> Void) async throws {
         try await Scene.play { scene in
-            let shelf = FakeDescriptorStore()
-            try await scene.restart(shelf: shelf)
+            let descriptorStore = FakeDescriptorStore()
+            try await scene.restart(descriptorStore: descriptorStore)
             #expect(try await scene.login(.appTemplate).status == 0)
-            try await test(scene, shelf)
+            try await test(scene, descriptorStore)
         }
     }
 
@@ -22,11 +22,11 @@ struct RestartTests {
 
     @Test("serves the token at once while the keyring is locked, and renews it when the keyring has accepted a write")
     func locked() async throws {
-        try await play { scene, shelf in
+        try await play { scene, descriptorStore in
             let token = try await scene.agent.authc("token").out
             try await scene.agent.child.end()
             try await scene.desktop.lockKeyring()
-            try await scene.startAgent(shelf: shelf)
+            try await scene.startAgent(descriptorStore: descriptorStore)
             #expect(try await firstToken(scene)["access_token"]?.stringValue.map { $0 + "\n" } == token)
             // The keyring holds the refresh token, and might refuse the next one.
             #expect(try await scene.agent.authc("refresh").status == 4)
@@ -39,11 +39,11 @@ struct RestartTests {
             #expect(renewed != token)
             // Killed, so that nothing is written at the end: the manager alone has it now.
             try await scene.agent.child.end(SIGKILL)
-            try await scene.startAgent(shelf: shelf)
+            try await scene.startAgent(descriptorStore: descriptorStore)
             #expect(try await scene.agent.authc("token").out == renewed)
             #expect(try await scene.agent.status("app-template").unsaved)
             // Never a moment with none.
-            #expect(shelf.fewest == 1)
+            #expect(descriptorStore.fewest == 1)
 
             let unlocked = try await scene.desktop.unlockKeyring()
             #expect(try await until { try await !scene.agent.status("app-template").unsaved })
@@ -57,11 +57,11 @@ struct RestartTests {
 
     @Test("serves the token at once without a keyring")
     func gone() async throws {
-        try await play { scene, shelf in
+        try await play { scene, descriptorStore in
             let token = try await scene.agent.authc("token").out
             try await scene.agent.child.end()
             try await scene.startAgent(
-                with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(scene.desktop.folder.path)/no-bus"], shelf: shelf)
+                with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(scene.desktop.folder.path)/no-bus"], descriptorStore: descriptorStore)
             #expect(try await scene.agent.authc("token").out == token)
             #expect(try await scene.agent.status("app-template").unsaved == false)
         }
@@ -69,35 +69,35 @@ struct RestartTests {
 
     @Test("hands nothing on of who signed out, and nothing that is not sealed in the manager's hands")
     func signedOut() async throws {
-        try await play { scene, shelf in
+        try await play { scene, descriptorStore in
             let token = try await scene.agent.authc("token").out.trimmingCharacters(in: .newlines)
-            #expect(shelf.contents().contains { $0.range(of: Data(token.utf8)) != nil })
-            let copies = shelf.entries.map { dup($0.descriptor) }
+            #expect(descriptorStore.contents().contains { $0.range(of: Data(token.utf8)) != nil })
+            let copies = descriptorStore.entries.map { dup($0.descriptor) }
             defer { for copy in copies { close(copy) } }
             #expect(try await scene.agent.authc("logout").status == 0)
-            #expect(shelf.entries.isEmpty)
+            #expect(descriptorStore.entries.isEmpty)
             for copy in copies { #expect(FakeDescriptorStore.content(of: copy).allSatisfy { $0 == 0 }) }
-            try await scene.restart(shelf: shelf)
+            try await scene.restart(descriptorStore: descriptorStore)
             #expect(try await scene.agent.authc("token").status == 3)
         }
     }
 
     @Test("ends a session that was removed from the keyring meanwhile")
     func removedMeanwhile() async throws {
-        try await play { scene, shelf in
+        try await play { scene, descriptorStore in
             try await scene.agent.child.end()
             try await scene.desktop.removeItem(session: "app-template")
-            try await scene.startAgent(shelf: shelf)
+            try await scene.startAgent(descriptorStore: descriptorStore)
             let ended = try await scene.agent.authc("wait", "-s", "app-template", "--until", "signed_out")
             #expect(ended.status == 0, "\(ended.err)")
             #expect(try await scene.agent.authc("token").status == 3)
-            #expect(shelf.entries.isEmpty)
+            #expect(descriptorStore.entries.isEmpty)
         }
     }
 
     @Test("ends a session if the user removes its item while authd runs, and repairs a damaged item")
     func changedByUser() async throws {
-        try await play { scene, shelf in
+        try await play { scene, descriptorStore in
             let token = try await scene.agent.authc("token").out
             try await scene.desktop.spoilItem(session: "app-template", provider: "app-template")
             #expect(try await scene.agent.authc("token").out == token)
@@ -114,15 +114,15 @@ struct RestartTests {
 
     @Test("continues with newer items of the keyring")
     func newerInKeyring() async throws {
-        try await play { scene, shelf in
+        try await play { scene, descriptorStore in
             // Left behind by another run, as if the last renewal had not reached the service manager.
-            let old = shelf.entries.map { (name: $0.name, bytes: FakeDescriptorStore.content(of: $0.descriptor)) }
+            let old = descriptorStore.entries.map { (name: $0.name, bytes: FakeDescriptorStore.content(of: $0.descriptor)) }
             #expect(try await scene.agent.authc("refresh").status == 0)
             let renewed = try await scene.agent.authc("token").out
             try await scene.agent.child.end()
             let stale = FakeDescriptorStore()
             for entry in old { stale.put(FakeDescriptorStore.sealedMemory(holding: entry.bytes), as: entry.name) }
-            try await scene.startAgent(shelf: stale)
+            try await scene.startAgent(descriptorStore: stale)
             #expect(try await until { try await scene.agent.authc("token").out == renewed })
             #expect(try await scene.agent.authc("refresh").status == 0)
             #expect(scene.signIns == 1)

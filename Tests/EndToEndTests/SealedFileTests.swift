@@ -15,7 +15,7 @@ struct SealedFileTests {
 
     private func store(_ scene: Scene) async throws -> StoreInfo {
         let socket = scene.desktop.folder.path + "/run/authd/socket"
-        let info = try await onThread { try RawClient(socket, patience: 30).ask("agent.info")["result"] }
+        let info = try await onThread { try RawClient(socket, timeout: 30).ask("agent.info")["result"] }
         return try AgentInfo(info ?? .null).store
     }
 

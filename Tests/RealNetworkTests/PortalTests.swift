@@ -15,17 +15,17 @@ struct PortalTests {
                 "ip link set far down && nft 'add table ip n; add chain ip n p { type nat hook prerouting priority -100; }; "
                     + "add rule ip n p ip daddr \(NetworkLab.address) tcp dport \(lab.port) redirect to :\(portal.port)' && "
                     + "ip addr add 10.1.0.4/24 dev far && ip link set far up")
-            let met = try await lab.watch()
+            let readings = try await lab.watch()
             try await lab.onLaptop("ip addr add 10.1.0.5/24 dev near")
-            #expect(await met.out.wait(for: #""state":"portal""#))
-            #expect(await met.out.wait(for: #""cause":"captive_portal""#))
+            #expect(await readings.out.wait(for: #""state":"portal""#))
+            #expect(await readings.out.wait(for: #""cause":"captive_portal""#))
             for command in ["token", "refresh"] {
                 let output = try await lab.authc(command)
                 #expect(output.status == 75 && output.err.contains("requires a sign-in"), "\(output.err)")
             }
             let doctor = try await lab.authc("doctor")
             #expect(doctor.status == 75 && doctor.out.contains("the network shows its sign-in page"), "\(doctor.out)")
-            await met.end()
+            await readings.end()
             try lab.setLife(seconds: 3600)
             let passed = try await lab.watch()
             // The user signs in to the portal: no link, address or route of the laptop changes.
@@ -50,11 +50,11 @@ struct PortalTests {
                     "nft 'add table ip n; add chain ip n p { type nat hook prerouting priority -100; }; "
                         + "add rule ip n p ip daddr \(NetworkLab.address) tcp dport \(lab.port) redirect to :\(portal.port)'"
                 )
-                let met = try await lab.watch()
+                let readings = try await lab.watch()
                 try await lab.onLaptop("ip addr add 10.1.0.5/24 dev near")
-                #expect(await met.out.wait(for: #""state":"portal""#))
+                #expect(await readings.out.wait(for: #""state":"portal""#))
                 #expect(try await lab.authc("refresh").status == 75)
-                await met.end()
+                await readings.end()
                 try lab.setLife(seconds: 3600)
                 let passed = try await lab.watch()
                 try await lab.onGateway("nft flush ruleset")

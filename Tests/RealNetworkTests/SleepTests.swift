@@ -39,15 +39,15 @@ struct SleepTests {
         try await bus.setConnectivity(4)
         try await NetworkLab.play(
             { lab, agent in
-                let met = try await lab.watch()
+                let readings = try await lab.watch()
                 try await bus.setConnectivity(2)
-                #expect(await met.out.wait(for: #""state":"portal""#))
+                #expect(await readings.out.wait(for: #""state":"portal""#))
                 #expect(try await lab.authc("refresh").status == 75)
                 let passed = try await lab.watch()
                 try await bus.setConnectivity(4)
                 #expect(await passed.out.wait(for: #""state":"online""#))
                 #expect(try await lab.authc("refresh").status == 0)
-                for watch in [met, passed] { await watch.end() }
+                for watch in [readings, passed] { await watch.end() }
                 // The system bus ends, and the agent continues.
                 await bus.end()
                 #expect(try await lab.authc("refresh").status == 0)

@@ -96,7 +96,7 @@ extension SimulationRun {
     }
 
     private func checkSettled(_ token: String, _ seat: SimulatedSession) {
-        if let refresh = seat.cameWith[token] {
+        if let refresh = seat.issuedWith[token] {
             // It is returned once the refresh token that came with it is stored, or replaced by a later one.
             let isReplaced =
                 provider.number(of: refresh) ?? 0 < provider.number(of: seat.machine.record.tokens.refreshToken) ?? 0

@@ -22,7 +22,7 @@ final class SimulatedSession {
     /// The process that it is in.
     let process: Int
     /// By a token for a scope or an audience: the refresh token that came with it.
-    var cameWith: [String: Secret] = [:]
+    var issuedWith: [String: Secret] = [:]
     /// What each token for a scope or an audience is for.
     var targets: [String: TokenTarget] = [:]
     /// The last one that a caller got, by what it is for.

@@ -143,7 +143,7 @@ extension SimulationRun {
         if case .success(let grant) = result, let target = request.target, let token = grant.accessToken {
             seat.targets[token.reveal()] = target
             if let refresh = grant.refreshToken, refresh != seat.machine.record.tokens.refreshToken {
-                seat.cameWith[token.reveal()] = refresh
+                seat.issuedWith[token.reveal()] = refresh
             } else {
                 seat.settled.insert(token.reveal())
             }

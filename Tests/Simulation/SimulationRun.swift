@@ -94,7 +94,7 @@ final class SimulationRun: SimulationBase {
             perform(step.operation)
         }
         heal()
-        // An answer that is still on its way may ask for more patience.
+        // An answer that is still on its way may need more time.
         while violation == nil, now < max(lastFault, provider.holdsOffUntil) + InvariantChecker.recovery {
             go(until: max(lastFault, provider.holdsOffUntil) + InvariantChecker.recovery)
         }

@@ -1,6 +1,6 @@
 package import AuthWire
 
-/// A running authd, started as systemd would: with a socket that hears when it is ready.
+/// A running authd, started as systemd would: with a socket that receives its notifications.
 package final class Agent: Sendable {
     package let child: Child
     package let notifications: NotifySocket
@@ -8,17 +8,17 @@ package final class Agent: Sendable {
 
     /// - Parameters:
     ///   - through: a command that becomes authd at its end.
-    ///   - shelf: what the manager keeps for it from one run to the next.
+    ///   - descriptorStore: what the manager keeps for it from one run to the next.
     package init(
         on desktop: Desktop, _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
-        shelf: FakeDescriptorStore? = nil
+        descriptorStore: FakeDescriptorStore? = nil
     ) async throws {
         self.desktop = desktop
-        notifications = try NotifySocket(at: desktop.folder.path + "/notify", shelf: shelf)
+        notifications = try NotifySocket(at: desktop.folder.path + "/notify", descriptorStore: descriptorStore)
         var environment = desktop.environment.merging(more) { $1 }
         environment["NOTIFY_SOCKET"] = notifications.path
-        let kept = shelf?.entries.map(\.descriptor) ?? []
-        if let shelf { environment.merge(shelf.environment) { $1 } }
+        let kept = descriptorStore?.entries.map(\.descriptor) ?? []
+        if let descriptorStore { environment.merge(descriptorStore.environment) { $1 } }
         // Its process id is known to itself alone.
         let told = kept.isEmpty ? [] : ["sh", "-c", "LISTEN_PID=$$ exec \"$@\"", "sh"]
         child = try await Child(

@@ -29,7 +29,7 @@ package final class FakeDescriptorStore: Sendable {
     }
 
     /// A message of sd_notify(3), and what came with it.
-    package func take(_ message: String, _ descriptors: [Int32]) {
+    package func record(_ message: String, _ descriptors: [Int32]) {
         let lines = message.split(separator: "\n")
         let name = lines.first { $0.hasPrefix("FDNAME=") }.map { String($0.dropFirst("FDNAME=".count)) } ?? "stored"
         state.withLock { state in

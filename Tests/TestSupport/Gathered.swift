@@ -24,7 +24,7 @@ package final class Gathered: Sendable {
             while true {
                 let count = read(descriptor, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
-                self?.take(Array(buffer[..<max(0, count)]))
+                self?.append(Array(buffer[..<max(0, count)]))
                 if count <= 0 { break }
             }
             close(descriptor)
@@ -63,7 +63,7 @@ package final class Gathered: Sendable {
         }
     }
 
-    private func take(_ bytes: [UInt8]) {
+    private func append(_ bytes: [UInt8]) {
         let answered = state.withLock { state in
             state.bytes += bytes
             if bytes.isEmpty { state.ended = true }

@@ -10,38 +10,42 @@ package final class NotifySocket: Sendable {
     private let kept: ReceivedMessage
 
     /// All messages that were received.
-    package var heard: String { kept.text.withLock { $0 } }
+    package var received: String { kept.text.withLock { $0 } }
 
     private final class ReceivedMessage: Sendable {
         let text = Mutex("")
     }
 
-    /// - Parameter shelf: for the descriptors that come with messages; without one they are closed.
-    package init(at path: String, shelf: FakeDescriptorStore? = nil) throws {
+    /// - Parameter descriptorStore: for the descriptors that come with messages; without one they are closed.
+    package init(at path: String, descriptorStore: FakeDescriptorStore? = nil) throws {
         self.path = path
         let (messages, tell) = AsyncStream.makeStream(of: String.self)
         self.messages = messages
         let kept = ReceivedMessage()
         self.kept = kept
         unlink(path)
-        let heard = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        descriptor = Mutex(heard)
+        let listener = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        descriptor = Mutex(listener)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         let bound = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(heard, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
         guard bound == 0 else { throw Failure("\(path): \(String(cString: strerror(errno)))") }
         Thread.detachNewThread {
-            while let (message, descriptors) = Self.receive(heard) {
-                if let shelf { shelf.take(message, descriptors) } else { for open in descriptors { close(open) } }
+            while let (message, descriptors) = Self.receive(listener) {
+                if let descriptorStore {
+                    descriptorStore.record(message, descriptors)
+                } else {
+                    for open in descriptors { close(open) }
+                }
                 kept.text.withLock { $0 += message + "\n" }
                 tell.yield(message)
             }
-            close(heard)
+            close(listener)
             tell.finish()
         }
     }

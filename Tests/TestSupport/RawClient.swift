@@ -6,27 +6,27 @@ package final class RawClient {
     private let descriptor: Int32
     private var received: [UInt8] = []
 
-    /// - Parameter patience: for each call; longer is a failed test, not a slow one.
-    package init(_ path: String, patience: Int = 20) throws {
+    /// - Parameter timeout: for each call; longer is a failed test, not a slow one.
+    package init(_ path: String, timeout: Int = 20) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        try Self.connect(descriptor, to: &address, patience)
+        try Self.connect(descriptor, to: &address, timeout)
     }
 
     /// To a port of 127.0.0.1.
-    package init(port: Int, patience: Int = 20) throws {
+    package init(port: Int, timeout: Int = 20) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        try Self.connect(descriptor, to: &address, patience)
+        try Self.connect(descriptor, to: &address, timeout)
     }
 
     private static func connect<Address>(
-        _ descriptor: Int32, to address: inout Address, _ patience: Int
+        _ descriptor: Int32, to address: inout Address, _ timeout: Int
     ) throws {
         let connected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -38,7 +38,7 @@ package final class RawClient {
             Foundation.close(descriptor)
             throw Failure("connect: \(reason)")
         }
-        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        var limit = timeval(tv_sec: timeout, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }

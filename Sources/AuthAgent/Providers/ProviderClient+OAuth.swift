@@ -104,7 +104,7 @@ extension ProviderClient {
                     "\(profile.title) offers no revocation (RFC 7009), so the tokens may be valid there until they expire.",
                     cause: "no_revocation"))
         }
-        var kept: [(name: String, why: AgentError)] = []
+        var kept: [(name: String, reason: AgentError)] = []
         for (token, kind, name) in [
             (record.tokens.refreshToken, "refresh_token", "the refresh token"),
             (record.tokens.accessToken, "access_token", "the access token"),
@@ -124,7 +124,7 @@ extension ProviderClient {
                 kept.append((name, error.error))
             }
         }
-        guard var error = kept.first?.why else { return }
+        guard var error = kept.first?.reason else { return }
         error.message = "\(kept.map(\.name).joined(separator: " and ")) may still be good there. \(error.message)"
         throw .refused(error)
     }

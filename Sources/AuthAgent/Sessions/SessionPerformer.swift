@@ -55,7 +55,7 @@ struct SessionPerformer: ActionPerformer {
                 }
             // The agent's end has cut it off, not the provider.
             if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
-            context.tokenRequests.record(record.provider, result, took: context.clock.now().boot - sentAt.boot)
+            context.tokenRequests.record(record.provider, result, duration: context.clock.now().boot - sentAt.boot)
             if case .failure(.temporary(_, let wait?)) = result {
                 await renewals.send(.held(RenewalQueue.Provider(record), for: wait))
             }

@@ -17,7 +17,7 @@ package final class TokenRequestStatistics: Sendable {
         counts.withLock { $0.values.sorted { $0.provider < $1.provider } }
     }
 
-    func record(_ provider: String, _ result: Result<Grant, ProviderFailure>, took: Duration) {
+    func record(_ provider: String, _ result: Result<Grant, ProviderFailure>, duration: Duration) {
         counts.withLock { counts in
             var count = counts[provider] ?? TokenRequestCounts(provider: provider)
             if case .failure(let failure) = result {
@@ -27,10 +27,10 @@ package final class TokenRequestStatistics: Sendable {
             } else {
                 count.succeeded += 1
             }
-            for bound in TokenRequestCounts.bounds where took <= .milliseconds(bound) {
+            for bound in TokenRequestCounts.bounds where duration <= .milliseconds(bound) {
                 count.within["\(bound)", default: 0] += 1
             }
-            count.took += took
+            count.duration += duration
             counts[provider] = count
         }
     }

@@ -201,7 +201,7 @@ final class SignInPerformer: ActionPerformer {
     ) async -> SignInEvent? {
         guard let listener = redirect.withLock({ $0?.listener }) else { return nil }
         for await visit in listener.visits {
-            switch try? await runner.ask({ .cameBack($0, uri: nil, query: visit.query) }) {
+            switch try? await runner.ask({ .redirected($0, uri: nil, query: visit.query) }) {
             case .failure?:
                 visit.show(.unrelated)
                 continue

@@ -158,7 +158,7 @@ package final class SignInService: Sendable {
         let parts = params.address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count == 2 ? String(parts[1].prefix { $0 != "#" }) : ""
         for signIn in signIns.withLock({ Array($0.inProgress.values) }) {
-            let reply = try? await signIn.runner.ask { .cameBack($0, uri: String(parts[0]), query: query) }
+            let reply = try? await signIn.runner.ask { .redirected($0, uri: String(parts[0]), query: query) }
             if case .success = reply { return }
         }
         throw .unknownAddress

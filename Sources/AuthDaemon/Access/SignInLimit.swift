@@ -37,13 +37,13 @@ package final class SignInLimit: Sendable {
     /// Counts a sign-in, or an answer of one.
     /// - Parameter method: one of ``methods``.
     /// - Throws: `busy` if there were too many.
-    func take(_ caller: CallerIdentity, for method: String = LoginStart.name) throws(AgentError) {
+    func spend(_ caller: CallerIdentity, for method: String = LoginStart.name) throws(AgentError) {
         let now = clock.now().boot
         let isAnswer = method == LoginAnswer.name
         let wait = inside.withLock { inside in
             let perHour = inside.perHour * (isAnswer ? Self.answersPerSignIn : 1)
             let kind = isAnswer ? \Contents.answers : \Contents.allowances
-            return inside[keyPath: kind].take(caller.unit, of: caller.userID, perHour: perHour, at: now)
+            return inside[keyPath: kind].spend(caller.unit, of: caller.userID, perHour: perHour, at: now)
         }
         guard let wait else { return }
         throw AgentError(

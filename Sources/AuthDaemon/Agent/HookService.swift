@@ -76,7 +76,7 @@ private final class HookPerformer: ActionPerformer {
         case .ended(.exited(let status)): logger.warning("A hook ended with status \(status).", metadata: metadata)
         case .ended(.killed(let signal)): logger.warning("A hook was ended by signal \(signal).", metadata: metadata)
         case .ended(.notStarted(let reason)): logger.warning("A hook did not run: \(reason).", metadata: metadata)
-        case .tookTooLong:
+        case .timedOut:
             logger.warning("A hook took longer than \(HookMachine.maxTime) and was killed.", metadata: metadata)
         }
     }

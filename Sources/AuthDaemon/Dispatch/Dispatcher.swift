@@ -39,7 +39,7 @@ package struct Dispatcher: Sendable {
         // Confined clients never sign in, so they must not use up what others may.
         if caller.confinement == nil, SignInLimit.methods.contains(request.method) {
             do throws(AgentError) {
-                try signInLimit.take(caller.identity, for: request.method)
+                try signInLimit.spend(caller.identity, for: request.method)
             } catch {
                 return .now(.failure(error))
             }

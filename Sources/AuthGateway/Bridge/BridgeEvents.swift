@@ -16,7 +16,7 @@ package enum BridgeEvent: Sendable {
     case inputEnded
     /// A signal, or the program reads no more.
     case stop
-    case token(CallID, TokenAnswer)
+    case token(CallID, TokenOutcome)
     /// Without the body.
     case head(CallID, HTTPResponse)
     case piece(CallID, [UInt8])
@@ -50,7 +50,7 @@ package struct TokenQuestion: Sendable {
     package var nonce: String?
 }
 
-package enum TokenAnswer: Sendable {
+package enum TokenOutcome: Sendable {
     case token(BridgeToken)
     /// No session belongs to the URL. The request is sent without a token; if the server wants one, this is why there is none.
     case none(BridgeProblem)

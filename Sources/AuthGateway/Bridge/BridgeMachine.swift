@@ -192,7 +192,7 @@ package struct BridgeMachine: Machine {
         exchanges[id] = exchange
     }
 
-    private mutating func received(_ answer: TokenAnswer, for call: CallID, _ turn: inout BridgeTurn) {
+    private mutating func received(_ answer: TokenOutcome, for call: CallID, _ turn: inout BridgeTurn) {
         guard let id = calls[call], var exchange = exchanges[id] else { return }
         switch answer {
         case .token(let token): (exchange.token, exchange.anonymity) = (token, nil)

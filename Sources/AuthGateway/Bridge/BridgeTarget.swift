@@ -28,7 +28,7 @@ package struct BridgeTarget: Sendable {
 
     /// What a request gets if the agent cannot be asked. A server without authorization needs neither an agent nor a keyring; a
     /// session that the user chose must be used.
-    package func answer(without reason: BridgeProblem) -> TokenAnswer {
+    package func answer(without reason: BridgeProblem) -> TokenOutcome {
         session == nil ? .none(reason) : .failed(reason)
     }
 

@@ -39,9 +39,9 @@ struct MessageOutline {
     }
 
     private static func readObject(_ scan: inout Scan, into members: inout JSONObject) -> Bool {
-        guard scan.take(UInt8(ascii: "{")) else { return false }
+        guard scan.accept(UInt8(ascii: "{")) else { return false }
         scan.skipSpace()
-        if scan.take(UInt8(ascii: "}")) { return true }
+        if scan.accept(UInt8(ascii: "}")) { return true }
         repeat {
             scan.skipSpace()
             let start = scan.offset
@@ -62,8 +62,8 @@ struct MessageOutline {
             default: break
             }
             scan.skipSpace()
-        } while scan.take(UInt8(ascii: ","))
-        return scan.take(UInt8(ascii: "}"))
+        } while scan.accept(UInt8(ascii: ","))
+        return scan.accept(UInt8(ascii: "}"))
     }
 }
 
@@ -78,7 +78,7 @@ private struct Scan {
 
     var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    mutating func take(_ byte: UInt8) -> Bool {
+    mutating func accept(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         offset += 1
         return true
@@ -90,21 +90,21 @@ private struct Scan {
 
     /// An array whose elements are read by `element`.
     mutating func list(_ element: (inout Scan) -> Bool) -> Bool {
-        guard take(UInt8(ascii: "[")) else { return false }
+        guard accept(UInt8(ascii: "[")) else { return false }
         skipSpace()
-        if take(UInt8(ascii: "]")) { return true }
+        if accept(UInt8(ascii: "]")) { return true }
         repeat {
             skipSpace()
             guard element(&self) else { return false }
             skipSpace()
-        } while take(UInt8(ascii: ","))
-        return take(UInt8(ascii: "]"))
+        } while accept(UInt8(ascii: ","))
+        return accept(UInt8(ascii: "]"))
     }
 
     /// Between a key and its value.
     mutating func colon() -> Bool {
         skipSpace()
-        guard take(UInt8(ascii: ":")) else { return false }
+        guard accept(UInt8(ascii: ":")) else { return false }
         skipSpace()
         return true
     }
@@ -133,11 +133,11 @@ private struct Scan {
             }
             while let end = ends.last {
                 skipSpace()
-                if take(end) {
+                if accept(end) {
                     ends.removeLast()
                     continue
                 }
-                guard take(UInt8(ascii: ",")) else { return false }
+                guard accept(UInt8(ascii: ",")) else { return false }
                 if end == UInt8(ascii: "}"), !key() { return false }
                 break
             }
@@ -151,7 +151,7 @@ private struct Scan {
     }
 
     mutating func string() -> Bool {
-        guard take(UInt8(ascii: "\"")) else { return false }
+        guard accept(UInt8(ascii: "\"")) else { return false }
         while let byte = next {
             offset += 1
             switch byte {
@@ -180,11 +180,11 @@ private struct Scan {
     }
 
     private mutating func number() -> Bool {
-        _ = take(UInt8(ascii: "-"))
-        guard take(UInt8(ascii: "0")) || digits() else { return false }
-        if take(UInt8(ascii: ".")), !digits() { return false }
-        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
-            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+        _ = accept(UInt8(ascii: "-"))
+        guard accept(UInt8(ascii: "0")) || digits() else { return false }
+        if accept(UInt8(ascii: ".")), !digits() { return false }
+        if accept(UInt8(ascii: "e")) || accept(UInt8(ascii: "E")) {
+            if !accept(UInt8(ascii: "+")) { _ = accept(UInt8(ascii: "-")) }
             return digits()
         }
         return true

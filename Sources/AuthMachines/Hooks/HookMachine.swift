@@ -20,7 +20,7 @@ package enum HookAction: Sendable, Equatable {
 
 package enum HookReport: Sendable, Equatable {
     case ended(HookOutcome)
-    case tookTooLong
+    case timedOut
 }
 
 /// Decides when the commands of hooks run.
@@ -56,7 +56,7 @@ package struct HookMachine: Machine {
         case .requested(let run): add(run)
         case .finished(let outcome):
             if let running {
-                turn.act(.report(running.run, running.isLate ? .tookTooLong : .ended(outcome)))
+                turn.act(.report(running.run, running.isLate ? .timedOut : .ended(outcome)))
             }
             running = nil
         case .wake: break

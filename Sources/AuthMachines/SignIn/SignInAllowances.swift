@@ -33,7 +33,7 @@ package struct SignInAllowances: Sendable {
     /// Takes one sign-in of each group, or none.
     /// - Parameter perHour: of a unit, above 0.
     /// - Returns: after which time another try is allowed; `nil`: this one is.
-    package mutating func take(_ unit: String?, of user: UInt32, perHour: Int, at now: BootInstant) -> Duration? {
+    package mutating func spend(_ unit: String?, of user: UInt32, perHour: Int, at now: BootInstant) -> Duration? {
         // A user's groups are few, because each has a share of the user's allowance.
         used = used.compactMapValues { batches in
             let kept = batches.drop { now - $0.last >= Self.window }

@@ -23,7 +23,7 @@ package indirect enum SignInEvent: Sendable {
     /// The user is back from the browser.
     /// - Parameter uri: an address of a private scheme, which the desktop has passed on: it gets its reply at once; `nil`: a
     ///   browser has come to the address that the sign-in listens at, and waits. A failure: this sign-in did not send it.
-    case cameBack(CallerID, uri: String?, query: String)
+    case redirected(CallerID, uri: String?, query: String)
 
     // Results of the machine's own actions.
     /// The session's provider has answered one request of the sign-in.

@@ -65,7 +65,7 @@ extension SignInMachine {
     }
 
     /// - Parameter uri: what the desktop was called with; `nil`: a browser, which waits for the page of the next step.
-    mutating func cameBack(_ caller: CallerID, _ uri: String?, _ query: String, _ turn: inout SignInTurn) {
+    mutating func redirected(_ caller: CallerID, _ uri: String?, _ query: String, _ turn: inout SignInTurn) {
         guard case .inBrowser(let authorization, _) = stage, let step = stepAway(at: turn.now),
             uri.map({ $0.utf8.elementsEqual(authorization.attempt.redirectURI.utf8) }) ?? true
         else { return turn.reply(.failure(.unknownAddress), to: caller) }

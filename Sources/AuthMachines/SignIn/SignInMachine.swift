@@ -179,7 +179,7 @@ package struct SignInMachine: Machine {
                 if attempt != nil, !hasEnded { forgetRegistration(&turn) }
                 cancel(for: caller, &turn)
             case .abandoned(let caller): cancel(for: caller, &turn)
-            case .cameBack(let caller, let uri, let query): cameBack(caller, uri, query, &turn)
+            case .redirected(let caller, let uri, let query): redirected(caller, uri, query, &turn)
             default: if hasEnded { dropLate(event, &turn) } else { try receive(event, &turn) }
             }
         } catch {

@@ -59,7 +59,7 @@ package struct AgentFigures: Sendable {
                 text.sample(seconds + "_bucket", "\(count)", [provider, ("le", "\(Double(bound) / 1000)")])
             }
             text.sample(seconds + "_bucket", "\(counts.total)", [provider, ("le", "+Inf")])
-            text.sample(seconds + "_sum", Self.seconds(counts.took), [provider])
+            text.sample(seconds + "_sum", Self.seconds(counts.duration), [provider])
             text.sample(seconds + "_count", "\(counts.total)", [provider])
         }
     }

@@ -10,7 +10,7 @@ public struct TokenRequestCounts: WireObject {
     /// How many took at most so many milliseconds; the longest ones are only in the sums.
     public var within: [String: Int] = [:]
     /// All of them together.
-    public var took = Duration.zero
+    public var duration = Duration.zero
 
     public init(blank: Blank) {}
     package init(provider: String) {
@@ -25,6 +25,6 @@ public struct TokenRequestCounts: WireObject {
         try visitor.required("succeeded", &succeeded, .count)
         try visitor.written("failed", &failed, .countsByName)
         try visitor.written("within", &within, .countsByName)
-        try visitor.required("took_ms", &took, .length)
+        try visitor.required("took_ms", &duration, .length)
     }
 }

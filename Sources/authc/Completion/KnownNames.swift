@@ -5,8 +5,8 @@ import AuthWire
 /// Names for a shell's completion, from the agent; none without an agent.
 enum KnownNames {
     /// The user waits for the completion.
-    private static let patience = Duration.seconds(1)
-    private static let options = Options(timeout: patience)
+    private static let timeout = Duration.seconds(1)
+    private static let options = Options(timeout: timeout)
 
     static func sessions(_ options: Options = options) -> [String] {
         let list = try? options.connect().call(SessionListGet()).value
@@ -107,7 +107,7 @@ enum KnownNames {
     // MARK: The agent's answers
 
     private static func options(for line: CompletionLine) -> Options {
-        var options = Options(timeout: patience)
+        var options = Options(timeout: timeout)
         options.session = line.value(of: ["-s", "--session"])
         options.socket = line.value(of: ["--socket"])
         return options

@@ -21,7 +21,7 @@ extension AgentFigures {
     private func describe(_ counts: TokenRequestCounts) -> String {
         var text = "\(Self.count(counts.total, "request")) for tokens"
         if counts.total > 0 {
-            text += ", \(Span.text(.milliseconds(counts.took.wholeMilliseconds / Int64(counts.total)))) on average"
+            text += ", \(Span.text(.milliseconds(counts.duration.wholeMilliseconds / Int64(counts.total)))) on average"
         }
         let failures = counts.failed.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         guard !failures.isEmpty else { return text }

@@ -115,7 +115,7 @@ struct Trial {
     }
 
     private func loseNetwork() throws(Failure) {
-        try server.tell("away")
+        try server.sendCommand("away")
         try screen.note("The provider cannot be reached any more.")
         try screen.command("authc refresh")
         let refresh = try ended(begin(["refresh"]))
@@ -125,7 +125,7 @@ struct Trial {
         try screen.command("authc token")
         let token = try output(of: ["token"])
         try screen.result("\(token): still valid, and the session is kept")
-        try server.tell("back")
+        try server.sendCommand("back")
         try screen.note("The provider is back.")
         try screen.command("authc refresh")
         _ = try output(of: ["refresh"])

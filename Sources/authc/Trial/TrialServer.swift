@@ -44,7 +44,7 @@ final class TrialServer {
     }
 
     /// Sends a command and waits until it was done.
-    func tell(_ command: String) throws(Failure) {
+    func sendCommand(_ command: String) throws(Failure) {
         let bytes = Array((command + "\n").utf8)
         guard unsafe send(input.number, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw .internalError("authd-gateway has ended")

@@ -10,7 +10,7 @@ struct TokenSource: Sendable {
     /// Of several sessions that belong to the URL.
     let preferred: SessionName?
 
-    func answer(to question: TokenQuestion) async -> TokenAnswer {
+    func answer(to question: TokenQuestion) async -> TokenOutcome {
         do throws(ClientError) {
             return switch target.choice(from: try await client.sessions(), preferred: preferred) {
             case .none(let problem): .none(problem)
@@ -27,7 +27,7 @@ struct TokenSource: Sendable {
         }
     }
 
-    private func answer(to question: TokenQuestion, with status: SessionStatus) async -> TokenAnswer {
+    private func answer(to question: TokenQuestion, with status: SessionStatus) async -> TokenOutcome {
         do throws(ClientError) {
             // If nothing can renew it, one server's refusal must not end the session.
             if let refused = question.refused, refused.session == status.session, status.renews {

@@ -70,9 +70,9 @@ struct StreamPipeTests {
         read.cancel()
         await #expect(throws: AgentError.callerGone) { _ = try await read.value }
         #expect(down.hold([UInt8](repeating: 1, count: 3 * Limits.pieceBytes)))
-        let take = Task { try await down.receive([2]) }
-        take.cancel()
-        await #expect(throws: TransportError.cancelled) { try await take.value }
+        let receive = Task { try await down.receive([2]) }
+        receive.cancel()
+        await #expect(throws: TransportError.cancelled) { try await receive.value }
         #expect(try await down.read().bytes.count == 3 * Limits.pieceBytes)
     }
 

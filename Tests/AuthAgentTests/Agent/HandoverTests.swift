@@ -20,9 +20,9 @@ struct HandoverTests {
     @Test("are served while the store does not answer, and what is not among them is waited for")
     func servedAtOnce() async throws {
         let record = try Self.record()
-        let keeper = MemoryHandoverStore([HandedOverSession(record: record, isStored: true, isUnsaved: false)])
+        let handovers = MemoryHandoverStore([HandedOverSession(record: record, isStored: true, isUnsaved: false)])
         let store = HeldStore(holding: record)
-        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: handovers)
         try await example.running { sessions, _ in
             #expect(sessions.liveToken(TokenGet(session: record.session)) != nil)
             let status = try sessions.status(record.session)
@@ -47,29 +47,29 @@ struct HandoverTests {
 
     @Test("are handed on with what has changed, and not when they are signed out")
     func handedOn() async throws {
-        let (keeper, store) = (MemoryHandoverStore([]), HeldStore(holding: nil))
+        let (handovers, store) = (MemoryHandoverStore([]), HeldStore(holding: nil))
         store.answer()
-        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: handovers)
         try await example.running { sessions, signIns in
             // Nothing that a run before has left stays.
-            #expect(keeper.kept.withLock { $0 } == [[]])
+            #expect(handovers.kept.withLock { $0 } == [[]])
             _ = try await signIns.start(SessionRegistryTests.start)
-            #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-1")])
+            #expect(handovers.last.map(\.record.tokens.accessToken) == [Secret("token-1")])
             _ = try await sessions.refresh(SessionParams())
-            #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-2")])
+            #expect(handovers.last.map(\.record.tokens.accessToken) == [Secret("token-2")])
             _ = try await sessions.logout(SessionLogout())
-            #expect(keeper.last.isEmpty)
+            #expect(handovers.last.isEmpty)
         }
     }
 
     @Test("of a store in memory are none")
     func memory() async throws {
-        let keeper = MemoryHandoverStore([])
+        let handovers = MemoryHandoverStore([])
         let example = try ExampleProvider(
-            store: MemoryStore(), transport: ExampleProvider.numbering(), handover: keeper)
+            store: MemoryStore(), transport: ExampleProvider.numbering(), handover: handovers)
         try await example.running { _, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
-            let kept = keeper.kept.withLock { $0 }
+            let kept = handovers.kept.withLock { $0 }
             #expect(!kept.isEmpty && kept.allSatisfy { $0.isEmpty })
         }
     }

@@ -9,7 +9,7 @@ struct ImportTests {
     /// Nothing is sealed here.
     private struct NoBundles: BundleSealing {
         func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8] { throw .tooShort }
-        func open(_ parcel: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret { throw .tooShort }
+        func open(_ bundle: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret { throw .tooShort }
     }
 
     private static func running(

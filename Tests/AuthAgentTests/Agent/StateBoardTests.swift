@@ -11,10 +11,10 @@ import Testing
 struct StateBoardTests {
     private final class EventCollector: Sendable {
         let events = Mutex<[AgentEvent]>([])
-        let whileHearing = Mutex<(@Sendable () -> Void)?>(nil)
+        let whileRecording = Mutex<(@Sendable () -> Void)?>(nil)
 
-        func hear(_ event: AgentEvent) {
-            let meanwhile = whileHearing.withLock { meanwhile in
+        func record(_ event: AgentEvent) {
+            let meanwhile = whileRecording.withLock { meanwhile in
                 defer { meanwhile = nil }
                 return meanwhile
             }
@@ -25,26 +25,26 @@ struct StateBoardTests {
         var states: [NetworkState?] { events.withLock { $0.map(\.network?.state) } }
     }
 
-    private let hearer = EventCollector()
+    private let collector = EventCollector()
     private let board: StateBoard
 
     init() {
-        board = StateBoard(storeKind: .memory, clock: ManualClock(), publish: { [hearer] in hearer.hear($0) })
+        board = StateBoard(storeKind: .memory, clock: ManualClock(), publish: { [collector] in collector.record($0) })
     }
 
     @Test("a change that is made while an earlier one is told is told after it, each with its own state")
     func nested() {
-        hearer.whileHearing.withLock { meanwhile in
+        collector.whileRecording.withLock { meanwhile in
             meanwhile = { [board] in board.put(network: .online, providers: [:]) }
         }
         board.put(network: .limited, providers: [:])
-        #expect(hearer.states == [.limited, .online])
+        #expect(collector.states == [.limited, .online])
     }
 
     @Test("a change by another thread does not overtake one that is being told, and does not wait for it")
     func overtaking() async {
         let (isHeld, mayGoOn) = (OneShot<Void>(), DispatchSemaphore(value: 0))
-        hearer.whileHearing.withLock { meanwhile in
+        collector.whileRecording.withLock { meanwhile in
             meanwhile = {
                 isHeld.send(())
                 mayGoOn.wait()
@@ -57,11 +57,11 @@ struct StateBoardTests {
         }
         _ = await isHeld.value()
         board.put(network: .portal, providers: [:])
-        #expect(hearer.states.isEmpty)
+        #expect(collector.states.isEmpty)
         #expect(board.network.state == .portal)
         mayGoOn.signal()
         _ = await first.value()
-        #expect(hearer.states == [.offline, .portal])
+        #expect(collector.states == [.offline, .portal])
     }
 
     @Test("the last event of many threads shows the last state")
@@ -73,7 +73,7 @@ struct StateBoardTests {
                 }
             }
             // The one that tells may still be at it only until its own change has returned.
-            #expect(hearer.events.withLock { $0.last }?.network == board.network)
+            #expect(collector.events.withLock { $0.last }?.network == board.network)
         }
     }
 }

@@ -110,7 +110,7 @@ struct OAuthSessionTests {
                     return Self.metadata(["revocation_endpoint": "http://127.0.0.1:1/revoke"])
                 }
                 if request.hasSuffix("revoke") { return ExampleProvider.json(isAccepted ? 200 : 503, "{}") }
-                return ExampleProvider.json(200, #"{"access_token":"aimed-\#(earlier)","expires_in":1000}"#)
+                return ExampleProvider.json(200, #"{"access_token":"targeted-\#(earlier)","expires_in":1000}"#)
             } _: { sessions, _, clock in
                 _ = try await sessions.token(TokenGet(scopes: ["read"]))
                 clock.advance(Self.turn)
@@ -119,7 +119,7 @@ struct OAuthSessionTests {
             }
             let revoked = seen.filter { $0.request.hasSuffix("revoke") }.map { $0.form["token"] }
             #expect(revoked.prefix(2) == ["refresh-1", "token-1"])
-            #expect(Set(revoked.dropFirst(2)) == (isAccepted ? ["aimed-0", "aimed-1"] : []))
+            #expect(Set(revoked.dropFirst(2)) == (isAccepted ? ["targeted-0", "targeted-1"] : []))
         }
     }
 

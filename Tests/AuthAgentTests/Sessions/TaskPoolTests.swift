@@ -2,17 +2,17 @@ import AuthAgent
 import AuthConcurrency
 import Testing
 
-@Suite("The workshop", .timeLimit(.minutes(1)))
+@Suite("The task pool", .timeLimit(.minutes(1)))
 struct TaskPoolTests {
-    private let workshop = TaskPool()
+    private let pool = TaskPool()
     private let notes = RecordedNotes()
 
     @Test("does work that was accepted before it ran, even if it is cancelled by then")
     func cancelledBefore() async {
-        #expect(workshop.order { notes.add(Task.isCancelled ? "cancelled" : "not cancelled") })
+        #expect(pool.order { notes.add(Task.isCancelled ? "cancelled" : "not cancelled") })
         await Task {
             withUnsafeCurrentTask { if let task = $0 { task.cancel() } }
-            await workshop.run()
+            await pool.run()
         }.value
         #expect(notes.all == ["cancelled"])
     }
@@ -20,11 +20,11 @@ struct TaskPoolTests {
     @Test("does what its last work orders, and only then ends")
     func ordersMore() async {
         let hold = Hold()
-        workshop.order {
+        pool.order {
             await hold.pass()
-            for number in 1...3 { #expect(workshop.order { notes.add("more \(number)") }) }
+            for number in 1...3 { #expect(pool.order { notes.add("more \(number)") }) }
         }
-        let run = Task { await workshop.run() }
+        let run = Task { await pool.run() }
         await hold.isReached()
         run.cancel()
         await run.value
@@ -34,35 +34,35 @@ struct TaskPoolTests {
     @Test("that is cancelled waits for what has begun, takes what comes meanwhile, and then refuses")
     func stopWhileBusy() async {
         let (begun, go) = (OneShot<Void>(), OneShot<Void>())
-        workshop.order {
+        pool.order {
             begun.send(())
             _ = await withoutCancellation { await go.value() }
             notes.add("begun")
         }
         let run = Task {
-            await workshop.run()
+            await pool.run()
             notes.add("end")
         }
         _ = await begun.value()
         run.cancel()
-        #expect(workshop.order { notes.add("late") })
+        #expect(pool.order { notes.add("late") })
         go.send(())
         await run.value
         #expect(notes.all.sorted() == ["begun", "end", "late"])
         #expect(notes.all.last == "end")
-        #expect(!workshop.order { notes.add("too late") })
+        #expect(!pool.order { notes.add("too late") })
         #expect(notes.all.count == 3)
     }
 
     @Test("loses no work that is ordered from many tasks while it is cancelled")
     func race() async {
         let done = Counter()
-        let run = Task { await workshop.run() }
+        let run = Task { await pool.run() }
         let accepted = await withTaskGroup(of: Int.self) { group in
             for _ in 1...8 {
                 group.addTask {
                     var accepted = 0
-                    for _ in 1...200 where workshop.order({ _ = done.next() }) { accepted += 1 }
+                    for _ in 1...200 where pool.order({ _ = done.next() }) { accepted += 1 }
                     return accepted
                 }
             }

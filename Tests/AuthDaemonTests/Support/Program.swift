@@ -28,12 +28,12 @@ final class Program: Sendable {
     func signal(_ number: Int32) { child.kill(number) }
 
     /// Returns when it reports that it is ready; fails if it ends before.
-    func ready() async throws { try await hears { $0.contains("READY=1") } }
+    func ready() async throws { try await waitForState { $0.contains("READY=1") } }
 
     /// Waits for the next such notification to the service manager.
     @discardableResult
-    func hears(_ wanted: (String) -> Bool) async throws -> String {
-        guard let message = await manager.message(wanted) else {
+    func waitForState(_ matches: (String) -> Bool) async throws -> String {
+        guard let message = await manager.message(matches) else {
             throw Failure("it ended without telling the service manager: \(await errors())")
         }
         return message

@@ -46,7 +46,7 @@ struct HookMachineTests {
         #expect(late.actions == [.stop] && late.wakeUp == nil)
         #expect(machine.handle(.wake, at: Self.moment(.seconds(11))).actions == [])
         let next = machine.handle(.finished(.killed(signal: 9)), at: Self.moment(.seconds(12)))
-        #expect(next.actions == [.report(Self.run(1), .tookTooLong), .start(Self.run(2))])
+        #expect(next.actions == [.report(Self.run(1), .timedOut), .start(Self.run(2))])
         #expect(next.wakeUp == Self.moment(.seconds(22)).boot)
     }
 

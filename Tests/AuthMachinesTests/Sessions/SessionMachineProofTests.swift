@@ -173,7 +173,7 @@ struct SessionMachineProofTests {
     }
 
     @Test("the same applies to a targeted token")
-    func aimed() throws {
+    func targeted() throws {
         var bench = bench()
         let target = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
         bench.send(.targetedTokenRequested(CallerID(1), target, minValid: nil))
@@ -187,7 +187,7 @@ struct SessionMachineProofTests {
     }
 
     @Test("one refusal of the store answers all callers of targeted tokens, not one try for each")
-    func aimsInARow() throws {
+    func targetsInARow() throws {
         var bench = bench()
         bench.advance(.seconds(1100))
         bench.tokenRequested(1)

@@ -52,7 +52,7 @@ struct SessionMachineSignOutTests {
             .replaced(
                 MachineBench.otherSignIn(token: "new", life: .seconds(1000), at: bench.elapsed), sentAt: bench.now))
         let grant = Grant(
-            accessToken: Secret("aimed"), refreshToken: Secret("rotated"), issuedAt: bench.now.wall,
+            accessToken: Secret("targeted"), refreshToken: Secret("rotated"), issuedAt: bench.now.wall,
             expiresAt: bench.now.wall + .seconds(60))
         bench.send(.requestEnded(try #require(bench.targetedRequests.first), .success(grant), sentAt: bench.now))
         #expect(bench.revocations.map(\.tokens.refreshToken) == [Secret("rotated")])
@@ -84,13 +84,13 @@ struct SessionMachineSignOutTests {
         let target = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
         bench.send(.targetedTokenRequested(CallerID(1), target, minValid: nil))
         let grant = Grant(
-            accessToken: Secret("aimed"), issuedAt: bench.now.wall, expiresAt: bench.now.wall + .seconds(60))
+            accessToken: Secret("targeted"), issuedAt: bench.now.wall, expiresAt: bench.now.wall + .seconds(60))
         bench.send(.requestEnded(try #require(bench.targetedRequests.first), .success(grant), sentAt: bench.now))
         bench.send(
             .replaced(
                 MachineBench.otherSignIn(token: "new", life: .seconds(1000), at: bench.elapsed), sentAt: bench.now,
                 revokesFormer: true))
-        #expect(bench.revocations.map(\.tokens.accessToken) == [Secret("token-1"), Secret("aimed")])
+        #expect(bench.revocations.map(\.tokens.accessToken) == [Secret("token-1"), Secret("targeted")])
     }
 
     @Test("are what a renewal brings also if the first sign-out was to be kept from the provider, and a second was not")

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 import Testing
 
-/// Tokens for aims of their own: each is a flight with the session's one refresh token.
+/// Tokens for targets: each is a request with the session's one refresh token.
 @Suite("Session machine: tokens for one scope or audience")
 struct SessionMachineTargetTests {
     private static func target(_ scopes: [String]? = ["read"], _ audience: String? = nil) throws -> TokenTarget {
@@ -241,7 +241,7 @@ struct SessionMachineTargetTests {
         #expect(bench.token(for: 3) == "write-1")
     }
 
-    @Test("an aim that is refused ends no session, not even by invalid_grant, and is not asked about in a storm")
+    @Test("a refused target does not end the session, not even with invalid_grant, and is not requested again at once")
     func refused() throws {
         var bench = MachineBench()
         let target = try Self.target(nil, "https://api.example.org")

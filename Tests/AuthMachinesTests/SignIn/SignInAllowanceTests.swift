@@ -12,7 +12,7 @@ struct SignInAllowanceTests {
         at now: BootInstant = start
     ) -> Int {
         (0..<tries).reduce(0) { count, _ in
-            count + (allowances.take(unit, of: user, perHour: perHour, at: now) == nil ? 1 : 0)
+            count + (allowances.spend(unit, of: user, perHour: perHour, at: now) == nil ? 1 : 0)
         }
     }
 
@@ -21,7 +21,7 @@ struct SignInAllowanceTests {
         var allowances = SignInAllowances()
         #expect(Self.allowed(&allowances, 1, unit: "a.service") == 1)
         #expect(Self.allowed(&allowances, 100, unit: "a.service", at: Self.start + .seconds(600)) == 59)
-        let wait = allowances.take("a.service", of: 1000, perHour: 60, at: Self.start + .seconds(600))
+        let wait = allowances.spend("a.service", of: 1000, perHour: 60, at: Self.start + .seconds(600))
         #expect(wait == .seconds(3000))
         #expect(Self.allowed(&allowances, 100, unit: "a.service", at: Self.start + .seconds(3599)) == 0)
         #expect(Self.allowed(&allowances, 100, unit: "a.service", at: Self.start + .seconds(3600)) == 1)

@@ -15,12 +15,12 @@ struct SignInAuthorizationTests {
         #expect(bench.actionNames == ["listen"])
         let step = try bench.step(for: starter)
         #expect(step.kind == .browser && step.url == attempt.url)
-        let unrelated = bench.ask { .cameBack($0, uri: nil, query: "code=c&state=other") }
+        let unrelated = bench.ask { .redirected($0, uri: nil, query: "code=c&state=other") }
         #expect(try bench.failure(for: unrelated) == .unknownAddress)
         let query = try attempt.query()
-        let visitor = bench.ask { .cameBack($0, uri: nil, query: query) }
+        let visitor = bench.ask { .redirected($0, uri: nil, query: query) }
         #expect(bench.actionNames == ["stopListening", "requestToken"])
-        let second = bench.ask { .cameBack($0, uri: nil, query: query) }
+        let second = bench.ask { .redirected($0, uri: nil, query: query) }
         #expect(try bench.failure(for: second) == .unknownAddress)
         bench.send(.tokenReceived(.success(bench.grant("t")), sentAt: bench.now))
         #expect(bench.actionNames == ["examine"])
@@ -36,7 +36,7 @@ struct SignInAuthorizationTests {
         var bench = try SignInBench.oauth("browser")
         let (_, attempt) = try bench.beginBrowser()
         let query = try attempt.query()
-        bench.ask { .cameBack($0, uri: nil, query: query) }
+        bench.ask { .redirected($0, uri: nil, query: query) }
         // The clock was an hour ahead when the token was requested.
         let sentAt = Moment(boot: bench.now.boot, wall: bench.now.wall + .seconds(3600))
         var grant = bench.grant("t")
@@ -56,7 +56,7 @@ struct SignInAuthorizationTests {
         var bench = try SignInBench.oauth("browser")
         let (_, attempt) = try bench.beginBrowser()
         let query = try attempt.query("error=access_denied")
-        let visitor = bench.ask { .cameBack($0, uri: nil, query: query) }
+        let visitor = bench.ask { .redirected($0, uri: nil, query: query) }
         #expect(try bench.step(for: visitor).error?.kind == .denied)
         #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
     }
@@ -80,9 +80,9 @@ struct SignInAuthorizationTests {
         var exchanging = bench
         bench.ask { .cancelRequested($0) }
         #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
-        let visitor = bench.ask { .cameBack($0, uri: nil, query: query) }
+        let visitor = bench.ask { .redirected($0, uri: nil, query: query) }
         #expect(try bench.failure(for: visitor) == .unknownAddress)
-        exchanging.ask { .cameBack($0, uri: nil, query: query) }
+        exchanging.ask { .redirected($0, uri: nil, query: query) }
         exchanging.ask { .cancelRequested($0) }
         exchanging.send(.tokenReceived(.success(exchanging.grant("late")), sentAt: exchanging.now))
         #expect(exchanging.revoked == ["late"])
@@ -107,14 +107,14 @@ struct SignInAuthorizationTests {
         let (starter, attempt) = try bench.beginBrowser()
         #expect(try bench.step(for: starter).redirectScheme == "com.example.app")
         let query = try attempt.query()
-        let elsewhere = bench.ask { .cameBack($0, uri: "com.example.app:/other", query: query) }
+        let elsewhere = bench.ask { .redirected($0, uri: "com.example.app:/other", query: query) }
         #expect(try bench.failure(for: elsewhere) == .unknownAddress)
-        let unrelated = bench.ask { .cameBack($0, uri: redirect.uri, query: "code=c&state=x") }
+        let unrelated = bench.ask { .redirected($0, uri: redirect.uri, query: "code=c&state=x") }
         #expect(try bench.failure(for: unrelated) == .unknownAddress)
-        let desktop = bench.ask { .cameBack($0, uri: redirect.uri, query: query) }
+        let desktop = bench.ask { .redirected($0, uri: redirect.uri, query: query) }
         #expect(try bench.failure(for: desktop) == nil)
         #expect(bench.requested.count == 1)
-        let again = bench.ask { .cameBack($0, uri: redirect.uri, query: query) }
+        let again = bench.ask { .redirected($0, uri: redirect.uri, query: query) }
         #expect(try bench.failure(for: again) == .unknownAddress)
     }
 
@@ -252,7 +252,7 @@ struct SignInAuthorizationTests {
         let client = try SignInBench.client("one")
         let (_, attempt) = try bench.beginBrowser(registeredAs: client)
         let query = try attempt.query()
-        bench.ask { .cameBack($0, uri: nil, query: query) }
+        bench.ask { .redirected($0, uri: nil, query: query) }
         bench.send(.tokenReceived(.failure(.refused(Self.unknownClient())), sentAt: bench.now))
         #expect(bench.forgotten == [client])
         #expect(bench.actionNames.last == "end")

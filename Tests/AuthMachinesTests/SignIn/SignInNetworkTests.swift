@@ -148,7 +148,7 @@ struct SignInNetworkTests {
         let attempt = try bench.attempt()
         bench.send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt, listens: true))))
         let query = try attempt.query()
-        let browser = bench.ask { .cameBack($0, uri: nil, query: query) }
+        let browser = bench.ask { .redirected($0, uri: nil, query: query) }
         let action = try #require(bench.actions.last)
         #expect(bench.actionNames.last == "requestToken")
         bench.send(.networkMissing(action))

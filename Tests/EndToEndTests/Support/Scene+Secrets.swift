@@ -13,7 +13,7 @@ extension Scene {
         for (number, agent) in agents.withLock({ $0 }).enumerated() {
             await agent.child.end()
             texts["the log of agent \(number)"] = agent.child.err.text + agent.child.out.text
-            texts["what agent \(number) told the service manager"] = agent.notifications.heard
+            texts["what agent \(number) told the service manager"] = agent.notifications.received
         }
         #expect(search.findings(in: texts).isEmpty)
     }

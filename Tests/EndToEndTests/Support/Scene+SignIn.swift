@@ -34,7 +34,7 @@ extension Scene {
     func ask(_ method: String, _ params: JSON) async throws -> JSON {
         let path = desktop.folder.path + "/run/authd/socket"
         return try await onThread {
-            let answer = try RawClient(path, patience: 60).ask(method, params)
+            let answer = try RawClient(path, timeout: 60).ask(method, params)
             return answer["result"] ?? answer
         }
     }

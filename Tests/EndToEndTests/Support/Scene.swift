@@ -61,12 +61,12 @@ final class Scene: Sendable {
         _ = try desktop.folder.write(environments.joined(separator: "\n"), to: "config/authd/authd.toml")
     }
 
-    /// - Parameter shelf: what the manager keeps from one run to the next; without one each begins with nothing.
+    /// - Parameter descriptorStore: what the manager keeps from one run to the next; without one each begins with nothing.
     func startAgent(
         _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
-        shelf: FakeDescriptorStore? = nil
+        descriptorStore: FakeDescriptorStore? = nil
     ) async throws {
-        let agent = try await Agent(on: desktop, arguments, with: more, through: through, shelf: shelf)
+        let agent = try await Agent(on: desktop, arguments, with: more, through: through, descriptorStore: descriptorStore)
         running.withLock { $0 = agent }
         agents.withLock { $0.append(agent) }
     }
@@ -74,10 +74,10 @@ final class Scene: Sendable {
     /// The agent's end, and another one.
     func restart(
         _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
-        shelf: FakeDescriptorStore? = nil
+        descriptorStore: FakeDescriptorStore? = nil
     ) async throws {
         try await agent.child.end()
-        try await startAgent(arguments, with: more, through: through, shelf: shelf)
+        try await startAgent(arguments, with: more, through: through, descriptorStore: descriptorStore)
     }
 
     /// Puts lines before what the settings say of providers.

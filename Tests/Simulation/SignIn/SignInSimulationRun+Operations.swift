@@ -102,7 +102,7 @@ extension SignInSimulationRun {
     private func visitBrowser(_ visit: BrowserVisit) {
         guard let signIn = signIns[newest], signIn.isListening, let attempt = signIn.attempt else { return }
         let query = attempt.url.query(visit)
-        ask(newest) { .cameBack($0, uri: nil, query: query) }
+        ask(newest) { .redirected($0, uri: nil, query: query) }
     }
 }
 

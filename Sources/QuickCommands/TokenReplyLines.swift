@@ -1,5 +1,5 @@
 /// The agent's answers to a ping and to `token.get`, in the form in which it writes them.
-enum TokenAnswer {
+enum TokenReplyLines {
     /// How many lines belong to both answers.
     static let lines = 2
 
