@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# Of libauthclient.
+# The folder of libauthclient.
 LIBDIR ?= $(PREFIX)/lib
 SWIFT ?= swift
 INSTALL ?= install

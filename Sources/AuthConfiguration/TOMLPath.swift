@@ -19,7 +19,7 @@ package enum TOMLPath {
 
     package enum Component: Sendable, Equatable {
         case key(String)
-        /// Of a list, from 0.
+        /// The index in a list, from 0.
         case index(Int)
     }
 

@@ -23,7 +23,7 @@ struct TOMLHeader: Sendable {
 /// `key = value`.
 struct TOMLPair: Sendable {
     let path: String
-    /// Of the header above it, or of the inline table around it; empty at the top level.
+    /// The table of the header above it, or of the inline table around it; empty at the top level.
     let table: String
     let bytes: Range<Int>
     let isInline: Bool

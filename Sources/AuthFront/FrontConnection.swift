@@ -288,6 +288,6 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
 }
 
 extension FrontHead {
-    /// Of a request that could not be parsed.
+    /// The head of a request that could not be parsed.
     fileprivate static let unknown = FrontHead(method: "GET", target: "*", fields: [])
 }

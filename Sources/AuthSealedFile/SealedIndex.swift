@@ -8,7 +8,7 @@ import AuthWire
 struct SealedIndex: Sendable, Equatable {
     static let fileName = "index"
 
-    /// Of the next write.
+    /// The number of the next write.
     var next: UInt64 = 1
     /// By file name.
     var generations: [String: UInt64] = [:]

@@ -65,7 +65,7 @@ static inline void linux_refuse_descriptors(int fd) {
     (void)setsockopt(fd, SOL_SOCKET, pass_rights, &off, sizeof off);
 }
 
-// Who owns the TCP socket with these two ends (sock_diag(7)); ports in the order of this machine. Returns 0, or an errno:
+// Finds the owner of the TCP socket with these two ends (sock_diag(7)); ports in the order of this machine. Returns 0, or an errno:
 // ENOENT if there is no such socket, and if the kernel does not have the module.
 static inline int linux_tcp_owner(
     int family, const void *source, uint16_t source_port, const void *destination, uint16_t destination_port,

@@ -171,7 +171,7 @@ package struct BusMethod: Sendable {
         self.member = member
     }
 
-    /// Of the bus itself (D-Bus specification, "Message Bus Messages").
+    /// A method of the bus itself (D-Bus specification, "Message Bus Messages").
     fileprivate static func ofBus(_ member: String) -> BusMethod {
         BusMethod(
             destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",

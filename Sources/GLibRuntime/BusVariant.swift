@@ -97,7 +97,7 @@ package final class BusVariant {
         return BusVariant(taking: inner)
     }
 
-    /// Of a string, object path or signature.
+    /// The text of a string, object path or signature.
     package var string: String? {
         guard has(type: "s") || has(type: "o") || has(type: "g") else { return nil }
         return withRaw { raw in g_variant_get_string(raw, nil).map { String(cString: $0) } }

@@ -46,7 +46,7 @@ struct AgentSocket: ~Copyable {
         }
     }
 
-    /// Of CLOCK_MONOTONIC.
+    /// The time of CLOCK_MONOTONIC.
     private static func milliseconds() -> Int64 {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)

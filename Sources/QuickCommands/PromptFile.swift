@@ -17,7 +17,7 @@ enum PromptFile {
             else { return false }
             let words = line.afterNumber()
             guard let agent = words.number else { return false }
-            // Of an agent that has ended, nothing is shown. A process of another user is not the agent.
+            // Nothing is shown if the agent has ended. A process of another user is not the agent.
             return kill(agent, 0) != 0 || words.rest.count == 0 || Printer.print(words.rest)
         }
     }

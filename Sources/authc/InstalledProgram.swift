@@ -3,7 +3,7 @@ import Glibc
 
 /// The other programs of this release.
 enum InstalledProgram {
-    /// Of this process (proc_pid_exe(5)).
+    /// The path of this program (proc_pid_exe(5)).
     static func own() throws(Failure) -> String {
         guard let path = link else { throw .internalError("/proc/self/exe is not there") }
         return path

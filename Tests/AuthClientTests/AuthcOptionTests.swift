@@ -39,7 +39,7 @@ struct AuthcOptionTests {
     func deviceTimeout() async throws {
         let agent = try TestAgent { peer, request in
             switch request.method {
-            // Who the agent is, is asked before anything that may be secret is sent.
+            // The client asks for the identity of the agent before it sends anything that may be secret.
             case "agent.ping": peer.reply(request, ["pid": 1])
             case "login.start":
                 peer.reply(
@@ -76,7 +76,7 @@ struct AuthcOptionTests {
             agent.requests.last?.params?["fields"] == ["name": "Ada King", "list": [1, 2], "handle": "@ada"])
     }
 
-    /// Of an endpoint with an argument that is a secret.
+    /// An agent with an endpoint that has a secret argument.
     static func agentWithSecretArgument() throws -> TestAgent {
         let endpoint: JSON = [
             "name": "create-user", "method": "POST", "path": "/users",

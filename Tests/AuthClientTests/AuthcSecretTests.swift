@@ -11,7 +11,7 @@ struct AuthcSecretTests {
         "it shows the agent which program it is until the first answer, and its memory to nobody when the token comes",
         arguments: [["token"], ["token", "--timeout", "50s"]])
     func dumpable(arguments: [String]) async throws {
-        // Of `/proc/PID/mem`: the user's while the process may be dumped, root's from then on (proc(5)).
+        // The owner of `/proc/PID/mem`: the user's while the process may be dumped, root's from then on (proc(5)).
         let owners = Mutex<[String: uid_t]>([:])
         let agent = try TestAgent { peer, request in
             var found = stat()

@@ -26,7 +26,7 @@ struct CallerIdentityTests {
             (manager + "/app.slice/a.service/backup.service", "a.service", "app.slice", nil),
             (manager + "/app.slice/a.service/user@1000.service/app.slice/b.service", "a.service", "app.slice", nil),
             (manager + "/app.slice/a.service/session-3.scope", "a.service", "app.slice", nil),
-            // Of a name that the kernel uses.
+            // A name that the kernel uses.
             (manager + "/app.slice/_cpu.service", "cpu.service", "app.slice", nil),
             (manager + "/app.slice/gone.service (deleted)", "gone.service", "app.slice", nil),
             (manager + "/app.slice", nil, "app.slice", nil), (manager, nil, nil, nil), ("/", nil, nil, nil),

@@ -10,7 +10,7 @@ import Testing
 /// Clients of the extra socket, which try to get what its rules do not allow.
 @Suite("The extra socket", .timeLimit(.minutes(1)))
 struct ExtraSocketTests {
-    /// Of three sessions, one is hidden.
+    /// Three sessions; one is hidden.
     private static let names = ["private", "shop", "work"]
 
     private static func rules(

@@ -86,7 +86,7 @@ private final class Disk {
         for (name, bytes) in files { try place.put(Data(bytes), name) }
     }
 
-    /// After each step, each possible state of the disk: synced data is there. Of the rest, a file has all of its bytes, half
+    /// After each step, each possible state of the disk: synced data is there. Otherwise a file has all of its bytes, half
     /// of them or none, and each change of the folder has happened or not.
     static func everyLoss(of steps: [DurableFolder.Step]) -> some Sequence<(Int, Disk)> {
         (0...steps.count).lazy.flatMap { moment in

@@ -43,7 +43,7 @@ struct RequestTests {
         let request = try read(name, params)
         #expect(try read(name, request.json).json == request.json)
         let described = try #require(AgentMethods.named(name)).memberList.filter(\.isRequired).map(\.name)
-        // Of `provider` and `url`, one is required.
+        // Either `provider` or `url` is required.
         let alternatives: Set = name == "login.start" ? ["provider"] : []
         #expect(Set(described) == Set(params?.objectValue?.keys ?? []).subtracting(alternatives))
         for key in described {

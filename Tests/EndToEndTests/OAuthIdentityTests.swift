@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// Who signed in, and how a session ends: the real programs against an authorization server that misbehaves on order.
+/// The user that signed in, and how a session ends: the real programs against an authorization server that misbehaves on order.
 @Suite("OpenID Connect: who that is, and the end of it", .serialized, .timeLimit(.minutes(3)))
 struct OAuthIdentityTests {
     @Test("an invalid ID token prevents the sign-in")

@@ -64,7 +64,7 @@ struct ProtocolExamplesTests {
         case (.array(let one), .array(let other)):
             guard let shape = one.first else { return [] }
             if other.isEmpty { return ["\(place) is empty"] }
-            // Of a batch each element counts; of a list the first shows what one looks like.
+            // Each element of a batch counts; the first element of a list is the example for all.
             if place.isEmpty {
                 return zip(one, other).flatMap { differences($0, $1, at: "[]") }
                     + (one.count == other.count ? [] : ["\(other.count) answers"])

@@ -29,7 +29,7 @@ struct ShakeTests {
         return (result.terminationStatus, result.standardOutput)
     }
 
-    /// Of the second stream: the second pass fails; the third finds a process for each core and the script itself.
+    /// The second stream: the second pass fails; the third finds a process for each core and the script itself.
     private static let passes = """
         case "$*" in
         *--filter*) echo '✔ Test run with 5 tests in 2 suites passed after 0.1 seconds.'; exit;;

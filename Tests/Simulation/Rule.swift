@@ -21,7 +21,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case revoked = "24: after a sign-out that reached the provider, no token of it is live there"
     case lastChance = "25: a token that renews itself is renewed before its end, if 45 s are left for that"
 
-    // Of writes that wait (Docs/decisions/outbox.md).
+    // Writes that wait (Docs/decisions/outbox.md).
     case oneWrite = "15: one write of a session is in progress at a time"
     case writeOrder = "16: a write is sent when those before it have their end on the disk"
     case lostWrite = "17: a write ends only with a final answer, or because the user drops it"
@@ -31,7 +31,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case writeLiveness = "21: when the last fault is over, what waits is sent within 6 minutes"
     case writeThrift = "22: the tries of a write in an hour are limited"
 
-    // Of sign-ins (Docs/decisions/simulation.md).
+    // Sign-ins (Docs/decisions/simulation.md).
     case signInEnd = "26: a sign-in ends once, and does nothing after that"
     case signInInstall = "27: nothing is installed after the end of a sign-in, and nothing twice"
     case signInTokens = "28: tokens of a sign-in are installed or revoked, never both"

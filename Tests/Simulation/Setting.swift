@@ -5,7 +5,7 @@ package struct Setting: Sendable, Equatable {
     package var sessions = 1
     /// Agents at one store, each with all sessions: as on two machines that share a keyring.
     package var agents = 1
-    /// Of an access token; `nil`: the provider does not state it.
+    /// The lifetime of an access token; `nil`: the provider does not state it.
     package var life: Duration? = .seconds(3600)
     package var rotation = Rotation.rotating(grace: .zero, reuse: .revokes)
     /// It refuses renewals as long as its newest access token is valid for longer than this; `nil`: it never does.
@@ -15,7 +15,7 @@ package struct Setting: Sendable, Equatable {
     package var revokesFamily = true
     /// From a request to its answer.
     package var answerTime = Duration.milliseconds(10)...Duration.milliseconds(500)
-    /// Of one store call.
+    /// The time of one store call.
     package var storeTime = Duration.milliseconds(1)...Duration.milliseconds(20)
     /// What outlives the process beside the store is handed to the next one (sd_notify(3), FDSTORE).
     package var handsOver = false

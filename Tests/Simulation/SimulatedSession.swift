@@ -62,7 +62,7 @@ final class SimulatedSession {
         var isKnown = false
         /// Its dates are from another clock than that of now: when it is over at the latest.
         var doubtfulUntil: Duration?
-        /// Of the token when this was judged: a prolonged one is judged again.
+        /// The number for the token when this was judged: a prolonged one is judged again.
         var prolongations: Int
 
         init(facts: SimulatedProvider.Issued, validSince: WallTime? = nil) {

@@ -15,7 +15,7 @@ enum SimulationEvent {
     case storeAnswers(Int)
     /// The network watch has noticed how things are.
     case networkReported
-    /// Of one agent.
+    /// A restart of one agent.
     case restart(Int)
     case signInReaches(Int)
     case signInAnswered(Int)

@@ -113,7 +113,7 @@ final class SimulationRun: SimulationBase {
     func agent(of session: Int) -> Int { session / setting.sessions }
     func isRunning(_ session: Int) -> Bool { running[agent(of: session)] }
     func process(of session: Int) -> Int { processes[agent(of: session)] }
-    /// Of all agents, in the store at one place.
+    /// The seats of all agents that share a record of the store.
     func seats(of key: Int) -> StrideTo<Int> { stride(from: key, to: setting.seats, by: setting.sessions) }
     /// Those whose notices the user of the first agent sees.
     var firstAgents: ArraySlice<SimulatedSession?> { seats[..<setting.sessions] }

@@ -12,7 +12,7 @@ package final class KeePassXC: Sendable {
     private let running = Mutex<Child?>(nil)
 
     private static let password = "pw"
-    /// Of the group that it shows to other programs.
+    /// The group that it shows to other programs.
     private static let group = UUID()
     private var folder: String { desktop.folder.path + "/keepassxc" }
     /// The file that its entries are in.

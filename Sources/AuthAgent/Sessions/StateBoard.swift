@@ -17,11 +17,11 @@ package final class StateBoard: Sendable {
         private(set) var standard = DefaultSession()
         private(set) var defaultToken: LiveToken?
         var defaultSession: SessionName? { standard.name }
-        /// Of sessions that are known only by name: locked in the store, or being signed in to.
+        /// The status of sessions that are known only by name: locked in the store, or being signed in to.
         var placeholders: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
         var isStoreRequested = false
-        /// Of sessions whose scopes did not suffice for a call.
+        /// The scopes that sessions lacked for a call.
         private(set) var missingScopes: [SessionName: (signIn: SignInID, MissingScopes)] = [:]
         var network: NetworkStatus
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]

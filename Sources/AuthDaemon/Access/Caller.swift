@@ -1,6 +1,6 @@
 import AuthModel
 
-/// Who is at the other end of a connection, and what that client may do. Only the sockets' thread uses it.
+/// The client at the other end of a connection, and what that client may do. Only the sockets' thread uses it.
 final class Caller {
     let peer: PeerCredentials
     let listener: ListenerName
@@ -12,7 +12,7 @@ final class Caller {
     let confinement: Confinement?
     /// Set as soon as there is one.
     weak var socket: ClientSocket?
-    /// Of the security module, if the message bus reported it.
+    /// The label of the security module, if the message bus reported it.
     private let busLabel: String?
     private let changes: AccessChanges
     private var known: (generation: Int, identity: CallerIdentity, folder: String?)?
@@ -53,7 +53,7 @@ final class Caller {
         if known == nil { _ = identity }
     }
 
-    /// Of settings and rules.
+    /// The generation of settings and rules.
     var generation: Int { changes.generation }
 
     /// The rule that decides about its requests.

@@ -5,7 +5,7 @@ struct ControlGroup: Equatable {
     private(set) var unit: String?
     /// The innermost one that contains the unit.
     private(set) var slice: String?
-    /// Of logind, if the process is in its scope.
+    /// The session of logind, if the process is in its scope.
     private(set) var loginSession: String?
 
     /// systemd's limit for names of units.
@@ -37,7 +37,7 @@ struct ControlGroup: Equatable {
         }
     }
 
-    /// Of systemd's own hierarchy in version 1 of cgroups, or of the only one in version 2.
+    /// The path in systemd's own hierarchy in version 1 of cgroups, or in the only one in version 2.
     private static func path(in text: String) -> Substring? {
         let lines = text.split(separator: "\n")
         for key in ["name=systemd", ""] {

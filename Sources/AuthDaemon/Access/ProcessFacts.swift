@@ -58,7 +58,7 @@ package struct ProcessFacts: Sendable, Equatable {
 
     // MARK: Reading
 
-    /// Of this process.
+    /// The facts of this process.
     static func own() throws(ConfinedClient) -> ProcessFacts {
         var facts = ProcessFacts()
         facts.processNamespaces = try ProcText.read("/proc/self/status").flatMap(ProcText.processNamespaces(inText:))
@@ -67,7 +67,7 @@ package struct ProcessFacts: Sendable, Equatable {
         return facts
     }
 
-    /// Of the process at the other end.
+    /// The facts of the process at the other end.
     /// - Parameters:
     ///   - processID: its number for us. `/proc` may be of another process namespace, and have another number.
     ///   - process: its pidfd.
@@ -180,7 +180,7 @@ enum ProcText {
         return errno == ENOENT ? false : try unknown(errno)
     }
 
-    /// Of what a link in `/proc/PID/ns` leads to; `nil`: unknown, as for a process that is not dumpable.
+    /// The inode that a link in `/proc/PID/ns` leads to; `nil`: unknown, as for a process that is not dumpable.
     static func inode(_ path: String) throws(ConfinedClient) -> UInt64? {
         var found = stat()
         return unsafe stat(path, &found) == 0 ? UInt64(found.st_ino) : try unknown(errno)

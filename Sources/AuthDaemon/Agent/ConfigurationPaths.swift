@@ -4,9 +4,9 @@ import AuthFiles
 package struct ConfigurationPaths: Sendable, Equatable {
     package static let system = "/etc/xdg/authd"
 
-    /// Of settings.
+    /// The files with settings.
     package let files: [String]
-    /// Of profiles.
+    /// The folders with profiles.
     package let folders: [String]
 
     /// - Parameter file: of `--config`: it replaces the user's own file, and the profiles are beside it.

@@ -18,7 +18,7 @@ package struct DefaultSessionSettings: Sendable {
         self.logger = logger
     }
 
-    /// Returns when clients find the rules. Of two calls, those of the later one stay.
+    /// Returns when the rules apply to clients. If two calls overlap, the rules of the later one apply.
     package func apply(_ settings: Settings) async {
         board.prefer(settings.defaultSession)
         let failure = await disk.run { [folders] () -> SystemFailure? in

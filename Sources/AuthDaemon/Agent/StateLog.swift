@@ -5,7 +5,7 @@ import Logging
 struct StateLog {
     private let logger: Logger
     private var sessions: [SessionName: SessionState] = [:]
-    /// Of sessions whose newest tokens are in memory only.
+    /// The errors of sessions whose newest tokens are only in memory.
     private var storeErrors: [SessionName: String] = [:]
     private var store: StoreInfo?
     private var network = NetworkState.online

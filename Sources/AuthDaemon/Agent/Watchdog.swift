@@ -18,7 +18,7 @@ package actor Watchdog: Service {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Of one interval there are three beats: a check that answers late once does not end the agent.
+    /// There are three beats in an interval: a check that answers late once does not end the agent.
     private static let beatsOfInterval = 3
 
     /// - Parameter onBeat: called at each beat, for what is done now and then: it costs no further wake-up. It must not wait.

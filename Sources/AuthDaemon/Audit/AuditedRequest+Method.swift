@@ -54,7 +54,7 @@ extension AuditedRequest {
         }
     }
 
-    /// Of a path that no endpoint of the profile has: it may have values.
+    /// For a path that no endpoint of the profile has: it may have values.
     static let anyPath = "*"
 
     private static func verb(_ method: String) -> String {

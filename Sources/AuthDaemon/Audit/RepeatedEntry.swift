@@ -42,7 +42,7 @@ struct RepeatedEntry: Sendable {
     let plainToken: UInt64?
     let place: AuditRing.Place
     let began: BootInstant
-    /// Of settings and rules.
+    /// The generation of settings and rules.
     let generation: Int
 
     init(_ answered: AnsweredRequest, at place: AuditRing.Place, began: BootInstant, generation: Int) {

@@ -3,14 +3,14 @@ import AuthWire
 import Glibc
 import Logging
 
-/// Who a connection of the message bus is, as the bus reports it (D-Bus specification, `GetConnectionCredentials`).
+/// The process behind a connection of the message bus, as the bus reports it (D-Bus specification, `GetConnectionCredentials`).
 struct BusCredentials {
     private(set) var userID: UInt32 = .max
     /// 0: unknown.
     private(set) var processID: Int32 = 0
     /// A pidfd, which the reader owns; `nil` before version 0.42 of the specification.
     private(set) var process: CInt?
-    /// Of the security module.
+    /// The label of the security module.
     private(set) var label: String?
 
     init(_ reply: BusMessage) {

@@ -83,7 +83,7 @@ protocol BusLinkDelegate: AnyObject {
         unsafe bus = nil
     }
 
-    /// Of the bus; `nil` if the connection is closed.
+    /// The descriptor of the bus; `nil` if the connection is closed.
     var openDescriptor: CInt? { descriptor >= 0 ? descriptor : nil }
 
     /// Whether events should wait, and calls are refused.

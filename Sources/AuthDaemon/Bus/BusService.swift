@@ -14,7 +14,7 @@ final class BusService: BusLinkDelegate {
     static let name = "org.authd"
     /// Connections that have called a method and are still there.
     static let mostClients = 256
-    /// Of those, the ones in sandboxes: they must not use up those of the user.
+    /// The most connections from sandboxes: they must not use up those of the user.
     static let mostConfined = 64
     private static let firstPause = Duration.milliseconds(100)
     private static let longestPause = Duration.seconds(600)

@@ -5,7 +5,7 @@ enum BusValue: Equatable {
     case string(String)
     case path(String)
     case bool(Bool)
-    /// Of 64 bits.
+    /// An integer with 64 bits.
     case integer(Int64)
     case double(Double)
     case strings([String])

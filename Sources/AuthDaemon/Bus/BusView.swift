@@ -58,7 +58,7 @@ struct BusView: Equatable {
         .integer(time.flatMap { Int64(exactly: $0.rounded(.down)) } ?? 0)
     }
 
-    /// Of an object; `nil` if there is no such object.
+    /// The properties of an object; `nil` if there is no such object.
     func properties(at path: String) -> (interface: String, Properties)? {
         if path == BusPath.agent { return (Self.agentInterface, agent) }
         guard let name = BusPath.session(at: path), let found = sessions[name] else { return nil }

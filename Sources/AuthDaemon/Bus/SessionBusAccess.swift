@@ -18,7 +18,7 @@ package struct SessionBusAccess: Sendable {
 /// start programs, or wait for a name server.
 struct BusAddress: Sendable, Equatable {
     let text: String
-    /// Of the first one that is a file.
+    /// The path of the first address that is a file.
     let socketPath: String?
 
     init?(_ text: String) {

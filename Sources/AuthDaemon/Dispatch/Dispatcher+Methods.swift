@@ -28,7 +28,7 @@ extension Dispatcher {
 
     mutating func addProviders(_ providers: ProviderClient, _ signIns: SignInService, _ services: AgentServices) {
         now(ProviderListGet.self) { [board] _ in
-            // Of the profiles that were generated, those that a session uses.
+            // Generated profiles are listed if a session uses them.
             let urls = Set(board.statuses().map(\.provider)).subtracting(providers.profiles.list.map(\.name))
             let generated = urls.sorted().compactMap { providers.profile(named: $0) }
             return ProviderList(providers: (providers.profiles.list + generated).map(\.summary))

@@ -2,7 +2,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// Who the client is, and what the audit log has of its requests.
+/// The identity of the client, and the entries of its requests in the audit log.
 extension Connection {
     var peer: PeerCredentials { caller.peer }
     /// The process that has connected; `nil` if the client is confined.

@@ -47,7 +47,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     /// By the client's name.
     private var streams: [String: (ticket: Int, stream: APIStream)] = [:]
     private var requests: AsyncStream<RequestTask>.Continuation?
-    /// Of requests in progress, by ticket.
+    /// The deadlines of requests in progress, by ticket.
     private var deadlines: [Int: TimerID] = [:]
     var outgoing = ByteBuffer()
     /// Runs while a line is incomplete; for the first line, from the connection.

@@ -8,7 +8,7 @@ package struct ConnectionLimits: Sendable {
     package var lineValues = Limits.jsonValues
     package var connectionsPerProcess = Limits.connectionsPerProcess
     package var connectionsPerUser = Limits.connectionsPerUser
-    /// Of clients of the extra socket and in sandboxes: they must not use up those of the user.
+    /// The most connections of clients of the extra socket and in sandboxes: they must not use up those of the user.
     package var confinedConnections = 1024
     /// Each needs a descriptor.
     package var watchedProcesses = 128
@@ -91,7 +91,7 @@ package struct ConnectionLimits: Sendable {
     }
 
     /// The number of connections for that many descriptors. The others are for providers, store and files (max(64, 1 %)), and
-    /// for connections that are refused. Of very few, clients may have a quarter.
+    /// for connections that are refused. If there are very few, clients may have a quarter.
     package func connections(forDescriptors descriptors: Int) -> Int {
         max(
             descriptors / 4,

@@ -36,7 +36,7 @@ final class ConnectionRegistry {
     private var lingering = 0
     private var unsent: BufferedBytes
     private var unread: BufferedBytes
-    /// Of confined clients, who must not use up the memory of the others.
+    /// The bytes of confined clients, which must not use up the memory of the others.
     private var confinedUnsent: BufferedBytes
     private var confinedUnread: BufferedBytes
     private var confinedLongRequests = 0

@@ -11,7 +11,7 @@ protocol RequestOwner: AnyObject {
 /// The waiting requests of one connection, or of one client of the message bus: a child of the listener's task, cancelled when
 /// the client has disconnected.
 struct ConnectionTasks: Sendable {
-    /// Of the connection.
+    /// The number of the connection.
     let number: Int
     /// Ends with the connection.
     let requests: AsyncStream<RequestTask>

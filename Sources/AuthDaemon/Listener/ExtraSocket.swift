@@ -19,7 +19,7 @@ package final class ExtraSocket: Sendable {
     }
 
     private let inside: Mutex<Contents>
-    /// Of the agent's own socket.
+    /// The path of the agent's own socket.
     private let main: String
 
     /// - Parameters:

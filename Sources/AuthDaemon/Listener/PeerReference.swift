@@ -13,7 +13,7 @@ enum PeerEnd: Equatable {
         if case .socket(let descriptor) = self { descriptor } else { -1 }
     }
 
-    /// Of a security module; `nil` without one.
+    /// The label of a security module; `nil` without one.
     func label() throws(ConfinedClient) -> String? {
         switch self {
         case .socket(let descriptor): try ProcText.label(of: descriptor)

@@ -25,7 +25,7 @@ struct PendingRequests {
     private var places: [Int: Destination] = [:]
     private var running: Set<Int> = []
     private var batches: [Int: Batch] = [:]
-    /// Of unfinished batches.
+    /// The bytes of unfinished batches.
     private(set) var bufferedBytes = 0
 
     /// - Parameters:

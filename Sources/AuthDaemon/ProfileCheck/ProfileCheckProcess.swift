@@ -19,7 +19,7 @@ package actor ProfileCheckProcess {
     private let arguments: [String]
     private let timeout: Duration
     private let lock = AsyncLock()
-    /// Of those that wait, and the one that has its turn.
+    /// The number of those that wait, and of the one that is served.
     private var callers = 0
 
     /// Runs the program of this process, even if its file was replaced.

@@ -1,7 +1,7 @@
 /// Identifies a timer of the ``SocketExecutor``.
 struct TimerID {
     fileprivate let deadline: ExecutorInstant
-    /// Of two with the same deadline, the one with the lower number is first.
+    /// If two have the same deadline, the one with the lower number is first.
     fileprivate let number: UInt64
 
     init(deadline: ExecutorInstant, number: UInt64) {

@@ -38,7 +38,7 @@ package struct BridgeMachine: Machine {
     var initialized: BridgeMessage?
     var isReopening = false
 
-    /// Of the tools that the server has listed (2026-07-28).
+    /// The parameters of the tools that the server has listed (2026-07-28).
     var toolParameters: [String: [ToolParameter]] = [:]
 
     private var isPaused = false

@@ -13,7 +13,7 @@ package struct EventStreamParser: Sendable {
         package let limit: Int
     }
 
-    /// Of the last event that was complete; empty if no event had one.
+    /// The ID of the last event that was complete; empty if no event had one.
     package private(set) var lastEventID: String
     /// What the server asks for as the pause before a reconnection.
     package private(set) var retry: Duration?

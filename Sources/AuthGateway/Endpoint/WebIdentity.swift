@@ -14,7 +14,7 @@ package struct WebIdentity: Sendable, Hashable {
     package let name: String
 
     private static let version = "2011-06-15"
-    /// Of AWS, for a role's session.
+    /// The limit of AWS for the name of a role's session.
     private static let longestName = 64
 
     /// - Throws: `validation` if the URL cannot be used.

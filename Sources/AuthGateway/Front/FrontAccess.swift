@@ -146,7 +146,7 @@ package struct FrontRequest: Sendable {
 }
 
 extension String {
-    /// Of an `http` URL: the authority in lower case, and what follows it. `nil` for anything else.
+    /// The parts of an `http` URL: the authority in lower case, and what follows it. `nil` for anything else.
     fileprivate var partsOfHTTP: (authority: String, path: Substring)? {
         let scheme = "http://"
         guard lowercased().hasPrefix(scheme) else { return nil }

@@ -3,7 +3,7 @@ import AuthWire
 
 /// What of a message is passed on.
 package enum ProxyFields {
-    /// Of one connection (RFC 9110 §7.6.1), beside those that `Connection` names.
+    /// The fields of one connection (RFC 9110 §7.6.1), beside those that `Connection` names.
     private static let ofConnection: Set<String> = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",

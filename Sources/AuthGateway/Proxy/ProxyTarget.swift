@@ -4,7 +4,7 @@ package import AuthWire
 /// The server behind a proxy: one origin, and the path of the API there.
 package struct ProxyTarget: Sendable, Equatable {
     package let origin: Origin
-    /// Of the URL that the proxy's own URL stands for; empty, or with a slash at its beginning only.
+    /// The path of the URL that the proxy's own URL stands for; empty, or with a slash at its beginning only.
     package let basePath: String
 
     /// - Throws: `validation` for anything but an `https` URL, or an `http` URL of this machine.

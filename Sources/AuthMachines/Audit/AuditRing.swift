@@ -6,7 +6,7 @@ package import AuthModel
 /// Invariants: at most ``capacity`` entries, and at most a quarter of them of confined clients; each has a higher number than
 /// the one before it; ``dropped`` is the number of those that were replaced.
 package struct AuditRing: Sendable {
-    /// Of an entry.
+    /// The place of an entry.
     package struct Place: Sendable, Equatable {
         package let number: Int
         fileprivate let isConfined: Bool

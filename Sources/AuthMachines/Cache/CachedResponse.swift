@@ -65,7 +65,7 @@ package struct CachedResponse: Sendable {
         reply.headers.reduce(reply.body.count + Self.overhead) { $0 + $1.name.utf8.count + $1.value.utf8.count }
     }
 
-    /// Of one entry: its key, its place in the chain, and the arrays.
+    /// The bytes of an entry besides its response: its key, its place in the chain, and the arrays.
     private static let overhead = 512
 
     private static func times(

@@ -32,7 +32,7 @@ package struct ResponseCacheStorage: Sendable {
         var cost: Int { answers.reduce(0) { $0 + $1.cost } }
     }
 
-    /// Of one URL, for different `Vary` fields: clients have few.
+    /// The most responses of a URL, for different `Vary` fields: clients have few.
     private static let maxVariants = 8
     /// The largest share of one response: a larger one would remove all others.
     private static let largestShare = 4

@@ -39,7 +39,7 @@ package enum NetworkAction: Sendable, Equatable {
     case notifySessions
 }
 
-/// The network for one origin. Of two, the one with the higher version is newer.
+/// The network for one origin. A higher version is newer.
 package struct VersionedNetworkState: Sendable, Equatable {
     package let state: NetworkState
     package let version: UInt64

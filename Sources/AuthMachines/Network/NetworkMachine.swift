@@ -27,7 +27,7 @@ package struct NetworkMachine: Machine {
     /// After a resume: until then unreachable origins are waited for.
     private var wakingUntil: BootInstant?
     private var providers: [String: Set<Origin>] = [:]
-    /// Of the origins in use.
+    /// The probes of the origins in use.
     private var probes: [Origin: Probe] = [:]
     private var waiting: [(caller: CallerID, origin: Origin)] = []
     private var skews: [Origin: ClockSkew] = [:]

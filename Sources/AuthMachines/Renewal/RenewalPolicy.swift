@@ -2,7 +2,7 @@ package import AuthModel
 
 /// When a token is renewed, and how much life a caller may ask for.
 package enum RenewalPolicy {
-    /// Of the lifetime; late enough to be thrifty, early enough for an outage to pass before the end.
+    /// The share of the lifetime after which a token is renewed: late enough to be thrifty, early enough for an outage to pass before the end.
     package static let share = 0.65...0.85
     /// A renewal begins at least this long before the end, or a quarter of a short life.
     package static let margin = Duration.seconds(30)

@@ -119,7 +119,7 @@ extension SessionMachine {
         answer(.failure(error), &turn) { if case .targeted = $0 { true } else { false } }
     }
 
-    /// Of the caller that has waited longest.
+    /// The target of the caller that has waited longest.
     private var nextTarget: TokenTarget? {
         let waiting = waiters.compactMap { caller, want -> (number: UInt64, target: TokenTarget)? in
             if case .targeted(let target) = want { (caller.number, target) } else { nil }

@@ -108,7 +108,7 @@ package struct SessionMachine: Machine {
             indirect case saving(SessionRecord, sentAt: Moment)
         }
         package let id: RenewalRequestID
-        /// Of the tokens that it was sent with.
+        /// The generation of the tokens that it was sent with.
         package var generation: UInt64
         /// The tokens that it was sent with.
         var sent: TokenSet

@@ -1,4 +1,4 @@
-/// Who is at the other end of a connection, as far as the kernel reports it; `nil`: unknown.
+/// The client at the other end of a connection, as far as the kernel reports it; `nil`: unknown.
 ///
 /// A program of the same user can fake most of it, so that it may only narrow what a client gets.
 package struct CallerIdentity: Sendable, Hashable {
@@ -22,7 +22,7 @@ package struct CallerIdentity: Sendable, Hashable {
     /// A service or a scope of the user's manager, or one of the system's.
     package var unit: String?
     package var slice: String?
-    /// Of a security module.
+    /// The label of a security module.
     package var label: String?
     package var sandbox: Sandbox?
     /// logind's, of a process in the scope of one.

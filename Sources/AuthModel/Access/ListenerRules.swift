@@ -56,13 +56,13 @@ package struct ConfinedRequest: Sendable {
     package let method: String
     package let access: AccessClass
     package var session: SessionName?
-    /// Of `api.call`.
+    /// The endpoint of `api.call`.
     package var endpoint: String?
     /// It has an address of its own instead of the endpoint's.
     package var hasAddress = false
     /// A write that may be sent after the rules have changed.
     package var isQueued = false
-    /// Of `token.get`.
+    /// The scopes of `token.get`.
     package var scopes: [String]?
     package var audience: String?
 

@@ -28,7 +28,7 @@ package struct CookieJar: Sendable, Equatable {
     private static let mostCookies = 50
     /// Name and value of one; browsers refuse a larger one.
     private static let largestCookie = 4096
-    /// Of all names and values: a record is one secret of a keyring.
+    /// The limit for all names and values: a record is one secret of a keyring.
     private static let mostBytes = 32 << 10
 
     /// In the order in which they were first set.

@@ -21,7 +21,7 @@ package struct Endpoint: Sendable, Equatable {
         self.arguments = arguments
     }
 
-    /// Of arguments that are not given.
+    /// The values of arguments that are not given.
     var fallbacks: [Template] { arguments.compactMap(\.fallback) }
 
     package var info: EndpointInfo {

@@ -114,7 +114,7 @@ extension ProviderProfile {
             }
     }
 
-    /// Of a request that is expected to change nothing.
+    /// The trial of a request that is expected to change nothing.
     private func readingTrial(_ name: String, _ template: RequestTemplate) -> ProfileTrial {
         template.method == "GET"
             ? trial(name, template) : skipped(name, template, "a \(template.method) might change something")

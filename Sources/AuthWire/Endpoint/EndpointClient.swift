@@ -14,7 +14,7 @@ package struct EndpointClient: WireObject {
 
     /// More are a mistake.
     package static let mostSessions = 32
-    /// Of AWS, for all regions.
+    /// The service of AWS for all regions.
     package static let usualSTS = "https://sts.amazonaws.com"
 
     package var view = View.token

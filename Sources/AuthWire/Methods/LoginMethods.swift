@@ -26,7 +26,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public var replaceAccount = false
     /// With ``url``: whether the sign-in of another session at the same server may be used.
     public var share = true
-    /// Of this request, and of each wait for a network in the sign-in. `nil`: as long as the agent lets a request wait.
+    /// The time for this request, and for each wait for a network in the sign-in. `nil`: the limit of the agent.
     public var timeout: Duration?
 
     public init(blank: Blank) {}
@@ -82,7 +82,7 @@ public struct LoginAnswer: AgentMethod, HoldsSecrets {
     public var login = ""
     /// By field name. Secret.
     public var fields: [String: String] = [:]
-    /// Of this request, and of each wait for a network from now on. `nil`: the waits are as long as before.
+    /// The time for this request, and for each wait for a network from now on. `nil`: the waits are as long as before.
     public var timeout: Duration?
 
     public init(blank: Blank) {}

@@ -9,7 +9,7 @@ public struct PasswordParams: WireObject, HoldsSecrets {
     public var replacesSignIn = false
     /// For `password.reset`: whether it may give the session to another account without asking.
     public var replaceAccount = false
-    /// Of this request, and of each wait for a network. `nil`: as long as the agent lets a request wait.
+    /// The time for this request, and for each wait for a network. `nil`: as long as the agent lets a request wait.
     public var timeout: Duration?
 
     public init(blank: Blank) {}

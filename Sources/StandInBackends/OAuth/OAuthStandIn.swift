@@ -135,7 +135,7 @@ package final class OAuthStandIn: Sendable {
     /// The client proves from now on by this key who it is: its public half, in PEM.
     package func use(clientKey: String) { state.use(clientKey: clientKey) }
 
-    /// Who wants to be registered gets no answer meanwhile.
+    /// While it holds them, a request for a registration gets no response.
     package func holdRegistrations(_ holds: Bool) { state.holdsRegistrations.update { $0 = holds } }
 
     /// As an administrator can who removes a client.

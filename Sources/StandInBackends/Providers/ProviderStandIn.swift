@@ -14,7 +14,7 @@ package final class ProviderStandIn: Sendable {
 
     /// What `Docs/providers/entra.md` enters.
     package static let tenant = "2f4a9838-26b7-47ee-be60-ccc1fdec5953"
-    /// Of providers that require one.
+    /// The secret for providers that require one.
     package static let clientSecret = "s3cret_of-the.client"
 
     let state: OAuthState

@@ -12,7 +12,7 @@ struct CompletionLine {
 
     /// As they were typed, with quotes.
     let words: [String]
-    /// Of the word at the cursor.
+    /// The index of the word at the cursor.
     let index: Int
     /// That word up to the cursor.
     let prefix: String

@@ -44,7 +44,7 @@ struct SettingsFile {
 
     var exists: Bool { Self.isThere(pathInUse) }
 
-    /// Of the file in use; empty if there is none.
+    /// The text of the file in use; empty if there is none.
     func current() throws(Failure) -> String {
         try checkKind()
         return exists ? try FileText.read(pathInUse, atMost: Self.longest, isBlocking: false) : ""

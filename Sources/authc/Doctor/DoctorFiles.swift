@@ -27,7 +27,7 @@ enum DoctorFiles {
         ).reported(.words("a file can be changed by \(who)"))
     }
 
-    /// Of a file of this user that others can change.
+    /// The mode of a file of this user that others can change.
     private static func mode(_ path: String) -> UInt32? {
         var info = stat()
         guard unsafe stat(path, &info) == 0, info.st_uid == getuid() else { return nil }

@@ -101,7 +101,7 @@ struct DoctorReport {
 
     private func show(offersFix: Bool) throws(Failure) {
         let screen = Screen.current
-        // Problems first. Of one level, an earlier one may cause the later ones.
+        // Problems first. Within a level, an earlier one may cause the later ones.
         let inOrder = Finding.Level.allCases.flatMap { level in findings.filter { $0.level == level } }
         try Output.result(inOrder.map { lines($0, screen) }.joined(separator: "\n"))
         let (problems, warnings) = (count(.problem), count(.warning))

@@ -2,7 +2,7 @@ import AuthWire
 
 /// How a user signs in.
 extension OpenAPIDocument {
-    /// Of a sign-in: deeper objects, and more fields, are no sign-in.
+    /// Limits for a sign-in: a body with deeper objects or more fields is not one.
     private static let maxNesting = 4
     private static let maxFields = 32
     /// Schemas can contain each other.

@@ -3,7 +3,7 @@ import AuthWire
 /// Reads from an OpenAPI 3.0, OpenAPI 3.1 or Swagger 2.0 document what a profile needs.
 struct OpenAPIDocument {
     static let methods = ["get", "post", "put", "patch", "delete"]
-    /// Of schemas that refer to others with `allOf`: each level needs a part of the stack.
+    /// The most levels of schemas that refer to others with `allOf`: each level needs a part of the stack.
     private static let maxDepth = 32
 
     let root: JSON

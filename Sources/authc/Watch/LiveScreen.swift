@@ -13,7 +13,7 @@ struct LiveScreen {
         var colour: Screen.Colour?
     }
 
-    /// Of the renewals, more than this are of no interest.
+    /// The number of renewals that are shown.
     private static let mostRenewals = 6
     /// The mark of the selected session, and a space.
     private static let markColumns = 2

@@ -7,7 +7,7 @@ import AuthWire
 struct TokenSource: Sendable {
     let target: BridgeTarget
     let client: AuthClient
-    /// Of several sessions that belong to the URL.
+    /// The session to use if several belong to the URL.
     let preferred: SessionName?
 
     func answer(to question: TokenQuestion) async -> TokenOutcome {

@@ -63,7 +63,7 @@ struct DefaultSessionTests {
             #expect(try sessions.status(nil).session.text == "a")
             _ = try await Self.logout(sessions, "a")
             try await Self.expectNoDefault(sessions, ["b", "c"])
-            // Who signs in beside them does not become the default by that.
+            // A further sign-in does not become the default.
             try await Self.signIn(signIns, "d")
             try await Self.expectNoDefault(sessions, ["b", "c", "d"])
         }

@@ -99,7 +99,7 @@ struct RenewalQueueRunnerTests {
     }
 }
 
-/// Who has begun, in order.
+/// The sessions that have begun, in order.
 private final class Begun: Sendable {
     private struct State {
         var all: [(number: Int, at: BootInstant)] = []

@@ -138,7 +138,7 @@ final class Peer: Sendable {
         self.number = number
     }
 
-    /// Of the program at the other end (SO_PEERCRED, unix(7)).
+    /// The process at the other end (SO_PEERCRED, unix(7)).
     var processID: pid_t {
         var peer: (pid_t, uid_t, gid_t) = (0, 0, 0)
         var length = socklen_t(MemoryLayout.size(ofValue: peer))

@@ -18,7 +18,7 @@ struct TestServer: Sendable {
     static let token = "an-access-token"
 
     let path: String
-    /// Of the extra socket.
+    /// The path of the extra socket.
     let extraPath: String
     let rules: StateBroadcast<ListenerRules>
     let board: StateBoard

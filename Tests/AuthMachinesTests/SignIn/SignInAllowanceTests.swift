@@ -61,7 +61,7 @@ struct SignInAllowanceTests {
     func refused() {
         var allowances = SignInAllowances()
         #expect(Self.allowed(&allowances, 1000, unit: "a.service", perHour: 1) == 1)
-        // Of the user's four, one is used.
+        // One of the user's four is used.
         #expect(Self.allowed(&allowances, 1000, unit: nil, perHour: 1) == 3)
         #expect(Self.allowed(&allowances, 1, unit: "b.service", user: 7, at: Self.start + .seconds(7200)) == 1)
         #expect(allowances.count == 2)

@@ -15,7 +15,7 @@ struct ResourceScene: Sendable {
     let scene: Scene
     let server: Peer
 
-    /// Of the resource.
+    /// The URL of the resource.
     var url: String { server.url + "/mcp" }
 
     /// - Parameter options: of `peers/resource-server.py`.

@@ -7,7 +7,7 @@ struct WatchedWrite {
     }
 
     let session: Int
-    /// Of two of a session the one with the smaller number was stored first.
+    /// A write of a session with a smaller number was stored before.
     let order: Int
     /// The provider's final answer, in this process.
     var answer: Answer?
