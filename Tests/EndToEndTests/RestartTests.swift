@@ -61,7 +61,8 @@ struct RestartTests {
             let token = try await scene.agent.authc("token").out
             try await scene.agent.child.end()
             try await scene.startAgent(
-                with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(scene.desktop.folder.path)/no-bus"], descriptorStore: descriptorStore)
+                with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(scene.desktop.folder.path)/no-bus"],
+                descriptorStore: descriptorStore)
             #expect(try await scene.agent.authc("token").out == token)
             #expect(try await scene.agent.status("app-template").unsaved == false)
         }
@@ -116,7 +117,9 @@ struct RestartTests {
     func newerInKeyring() async throws {
         try await play { scene, descriptorStore in
             // Left behind by another run, as if the last renewal had not reached the service manager.
-            let old = descriptorStore.entries.map { (name: $0.name, bytes: FakeDescriptorStore.content(of: $0.descriptor)) }
+            let old = descriptorStore.entries.map {
+                (name: $0.name, bytes: FakeDescriptorStore.content(of: $0.descriptor))
+            }
             #expect(try await scene.agent.authc("refresh").status == 0)
             let renewed = try await scene.agent.authc("token").out
             try await scene.agent.child.end()

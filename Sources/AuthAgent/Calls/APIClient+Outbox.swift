@@ -42,7 +42,8 @@ extension APIClient {
         let record = await session.record
         guard entry.owner.isSame(as: OutboxEntry.Owner(record)) else {
             throw AgentError(
-                .denied, "Session \(entry.session) now belongs to another account. The write was queued for the former one.",
+                .denied,
+                "Session \(entry.session) now belongs to another account. The write was queued for the former one.",
                 cause: "other_account")
         }
         let otherSignIn = AgentError(

@@ -50,7 +50,7 @@ package final class ExtraSocket: Sendable {
         try AgentLocks.prepareFolder(of: path)
         guard !SocketFolder.areSame(PrivateFolder.parent(of: path), PrivateFolder.parent(of: main)) else {
             throw StartRefusal(
-                .refused, "\(path) is in the folder of the agent's own socket: the extra socket needs a separate folder")
+                .refused, "\(path) is in the folder of the agent's own socket: the extra one needs a separate folder")
         }
         let lock = try AgentLocks.claim(Self.lockPath(path, beside: main), as: "on \(path)")
         let socket = try StartRefusal.wrapping { try SocketFile.bind(path: path) }

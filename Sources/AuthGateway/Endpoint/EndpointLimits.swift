@@ -19,7 +19,7 @@ package enum EndpointLimits {
     /// A response of the Security Token Service. The largest have some 4 KiB.
     package static let exchangeBytes = 64 << 10
 
-    /// The most characters of a message of the Security Token Service. The longest have a role, an account and a reason.
+    /// The characters of a message of the Security Token Service. The longest have a role, an account and a reason.
     package static let messageCharacters = 500
 
     /// How long a failed exchange is the answer to further requests, so that the retries of many SDKs are not as many exchanges.

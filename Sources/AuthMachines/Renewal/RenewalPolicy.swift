@@ -2,7 +2,8 @@ package import AuthModel
 
 /// When a token is renewed, and how much life a caller may ask for.
 package enum RenewalPolicy {
-    /// The share of the lifetime after which a token is renewed: late enough to be thrifty, early enough for an outage to pass before the end.
+    /// The share of the lifetime after which a token is renewed: late enough to send few requests, early enough to wait for
+    /// the end of an outage.
     package static let share = 0.65...0.85
     /// A renewal begins at least this long before the end, or a quarter of a short life.
     package static let margin = Duration.seconds(30)

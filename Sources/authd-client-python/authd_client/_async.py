@@ -82,7 +82,7 @@ class _Connection:
 class AsyncClient:
     """Calls the agent from asyncio. Tasks of one event loop may share a client.
 
-    Each call has a connection of its own while it runs; a few are kept for later calls. A call on a lost connection fails and is
+    Each call has a separate connection while it runs; a few are kept for later calls. A call on a lost connection fails and is
     not repeated, because the agent may have performed it. The next call connects again. A cancelled call ends its connection.
     """
 
@@ -144,7 +144,7 @@ class AsyncClient:
         return Response.of(await self._call("api.request", params, timeout))
 
     def events(self, topics: Optional[List[str]] = None, session: Optional[str] = None) -> AsyncEvents:
-        """Events from now on, after a snapshot. Each has a connection of its own."""
+        """Events from now on, after a snapshot. Each has a separate connection."""
         return AsyncEvents(self.socket_path, topics, session)
 
     async def close(self) -> None:

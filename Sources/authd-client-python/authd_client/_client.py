@@ -108,7 +108,7 @@ class _Connection:
 class Client:
     """Calls the agent and waits for the result. Threads may share a client.
 
-    Each call has a connection of its own while it runs; a few are kept for later calls. A call on a lost connection fails and is
+    Each call has a separate connection while it runs; a few are kept for later calls. A call on a lost connection fails and is
     not repeated, because the agent may have performed it. The next call connects again.
     """
 
@@ -171,7 +171,7 @@ class Client:
         return Response.of(self._call("api.request", params, timeout))
 
     def events(self, topics: Optional[List[str]] = None, session: Optional[str] = None) -> Events:
-        """Events from now on, after a snapshot. Each has a connection of its own."""
+        """Events from now on, after a snapshot. Each has a separate connection."""
         return Events(self.socket_path, topics, session)
 
     def close(self) -> None:

@@ -66,7 +66,8 @@ final class Scene: Sendable {
         _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
         descriptorStore: FakeDescriptorStore? = nil
     ) async throws {
-        let agent = try await Agent(on: desktop, arguments, with: more, through: through, descriptorStore: descriptorStore)
+        let agent = try await Agent(
+            on: desktop, arguments, with: more, through: through, descriptorStore: descriptorStore)
         running.withLock { $0 = agent }
         agents.withLock { $0.append(agent) }
     }
