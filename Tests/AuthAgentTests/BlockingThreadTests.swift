@@ -8,7 +8,7 @@ import Testing
 struct BlockingThreadTests {
     private let thread = BlockingThread()
 
-    @Test("does work in its order, one after the other, whoever gives it")
+    @Test("does work one at a time, in the order in which it was submitted")
     func order() async {
         let notes = RecordedNotes()
         let go = DispatchSemaphore(value: 0)

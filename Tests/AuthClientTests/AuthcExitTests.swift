@@ -197,7 +197,7 @@ struct AuthcExitTests {
         #expect(done.status == 0, "\(done.errors)")
     }
 
-    @Test("a token that holds what no token may is not printed")
+    @Test("a token with invalid characters is not printed")
     func activeToken() async throws {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token("a\nHost: evil"))])
         defer { agent.stop() }

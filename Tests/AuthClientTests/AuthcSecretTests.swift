@@ -8,7 +8,7 @@ import Testing
 @Suite("What authc does before it holds a secret", .timeLimit(.minutes(1)))
 struct AuthcSecretTests {
     @Test(
-        "it shows the agent which program it is until the first answer, and its memory to nobody when the token comes",
+        "the agent can identify it until the first response, and its memory is private when the token arrives",
         arguments: [["token"], ["token", "--timeout", "50s"]])
     func dumpable(arguments: [String]) async throws {
         // The owner of `/proc/PID/mem`: the user's while the process may be dumped, root's from then on (proc(5)).

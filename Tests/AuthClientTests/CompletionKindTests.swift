@@ -43,7 +43,7 @@ struct CompletionKindTests {
         }
     }
 
-    @Test("only what the user alone can know has none")
+    @Test("only values that the user alone knows have none")
     func nothing() async throws {
         let free: Set = [
             "user", "audience", "fd", "file", "against", "url", "client-id", "host", "tenant", "realm", "scope", "port",

@@ -64,7 +64,7 @@ struct DoctorFixTests {
         #expect(found.output.contains("chmod go-w") == (check.status == 78), "\(check) \(found)")
     }
 
-    @Test("--fix starts the socket's unit if nobody has named another socket, and reports a failure")
+    @Test("--fix starts the socket's unit if no other socket is named, and reports a failure")
     func socket() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }

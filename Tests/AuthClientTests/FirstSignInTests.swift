@@ -145,7 +145,7 @@ struct FirstSignInTests {
         #expect(Self.started(agent)?["environment"] == "local")
     }
 
-    @Test("another server of a bundled profile gets an environment of its own, and a known one is not added again")
+    @Test("another server of a bundled profile gets a separate environment, and a known one is not added again")
     func secondServer() async throws {
         let first = try Self.agent()
         let question = "Address of its API, or one of these names: "

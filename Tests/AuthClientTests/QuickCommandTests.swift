@@ -206,7 +206,7 @@ struct QuickCommandTests {
         #expect(result.output == "30001 0\n", "\(result.errors)")
     }
 
-    @Test("does not start a program that anybody may have changed")
+    @Test("does not start a program that other users can change")
     func untrusted() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }

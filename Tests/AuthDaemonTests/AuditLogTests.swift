@@ -47,7 +47,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("requests in every form are recorded; those with another session or purpose are entries of their own")
+    @Test("requests in every form are recorded; those with another session or purpose are separate entries")
     func forms() async throws {
         try await TestServer.run(names: ["shop", "work"]) { rig in
             try await onThread {
@@ -94,7 +94,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("what only lists or checks is told apart from what changes something")
+    @Test("requests that only list or check are distinguished from those that change something")
     func readOnly() async throws {
         try await TestServer.run { rig in
             try await onThread {

@@ -84,7 +84,7 @@ struct AuditRecordTests {
         }
     }
 
-    @Test("after a change of settings or rules a repeated request is an entry of its own")
+    @Test("after a change of settings or rules a repeated request is a separate entry")
     func generations() async throws {
         try await TestServer.run { rig in
             try await onThread {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("Who must free memory")
+@Suite("Clients that must free memory")
 struct BufferedBytesTests {
     private static let megabyte = 1 << 20
 
@@ -41,7 +41,7 @@ struct BufferedBytesTests {
         #expect(!worst.contains(0) && !worst.contains(holders.count - 1))
     }
 
-    @Test("a client that was stopped for an hour with little is no worse than one that has just filled the memory")
+    @Test("a client that has just filled the memory is closed before one that was stopped for an hour with few bytes")
     func stoppedClient() {
         let holders = [Self.holder(7, 0.1, .seconds(3600)), Self.holder(66, 30, .seconds(2))]
         #expect(BufferedBytes.worst(of: holders, toFree: Self.megabyte) == [1])

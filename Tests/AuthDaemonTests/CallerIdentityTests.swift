@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("Who a client is", .timeLimit(.minutes(1)))
+@Suite("The identity of a client", .timeLimit(.minutes(1)))
 struct CallerIdentityTests {
     private static let manager = "/user.slice/user-1000.slice/user@1000.service"
 

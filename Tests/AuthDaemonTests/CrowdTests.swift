@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Limits for all clients together", .timeLimit(.minutes(1)))
 struct CrowdTests {
-    @Test("unread responses are limited, and a client that reads gets all of its own")
+    @Test("unread responses are limited, and a client that reads gets all its responses")
     func unreadAnswers() async throws {
         let limits = Self.limits { limits in
             limits.unsent = BufferedBytes.Limits(perUser: 2 << 20, inAll: 4 << 20)

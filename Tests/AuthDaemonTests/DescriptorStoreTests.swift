@@ -40,7 +40,7 @@ struct DescriptorStoreTests {
         #expect(manager.descriptors.entries.isEmpty)
     }
 
-    @Test("cannot be written, mapped writable, truncated or unsealed by anybody")
+    @Test("cannot be written, mapped writable, truncated or unsealed")
     func sealed() throws {
         let store = manager.store()
         store.save([try session("token")], of: .secretService)

@@ -249,7 +249,7 @@ struct ExtraSocketTests {
         }
     }
 
-    @Test("its clients have limits of their own for long requests, unread bytes, and the time of a request")
+    @Test("its clients have separate limits for long requests, unread bytes, and the time of a request")
     func budgets() async throws {
         var limits = ConnectionLimits()
         limits.confinedLongRequests = 150_000

@@ -10,7 +10,7 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("Who can reach the page of a sign-in", .timeLimit(.minutes(1)))
+@Suite("Access to the page of a sign-in", .timeLimit(.minutes(1)))
 struct RedirectAdmissionTests {
     private func listening(
         _ text: String = "http://127.0.0.1/callback", _ test: (any RedirectListener, Int) async throws -> Void

@@ -22,7 +22,7 @@ struct SenderTests {
         answer.errorKind == "denied" && answer["error"]?["data"]?["cause"] == "sender_changed"
     }
 
-    @Test("a program that writes to its own connection gets a token, also if nobody may trace it")
+    @Test("a program that writes to its own connection gets a token, also if it cannot be traced")
     func honest() async throws {
         try await TestServer.run { rig in
             for attempt in ["token", "not-dumpable"] {

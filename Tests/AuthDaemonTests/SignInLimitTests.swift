@@ -34,7 +34,7 @@ struct SignInLimitTests {
         }
     }
 
-    @Test("answers of sign-ins have an allowance of their own, four for each sign-in")
+    @Test("answers of sign-ins have a separate allowance, four for each sign-in")
     func answers() throws {
         let limit = SignInLimit(clock: BootClock(), perHour: 1)
         var caller = CallerIdentity(listener: .api, processID: 7, userID: 1000)

@@ -29,7 +29,7 @@ struct UpgradeTests {
         #expect(plan.looked(at: Self.second, obstacle: nil, now: Self.at(50)) == .restart)
     }
 
-    @Test("a busy agent says once what it waits for, and restarts when that is over")
+    @Test("a busy agent reports once what it waits for, and restarts after that")
     func busy() {
         var plan = UpgradePlan()
         _ = plan.looked(at: Self.first, obstacle: .requests, now: Self.at(0))

@@ -38,7 +38,7 @@ struct WatchdogTests {
         func readings() -> AsyncStream<NetworkReading> { AsyncStream { $0.yield(NetworkReading(reach: .internet)) } }
     }
 
-    @Test("there is no sign of life while the actor of a session is blocked, and one again afterwards")
+    @Test("there is no watchdog notification while the actor of a session is blocked, and one again afterwards")
     func blocked() async throws {
         let (gate, clock, store, name) = (Gate(), BootClock(), MemoryStore(), try SessionName("shop"))
         let now = clock.now().wall

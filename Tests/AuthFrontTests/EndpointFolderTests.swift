@@ -21,7 +21,7 @@ struct EndpointFolderTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("a key is in a file of its own that only its owner can read, without a line feed")
+    @Test("a key is in a separate file that only its owner can read, without a line feed")
     func add() throws {
         try scene { folder, client, name in
             try folder.add(client, named: name, key: Self.key)

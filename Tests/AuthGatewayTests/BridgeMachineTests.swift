@@ -79,7 +79,7 @@ struct BridgeMachineTests {
     }
 
     @Test(
-        "a line that is no message is answered with an error, and not sent",
+        "a line that is not a message is answered with an error, and not sent",
         arguments: [
             ("{", -32700, .null), ("{}", -32600, .null), ("[]", -32600, .null),
             (#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, -32600, 1),
@@ -335,7 +335,7 @@ struct BridgeMachineTests {
         #expect(found?["message"]?.stringValue?.contains("may have performed") == isPossible)
     }
 
-    @Test("without a network, requests fail with that reason, and nobody is asked to sign in")
+    @Test("without a network, requests fail with that reason, and not with a request to sign in")
     func offline() throws {
         var bench = try BridgeBench()
         bench.line(BridgeBench.call(1))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The bridge: sessions of the protocol and streams")
 struct BridgeStreamTests {
-    @Test("a broken stream is continued after its last event, once the server's pause is over")
+    @Test("a broken stream is continued after its last event, when the server's pause has ended")
     func resume() throws {
         var bench = try BridgeBench.connected()
         bench.line(BridgeBench.call(1))
@@ -67,7 +67,7 @@ struct BridgeStreamTests {
         #expect(try bench.problem(0).kind == "provider_unreachable")
     }
 
-    @Test("a server that wants a longer pause than anyone waits is not asked again")
+    @Test("a server that requires a longer pause than the limit is not asked again")
     func longRetry() throws {
         var bench = try BridgeBench.connected()
         bench.line(BridgeBench.call(1))

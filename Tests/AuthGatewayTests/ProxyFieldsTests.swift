@@ -128,7 +128,7 @@ struct ProxyFieldsTests {
         #expect(problem(address, prefix: "")?.status == 400 && problem(address, prefix: prefix) == nil)
     }
 
-    @Test("a token that is no header's value is not sent")
+    @Test("a token that cannot be the value of a header is not sent")
     func badToken() {
         #expect(throws: FrontProblem.self) { try sent([], ProxyToken(Secret("a\r\nX-Evil: b"))) }
     }

@@ -12,7 +12,7 @@ struct TrialProviderTests {
         TrialProvider.Request(method: "POST", path: path, body: body.serialized())
     }
 
-    @Test("signs its account in, and nobody else")
+    @Test("signs in its account, and no other")
     func signIn() {
         var provider = TrialProvider()
         let wrong = provider.respond(

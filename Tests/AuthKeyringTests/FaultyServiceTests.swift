@@ -60,7 +60,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("locks, and nobody answers: no call waits for that")
+    @Test("locks, and no user answers: no call waits for that")
     func waiting() async throws {
         try await with(.waiting) { store, keyring in
             let work = try SessionName("work")

@@ -47,7 +47,7 @@ struct KWalletTests {
         }
     }
 
-    @Test("is locked and shows its prompt to nobody: callers get `locked` at once, and the next login opens it")
+    @Test("is locked and its prompt cannot be seen: callers get `locked` at once, and the next login opens it")
     func locked() async throws {
         try await withWallet { keyring, thread in
             let store = try await openedKWallet(keyring, on: thread)

@@ -121,7 +121,7 @@ struct KeyringServiceTests {
         }
     }
 
-    @Test("that was changed after the write, and does not have it, has lost nothing: somebody removed it")
+    @Test("that was changed after the write, and does not have it, has lost nothing: the item was removed")
     func changedSince() async throws {
         try await withStore { store, keyring in
             try await keyring.startFaulty()

@@ -95,7 +95,7 @@ struct AuditRingTests {
         #expect(AuditedRequest(method: "token.get", purpose: "backup").purpose == "backup")
     }
 
-    @Test("of a long path the end is kept, and the longest list fits into what a client accepts")
+    @Test("the end of a long path is kept, and a client accepts the longest list")
     func sizes() throws {
         #expect(AuditedRequest.end(of: "/bin/a") == "/bin/a")
         #expect(AuditedRequest.end(of: String(repeating: "é", count: 200)) == "…" + String(repeating: "é", count: 120))

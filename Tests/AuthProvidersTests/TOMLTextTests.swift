@@ -118,7 +118,7 @@ struct TOMLTextTests {
         #expect(text.text == "a = 1\r\n[t]\r\nb = 2\r\nd = 4\r\n")
     }
 
-    @Test("what has no line of its own is refused, and nothing changes")
+    @Test("a value without a separate line is refused, and nothing changes")
     func refused() throws {
         var text = try TOMLText(Self.text)
         #expect(throws: TOMLText.Refusal.isTable) { try text.set([.key("api")], to: "1") }

@@ -151,7 +151,7 @@ struct SealedFileStoreTests {
         }
     }
 
-    @Test("a silent disk delays nobody, is reported, and is used again when it responds")
+    @Test("a silent disk delays no caller, is reported, and is used again when it responds")
     func silentDisk() async throws {
         let place = try SealedPlace()
         try await place.start { try await $0.save(sample()) }

@@ -20,7 +20,7 @@ struct JSONPointerTests {
     }
 
     @Test(
-        "where there is nothing it finds nothing",
+        "it finds nothing if there is nothing",
         arguments: [
             "/foo/2", "/foo/-", "/foo/00", "/foo/01", "/foo/-1", "/foo/+1", "/foo/", "/foo/ 1", "/foo/1e0", "/nope",
             "/foo/0/x", "/foo/99999999999999999999999", "/deep/list/0/x/y", "/e\u{301}", "/foo/٠",
@@ -59,7 +59,7 @@ struct JSONPointerTests {
     ]
 
     @Test(
-        "a text that is no pointer is refused with its reason",
+        "an invalid pointer is refused with its reason",
         arguments: ["foo", "foo/bar", "/~", "/~2", "/a~", "#/a"])
     func refuses(text: String) {
         #expect(throws: JSONPointerError.self) { try JSONPointer(text) }

@@ -11,7 +11,7 @@ struct RPCTests {
     }
 
     @Test(
-        "an id of every kind comes back as it came",
+        "an id of any type is returned unchanged",
         arguments: [
             "1", "0", "-7", "9223372036854775807", "-9223372036854775808", "18446744073709551615", "1.5", "-0.0",
             "null",
@@ -58,7 +58,7 @@ struct RPCTests {
     }
 
     @Test(
-        "JSON that is no request is an invalid request, with the id where it can be told",
+        "JSON that is not a request is an invalid request, with its id if it has one",
         arguments: [
             ("1", .null), ("null", .null), ("\"x\"", .null), ("{}", .null), ("[]", .null),
             (#"{"id":5}"#, .integer(5)), (#"{"jsonrpc":"2.0","id":"a"}"#, .string("a")),

@@ -14,7 +14,7 @@ struct SecondAgentTests {
             ["env", "AUTHD_SOCKET=\(Self.socket)", "/usr/lib/authd-built/authc"] + arguments, input: input)
     }
 
-    @Test("has settings, sessions and a socket of its own, and serves them again after a restart")
+    @Test("has its own settings, sessions and socket, and serves them again after a restart")
     func separate() async throws {
         try await BootedMachine.play { machine in
             let settings = try await machine.person("cat", "/people/ada/.config/authd/authd.toml")

@@ -83,7 +83,7 @@ struct UnitTests {
         }
     }
 
-    @Test("reload applies new settings, broken ones end the start for good, and stop keeps the socket active")
+    @Test("reload applies new settings, invalid ones end the start finally, and stop keeps the socket active")
     func reloadAndStop() async throws {
         try await BootedMachine.play { machine in
             #expect(try await machine.authc("status").status == 3)

@@ -31,7 +31,7 @@ struct FederatedTests {
         }
     }
 
-    @Test("who signs in at an OpenID provider in the browser is registered, and signed in who is there already")
+    @Test("a sign-in at an OpenID provider in the browser registers a new user, and signs in a known one")
     func browser() async throws {
         try await Self.play { scene, server in
             let new = try await scene.visit(Self.google, Self.browser)

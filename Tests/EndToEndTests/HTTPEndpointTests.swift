@@ -87,7 +87,7 @@ struct HTTPEndpointTests {
         }
     }
 
-    @Test("a key that others could read is nobody's")
+    @Test("a key that others can read is refused")
     func openKey() async throws {
         try await EndpointScene.play { play in
             let key = try await play.add("reports", ["-s", "work"])
@@ -167,7 +167,7 @@ struct HTTPEndpointTests {
         }
     }
 
-    @Test("the metrics are those of authc stats, with a key of their own")
+    @Test("the metrics are those of authc stats, with a separate key")
     func metrics() async throws {
         try await EndpointScene.play { play in
             let key = try await play.add("prometheus", ["--view", "metrics"])

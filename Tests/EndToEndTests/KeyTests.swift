@@ -89,7 +89,7 @@ struct KeyTests {
         }
     }
 
-    @Test("what cannot be in a header is refused before anything is sent, and argv is no place for a key")
+    @Test("a key that cannot be in a header is refused before anything is sent, and so is a key in argv")
     func invalid() async throws {
         try await play { scene, server in
             let broken = try await login(scene, "key\u{1}good")

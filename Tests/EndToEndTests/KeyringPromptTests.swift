@@ -29,7 +29,7 @@ struct KeyringPromptTests {
         try await scene.ask("agent.info", [:])["store"]?["state"]
     }
 
-    @Test("refuses, and is not asked again before their next request")
+    @Test("refuses, and is not prompted again before their next request")
     func cancels() async throws {
         try await play { scene, person, token in
             await person.will(.cancel)

@@ -34,7 +34,9 @@ struct LockedKeyringTests {
         }
     }
 
-    @Test("who signs out while it is locked stays signed out, though the agent is killed before it can remove the item")
+    @Test(
+        "a session that is signed out while it is locked stays signed out, although the agent is killed before it removes the item"
+    )
     func signOutWhileLocked() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)

@@ -60,7 +60,7 @@ struct OAuthBrowserTests {
     }
 
     @Test(
-        "a mix-up, an answer that names nobody and a person's no sign nobody in, and the page says so",
+        "a mix-up, a response without a user and a refusal do not sign in, and the page says so",
         arguments: [
             (OAuthStandIn.Fault.mixUp, 76, "somebody-else.example"), (.omitsIssuer, 76, "names no issuer"),
             (.denies, 77, "refused"),
@@ -80,7 +80,7 @@ struct OAuthBrowserTests {
         }
     }
 
-    @Test("who has a fixed port registered gets that one, also by the name localhost")
+    @Test("a client with a registered fixed port gets that port, also with the name localhost")
     func fixedPort() async throws {
         let port = try FreePort.find()
         let more = "[oauth]\nredirect = \"http://localhost:\(port)/signed-in\""

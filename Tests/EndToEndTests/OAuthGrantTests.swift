@@ -38,7 +38,7 @@ struct OAuthGrantTests {
     }
 
     @Test(
-        "where the server or the profile insists, a request that is not taken before is the end",
+        "if the server or the profile requires a pushed request, its refusal ends the sign-in",
         arguments: [true, false])
     func demandedPush(byServer: Bool) async throws {
         var configuration = OAuthStandIn.Configuration()
@@ -62,7 +62,7 @@ struct OAuthGrantTests {
     }
 
     @Test(
-        "a client that proves by its key who it is (RFC 7523) keeps that key in the keyring, and signs each request anew",
+        "a client that authenticates with a key (RFC 7523) keeps that key in the keyring, and signs each request",
         arguments: [
             (["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], "issuer"),
             (["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"], "token_endpoint"),

@@ -37,7 +37,7 @@ struct OAuthRegistrationTests {
     }
 
     @Test(
-        "a provider that has forgotten us registers us anew, whether it is asked before or only refuses us",
+        "a provider that has forgotten the client registers it again, before or after a refusal",
         arguments: [true, false])
     func fromScratch(isToldOf: Bool) async throws {
         try await OAuthScene.play(Self.registering) { scene, server in
@@ -76,7 +76,7 @@ struct OAuthRegistrationTests {
         }
     }
 
-    @Test("a provider that does not support all grants is asked once more, for those that it supports")
+    @Test("a provider that does not support all grants gets a second registration, for those that it supports")
     func fewerGrants() async throws {
         var configuration = Self.registering
         configuration.grantTypes = ["authorization_code", "refresh_token", "implicit"]

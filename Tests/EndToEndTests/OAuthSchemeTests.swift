@@ -6,7 +6,7 @@ import Testing
 
 /// A provider that sends its people back by a scheme of our own (RFC 8252 §7.1): the real programs, the desktop's own
 /// `gio` and `xdg-open`, and a real Chromium.
-@Suite("OAuth: back by a scheme of our own", .serialized, .timeLimit(.minutes(2)))
+@Suite("OAuth: back through a custom scheme", .serialized, .timeLimit(.minutes(2)))
 struct OAuthSchemeTests {
     private static let scheme = "com.example.authd"
     private static let profile = "[oauth]\nredirect = \"\(scheme):/callback\""

@@ -153,7 +153,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("killed at any moment it loses none, and repeats none that was answered before the next one went")
+    @Test("killed at any moment, it loses no write, and repeats none that was answered before the next one was sent")
     func killed() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)

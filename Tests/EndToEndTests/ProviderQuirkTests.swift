@@ -167,7 +167,7 @@ struct ProviderQuirkTests {
     }
 
     @Test(
-        "Microsoft: at the authority of all tenants, each user's ID token is compared with the issuer of its own tenant",
+        "Microsoft: at the authority of all tenants, each user's ID token is compared with the issuer of its tenant",
         arguments: ["common", "organizations"])
     func microsoftTenants(authority: String) async throws {
         try await play(.microsoft) { scene, server, page in

@@ -22,7 +22,7 @@ struct ProxyNginxTests {
         """
     }
 
-    @Test("over TLS: requests are HTTP/2, long bodies and events too, and a WebSocket has a connection of its own")
+    @Test("over TLS: requests are HTTP/2, long bodies and events too, and a WebSocket has a separate connection")
     func secure() async throws {
         try await Scene.play { scene in
             try await Peer.running(.proxied, in: scene.desktop) { server in

@@ -115,7 +115,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "what the proxy cannot be started with has the exit status of the contract",
+        "if the proxy cannot be started, it has the exit status of the contract",
         arguments: [
             (64, ["--url", "--listen", "127.0.0.1:0"]), (64, ["--url", "--listen", "127.0.0.1:8080"]),
             (64, ["--allow-origin", "null"]), (64, ["--allow-origin", "https://app.example/page"]),
@@ -128,7 +128,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a service with a port needs a key file: nobody would learn a random key")
+    @Test("a service with a port needs a key file: no program would learn a random key")
     func serviceWithoutKey() async throws {
         try await ProxyScene.play { play in
             let command = ProxyScene.asService + ProxyScene.command(["--listen", "127.0.0.1:0"])

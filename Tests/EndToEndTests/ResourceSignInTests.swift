@@ -317,7 +317,7 @@ struct ResourceSignInTests {
     // MARK: More scopes
 
     @Test(
-        "a call that needs more scopes fails with the command that grants them, which works as typed; the user hears it once"
+        "a call that needs more scopes fails with the command that grants them, which works as typed; the user is notified once"
     )
     func moreScopes() async throws {
         try await ResourceScene.play(["required_scope": "files:write"]) { play in

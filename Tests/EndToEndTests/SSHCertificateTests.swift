@@ -175,7 +175,7 @@ struct SSHCertificateTests {
     }
 
     @Test(
-        "what is no certificate for this key is refused, and nothing is written",
+        "a response that is not a certificate for this key is refused, and nothing is written",
         arguments: [
             ("refuse", 65, "HTTP 403"), ("empty", 76, "has no SSH certificate"),
             ("garbage", 76, "has no SSH certificate"), ("broken", 76, "has no SSH certificate"),
@@ -194,7 +194,7 @@ struct SSHCertificateTests {
         }
     }
 
-    @Test("signed out, nothing is asked: ssh reports it and goes on without the key")
+    @Test("signed out, nothing is requested: ssh reports it and continues without the key")
     func signedOut() async throws {
         try await play { play in
             #expect(try await play.scene.authc(["logout", "-s", "work"]).status == 0)

@@ -12,7 +12,7 @@ struct StopTests {
     /// What the service group says when it is tired of waiting.
     private static let lateOutput = "took longer than allowed"
 
-    @Test("ends in time although a provider never answers what is being sent from the outbox")
+    @Test("ends in time although a provider never answers a write of the outbox")
     func flush() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)

@@ -29,7 +29,7 @@ struct TokenRejectTests {
         }
     }
 
-    @Test("what is no report is a usage error, and a session that is gone is not signed in")
+    @Test("an invalid report is a usage error, and a session that was removed is not signed in")
     func usage() async throws {
         try await Scene.play(signedInTo: .programs, ["repositories", ""]) { scene, server in
             for (options, input) in [

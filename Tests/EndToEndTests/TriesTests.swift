@@ -27,7 +27,7 @@ struct TriesTests {
         }
     }
 
-    @Test("a backend that limits tries is not asked again")
+    @Test("a backend that limits attempts gets no further one")
     func limited() async throws {
         try await Scene.play { scene in
             await scene.backends.misbehave(

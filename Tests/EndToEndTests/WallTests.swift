@@ -178,7 +178,7 @@ struct WallTests {
     }
 
     @Test(
-        "C: a remembered sign-in is made again by itself, is told, follows a change of password, and goes with sign-out"
+        "C: a remembered sign-in is repeated without the user, is reported, follows a change of password, and ends at sign-out"
     )
     func remembered() async throws {
         try await Scene.play { scene in

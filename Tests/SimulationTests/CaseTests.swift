@@ -9,7 +9,7 @@ struct CaseTests {
     private static let seeds = 1...40 as ClosedRange<UInt64>
     private static let life = Duration.seconds(3600)
 
-    @Test("100 callers at the moment of expiry, within 50 ms, bring one call at the provider")
+    @Test("100 callers at the moment of expiry, within 50 ms, cause one call at the provider")
     func hundredCallers() throws {
         for seed in Self.seeds {
             var random = SeededRandom(seed: seed)
@@ -29,7 +29,7 @@ struct CaseTests {
         }
     }
 
-    @Test("a refused token is no sign-out when another program has put a newer one into the store")
+    @Test("a refused token does not sign out if another program has put a newer one into the store")
     func loserAdopts() {
         for seed in Self.seeds {
             var setting = Setting()
@@ -108,7 +108,7 @@ struct CaseTests {
         }
     }
 
-    @Test("two agents at one store go on with what either of them has renewed")
+    @Test("two agents with one store use the tokens that either of them has renewed")
     func twoAgents() {
         for seed in Self.seeds {
             var setting = Setting()
@@ -167,7 +167,7 @@ struct CaseTests {
         }
     }
 
-    @Test("a provider that fails for a day is asked less than 60 times an hour, and less than 40 on average")
+    @Test("a provider that fails for a day gets less than 60 requests an hour, and less than 40 on average")
     func noStorm() {
         for seed in Self.seeds.prefix(20) {
             let steps = [
@@ -275,7 +275,7 @@ struct CaseTests {
         }
     }
 
-    @Test("an hour without a network brings no call")
+    @Test("an hour without a network causes no call")
     func offlineHour() throws {
         for seed in Self.seeds {
             var steps = [

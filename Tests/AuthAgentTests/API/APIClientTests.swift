@@ -45,7 +45,7 @@ struct APIClientTests {
         }
     }
 
-    @Test("the token is added, and the answer is told as it came")
+    @Test("the token is added, and the response is returned unchanged")
     func plain() async throws {
         let example = try Self.provider { request, token throws(TransportError) in
             #expect(token == "token-1")
@@ -141,7 +141,7 @@ struct APIClientTests {
         #expect(example.transport.asked.dropFirst().map { $0.prefix(4) } == ["GET ", "GET ", "GET ", "POST", "GET "])
     }
 
-    @Test("an answer that does not fit into a line is told so, one that is no JSON comes as it is")
+    @Test("a response that does not fit into a line is an error; one that is not JSON is returned unchanged")
     func bodies() async throws {
         let big = String(repeating: "x", count: Limits.lineBytes)
         let example = try Self.provider { request, _ throws(TransportError) in

@@ -65,7 +65,7 @@ struct CachedCallTests {
         try await api.request(APIRequest(method: "GET", path: path, cache: cache, retry: false))
     }
 
-    @Test("a fresh answer is not asked for again; reload asks, only never does")
+    @Test("a fresh response is not requested again; `reload` requests it, and `only` never does")
     func modes() async throws {
         try await Self.play(Numbers(), api: APIRules(cache: .seconds(300))) { api, clock, _ in
             let first = try await Self.get(api)
@@ -85,7 +85,7 @@ struct CachedCallTests {
         }
     }
 
-    @Test("an answer that is not fresh is asked about by its tag, and a yes makes it fresh")
+    @Test("a stale response is revalidated with its tag, and is fresh after a 304")
     func revalidates() async throws {
         let numbers = Numbers([("ETag", "\"same\""), ("Cache-Control", "max-age=10")])
         try await Self.play(numbers) { api, clock, _ in
@@ -145,7 +145,7 @@ struct CachedCallTests {
         #expect(asked.withLock { $0 } == ["ada ", "ada \"same\"", "bob \"same\"", "bob "])
     }
 
-    @Test("while the provider is out of reach what is kept stands in, with its age, unless that was forbidden")
+    @Test("if the provider cannot be reached, the cached response is returned with its age, unless that is forbidden")
     func away() async throws {
         let numbers = Numbers()
         try await Self.play(numbers) { api, clock, _ in
@@ -165,7 +165,7 @@ struct CachedCallTests {
         }
     }
 
-    @Test("a write makes its path out of date, and what its endpoint names; its own answer may take the copy's place")
+    @Test("a write invalidates its path and those of its endpoint; its own response may replace the copy")
     func writes() async throws {
         func endpoint(_ name: String, _ method: String, _ path: String) throws -> Endpoint {
             Endpoint(
@@ -210,7 +210,7 @@ struct CachedCallTests {
         }
     }
 
-    @Test("who keeps answers of their own is not answered from ours")
+    @Test("a client with its own cache gets no response from ours")
     func ownConditions() async throws {
         let numbers = Numbers([("ETag", "\"same\"")])
         try await Self.play(numbers, api: APIRules(cache: .seconds(300))) { api, _, _ in

@@ -44,7 +44,7 @@ struct EndpointCallTests {
         return try order.build(try record()).request
     }
 
-    @Test("stand where the profile says, each as JSON of its own kind")
+    @Test("are placed as the profile says, each with its JSON type")
     func builds() throws {
         let request = try build(["id": "a b", "code": "007", "count": "3", "on": "false", "tags": ["x"], "dry": true])
         #expect(request.method == "PUT")
@@ -123,7 +123,7 @@ struct EndpointCallTests {
         #expect(try check.checked(blank, hasBody: false)["who"] == nil)
     }
 
-    @Test("what is left out is left out of the request")
+    @Test("an omitted argument is not in the request")
     func leavesOut() throws {
         let request = try build(["id": "1", "code": "", "count": 3, "who": "me"])
         #expect(request.url == "http://localhost:1/things/1")
@@ -136,7 +136,7 @@ struct EndpointCallTests {
         #expect(throws: AgentError.self) { try build([:], body: ["own": 1]) }
     }
 
-    @Test("are told one by one when they are missing, unknown or of another kind, before anything is sent")
+    @Test("are reported one by one if they are missing, unknown or of another type, before anything is sent")
     func problems() throws {
         let error = #expect(throws: AgentError.self) {
             try build(["code": 7, "count": "3.5", "on": "yes", "tags": "x", "idd": 1])

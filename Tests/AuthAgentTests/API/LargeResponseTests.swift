@@ -27,7 +27,7 @@ struct LargeResponseTests {
         }
     }
 
-    @Test("an answer that nobody here looks into is passed on as text, whatever the number of its values")
+    @Test("a response that is not read here is passed on as text, with any number of values")
     func passedOn() async throws {
         try await APIClientTests.play(try Self.provider(Self.many)) { _, api in
             let answer = try await api.request(APIClientTests.get)
@@ -64,7 +64,7 @@ struct LargeResponseTests {
         }
     }
 
-    @Test("what looks like JSON and is not is told as unreadable, and a page is no text")
+    @Test("invalid JSON is reported as unreadable, and an HTML page is not text")
     func unreadable() async throws {
         try await APIClientTests.play(try Self.provider(#"{"a":[1,2}"#)) { _, api in
             let error = await #expect(throws: AgentError.self) { try await api.request(APIClientTests.get) }

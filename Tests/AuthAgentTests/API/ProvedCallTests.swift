@@ -63,7 +63,7 @@ struct ProvedCallTests {
             headers: [("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#), ("DPoP-Nonce", nonce)], body: [])
     }
 
-    @Test("each try has a proof of its own, of its own time, for its address without the query, and for the token")
+    @Test("each attempt has a new proof with a new time, for its address without the query, and for the token")
     func retries() async throws {
         let answers = [ExampleProvider.json(503, "{}"), challenge("n1"), ExampleProvider.json(200, "1")]
         let shown = try await play(answers) { _, api, clock in
@@ -88,7 +88,7 @@ struct ProvedCallTests {
         #expect(shown.allSatisfy { $0?.authorization == "DPoP bound" })
     }
 
-    @Test("a nonce that is asked for again and again is given once a request, and then told")
+    @Test("a nonce that is required again and again is sent once for each request, and then reported")
     func endless() async throws {
         let shown = try await play([challenge("n1"), challenge("n2")]) { _, api, _ in
             await #expect(throws: AgentError.self) { try await api.request(APIClientTests.get) }

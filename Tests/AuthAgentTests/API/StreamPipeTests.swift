@@ -76,7 +76,7 @@ struct StreamPipeTests {
         #expect(try await down.read().bytes.count == 3 * Limits.pieceBytes)
     }
 
-    @Test("what was written before anybody read is not asked for twice")
+    @Test("a piece that was written before a read is not requested twice")
     func early() async throws {
         let pipe = Self.upload(once: true)
         #expect(pipe.mayRepeat)
@@ -107,7 +107,7 @@ struct StreamPipeTests {
         #expect(error?.cause == "stream_closed")
     }
 
-    @Test("an answer that fails in the middle gives out what there was, then the failure, once")
+    @Test("a response that fails in the middle returns the received bytes, then the failure, once")
     func broken() async throws {
         let pipe = DownloadPipe(clock: ManualClock())
         try await pipe.receive([1, 2])

@@ -74,7 +74,7 @@ struct AccountChangeTests {
         try await signIns.answer(LoginAnswer(login: step.login, fields: ["replace_account": text]))
     }
 
-    @Test("is asked about before it takes the session; a no keeps the session and revokes what came")
+    @Test("is confirmed before it replaces the session; a refusal keeps the session and revokes the new tokens")
     func refused() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example()
@@ -112,7 +112,7 @@ struct AccountChangeTests {
         }
     }
 
-    @Test("takes it at once if that was said beforehand; the same account is never asked about")
+    @Test("replaces it at once if that was agreed beforehand; the same account needs no confirmation")
     func saidBeforehand() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example()
@@ -135,7 +135,7 @@ struct AccountChangeTests {
         }
     }
 
-    @Test("is asked about before anything is sent, if the address that was given tells")
+    @Test("is confirmed before anything is sent, if the given address shows it")
     func givenAddress() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example { $0.signIn[0].fields[0].kind = FieldKind.email }
@@ -157,7 +157,7 @@ struct AccountChangeTests {
         }
     }
 
-    @Test("another environment is another account, and asked about before anything is sent")
+    @Test("another environment is another account, and is confirmed before anything is sent")
     func otherEnvironment() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example()
@@ -170,7 +170,7 @@ struct AccountChangeTests {
         }
     }
 
-    @Test("whose question nobody answers leaves the session as it was, and what came is revoked")
+    @Test("without a confirmation leaves the session as it was, and revokes the new tokens")
     func abandoned() async throws {
         let accounts = ManyAccounts()
         let example = try accounts.example()

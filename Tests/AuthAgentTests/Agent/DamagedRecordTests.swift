@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A record that cannot be understood")
 struct DamagedRecordTests {
-    @Test("is told of by its session's name, is no session, and is over when its person signs in again")
+    @Test("is reported with its session's name, is not a session, and is replaced when the user signs in again")
     func told() async throws {
         let example = try ExampleProvider(store: StoreWithDamage(), transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in
@@ -28,7 +28,7 @@ struct DamagedRecordTests {
 
 @Suite("Waiting for a sign-out")
 struct SignOutWaitTests {
-    @Test("is over at once where nobody is signed in, and says so")
+    @Test("ends at once if no one is signed in, and says so")
     func nobody() async throws {
         let example = try ExampleProvider(store: MemoryStore(), transport: ExampleProvider.numbering())
         try await example.running { sessions, _ in

@@ -113,7 +113,7 @@ struct DefaultSessionTests {
         }
     }
 
-    @Test("what the settings name goes before the first session, and not before the user's choice")
+    @Test("the session that the settings name precedes the first one, but not the user's choice")
     func preferred() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in

@@ -17,7 +17,7 @@ struct HandoverTests {
             revision: 1)
     }
 
-    @Test("are served while the store does not answer, and what is not among them is waited for")
+    @Test("are served while the store does not answer; requests for other sessions wait")
     func servedAtOnce() async throws {
         let record = try Self.record()
         let handovers = MemoryHandoverStore([HandedOverSession(record: record, isStored: true, isUnsaved: false)])
@@ -45,7 +45,7 @@ struct HandoverTests {
         }
     }
 
-    @Test("are handed on with what has changed, and not when they are signed out")
+    @Test("are handed over with their changes, and not after a sign-out")
     func handedOn() async throws {
         let (handovers, store) = (MemoryHandoverStore([]), HeldStore(holding: nil))
         store.answer()

@@ -36,7 +36,7 @@ struct ImportTests {
         }
     }
 
-    @Test("do not take the place of the default session, and bring their own where there is no other session")
+    @Test("do not replace the default session, and bring theirs if there is no other session")
     func defaultSession() async throws {
         let bundle = OneShot<[UInt8]>()
         try await Self.running { sessions, signIns, store in

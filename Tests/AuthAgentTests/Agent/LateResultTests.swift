@@ -6,7 +6,7 @@ import Testing
 
 @testable import AuthAgent
 
-@Suite("What comes late, when the session has another sign-in", .timeLimit(.minutes(1)))
+@Suite("Late results, when the session has another sign-in", .timeLimit(.minutes(1)))
 struct LateResultTests {
     private static let here = "http://localhost:1"
     private static let other = "http://localhost:2"

@@ -123,7 +123,7 @@ struct OfflineSignInTests {
         }
     }
 
-    @Test("a provider on this machine, and a profile that does not wait, are asked at once", arguments: [true, false])
+    @Test("a request to this machine, or of a profile that does not wait, is sent at once", arguments: [true, false])
     func noWait(isLocal: Bool) async throws {
         let example = try self.example(waits: isLocal, at: isLocal ? "http://localhost:1" : "https://api.example")
         try await running(example) { sessions, signIns in

@@ -134,7 +134,7 @@ struct OriginChangeTests {
         }
     }
 
-    @Test("a sign-out under it forgets the session and says that the provider was not asked")
+    @Test("a sign-out deletes the session and says that the provider was not notified")
     func signedOut() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering()) {
             $0.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
@@ -172,7 +172,7 @@ struct OriginGuardTests {
         }
     }
 
-    @Test("with a profile of its own requests", arguments: [Renewal.Kind.refresh, .signIn])
+    @Test("with a profile that has its own requests", arguments: [Renewal.Kind.refresh, .signIn])
     func ownRequests(kind: Renewal.Kind) async throws {
         let transport = ScriptedTransport { _ throws(TransportError) in ExampleProvider.json(200, "{}") }
         var profile = try Sample.profile {
@@ -270,7 +270,7 @@ struct OriginGuardTests {
         #expect(!transport.asked.contains { $0.hasPrefix("POST") })
     }
 
-    @Test("what is recorded comes back from the store, and allows no more than it says")
+    @Test("recorded origins are read from the store again, and allow no more than they name")
     func stored() throws {
         var origins = TokenOrigins(issuer: "https://as.example", isComplete: false)
         origins.allow(.all, at: "https://a.example:443/path")
@@ -286,7 +286,7 @@ struct OriginGuardTests {
         #expect(origins.allows([.refreshToken, .credentials], at: a))
     }
 
-    @Test("a merge with what an older authd has written keeps the origins, and takes the newer default")
+    @Test("a merge with a record of an older authd keeps the origins, and uses the newer default")
     func merged() throws {
         var mine = try Sample.record()
         mine.origins = try Sample.profile().origins(in: "production")

@@ -60,7 +60,7 @@ struct RememberedSignInTests {
         }
     }
 
-    @Test("is not kept if it would not be used, and the user is told so")
+    @Test("is not kept if it would not be used, and the user is notified")
     func useless() async throws {
         let example = try ExampleProvider(transport: Self.transport()) {
             $0.signIn[0].fields.append(StepField(name: "code", label: "Code", optional: true, kind: "code"))

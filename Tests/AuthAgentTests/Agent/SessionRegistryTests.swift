@@ -15,7 +15,7 @@ struct SessionRegistryTests {
         try token.map { try TokenResult(JSON(parsing: $0.json)).accessToken }
     }
 
-    @Test("a sign-in makes a session that is in the store before it is told")
+    @Test("a sign-in makes a session that is in the store before it is reported")
     func signIn() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in
@@ -29,7 +29,7 @@ struct SessionRegistryTests {
         #expect(example.transport.asked == ["POST http://localhost:1/login"])
     }
 
-    @Test("a token is given out with how long it is still valid, also if that is less than was asked for")
+    @Test("a token is returned with its remaining time, even if that is less than requested")
     func validity() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering(lifetime: 600))
         try await example.running { sessions, signIns in
@@ -108,7 +108,7 @@ struct SessionRegistryTests {
         }
     }
 
-    @Test("a person may sign out and in again as often as they like")
+    @Test("a user may sign out and in again any number of times")
     func againAndAgain() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in
@@ -167,7 +167,7 @@ struct SessionRegistryTests {
         #expect(transport.asked.count == 2)
     }
 
-    @Test("after a lost connection the next request begins on a new one, and the cause is told")
+    @Test("after a lost connection the next request begins on a new one, and the cause is reported")
     func lostConnection() async throws {
         let counter = Counter()
         let transport = ScriptedTransport { _ throws(TransportError) in

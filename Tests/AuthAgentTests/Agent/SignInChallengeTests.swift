@@ -16,7 +16,7 @@ struct SignInChallengeTests {
         return try await signIns.answer(LoginAnswer(login: first.login, fields: ["email": " a@b.example\n"]))
     }
 
-    @Test("what the sending needs is asked first, and with it what may be told; then the code")
+    @Test("the fields of the request that sends the code come first, with the optional ones; then the code")
     func order() async throws {
         let provider = try CodeProvider()
         try await provider.example.running { sessions, signIns in
@@ -53,7 +53,9 @@ struct SignInChallengeTests {
         }
     }
 
-    @Test("what is no code is told before anything is sent; a wrong one is asked again in the provider's words")
+    @Test(
+        "an invalid code is reported before anything is sent; after a wrong one the step asks again with the provider's words"
+    )
     func wrongCode() async throws {
         let provider = try CodeProvider()
         try await provider.example.running { _, signIns in
@@ -72,7 +74,7 @@ struct SignInChallengeTests {
         }
     }
 
-    @Test("after five wrong codes the sign-in is over")
+    @Test("after five wrong codes the sign-in ends")
     func tooManyWrong() async throws {
         let provider = try CodeProvider()
         try await provider.example.running { sessions, signIns in
@@ -120,7 +122,7 @@ struct SignInChallengeTests {
         }
     }
 
-    @Test("a code cannot be remembered, and that is told before it is sent")
+    @Test("a code cannot be remembered, and that is reported before it is sent")
     func remembered() async throws {
         let transport = ExampleProvider.numbering()
         let example = try ExampleProvider(transport: transport) { profile in
@@ -140,7 +142,9 @@ struct SignInChallengeTests {
         }
     }
 
-    @Test("a first password is set by the session's token, each unmet rule told first, and is no longer missing")
+    @Test(
+        "a first password is set with the session's token, after each unmet rule was reported, and is no longer missing"
+    )
     func setPassword() async throws {
         let store = MemoryStore()
         let provider = try CodeProvider(store: store)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Sign-in")
 struct SignInServiceTests {
-    @Test("what is missing is asked for, one step at a time, and nothing is sent before")
+    @Test("missing fields are requested one step at a time, and nothing is sent before")
     func steps() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, signIns in
@@ -23,7 +23,7 @@ struct SignInServiceTests {
         }
     }
 
-    @Test("wrong input is told and asked for again before anything is sent")
+    @Test("invalid input is reported and requested again before anything is sent")
     func wrongInput() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, signIns in
@@ -98,7 +98,7 @@ struct SignInServiceTests {
         }
     }
 
-    @Test("a cancelled sign-in is over, and another may begin")
+    @Test("a cancelled sign-in has ended, and another may begin")
     func cancelled() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, signIns in
@@ -109,7 +109,7 @@ struct SignInServiceTests {
         }
     }
 
-    @Test("a sign-in that nobody touches makes room after a quarter of an hour")
+    @Test("an idle sign-in can be replaced after a quarter of an hour")
     func abandoned() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in
@@ -172,7 +172,7 @@ struct SignInServiceTests {
     }
 
     @Test(
-        "unknown names are told with those there are",
+        "unknown names are reported with the known ones",
         arguments: [
             LoginStart(provider: "nobody"), LoginStart(provider: "example", environment: "moon"),
             LoginStart(provider: "example", method: "telepathy"),

@@ -5,7 +5,7 @@ import AuthWire
 import Synchronization
 import Testing
 
-@Suite("A sign-out, and what the provider is told")
+@Suite("A sign-out, and the provider's revocation")
 struct SignOutTests {
     /// Which tokens were sent to which path, in order.
     private final class Log: Sendable {
@@ -43,7 +43,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("tells it of the token in use, and of the one that a renewal brings which was under way")
+    @Test("revokes the token in use, and the one of a renewal that was in progress")
     func duringRenewal() async throws {
         let log = Log()
         let (gate, open) = AsyncStream<Void>.makeStream()
@@ -65,7 +65,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("tells it nothing of a late token if it is not to be told at all")
+    @Test("does not revoke a late token if revocation is off")
     func quiet() async throws {
         let log = Log()
         let (gate, open) = AsyncStream<Void>.makeStream()

@@ -32,7 +32,7 @@ struct StateBoardTests {
         board = StateBoard(storeKind: .memory, clock: ManualClock(), publish: { [collector] in collector.record($0) })
     }
 
-    @Test("a change that is made while an earlier one is told is told after it, each with its own state")
+    @Test("a change that is made while an earlier one is published is published after it, each with its own state")
     func nested() {
         collector.whileRecording.withLock { meanwhile in
             meanwhile = { [board] in board.put(network: .online, providers: [:]) }
@@ -41,7 +41,7 @@ struct StateBoardTests {
         #expect(collector.states == [.limited, .online])
     }
 
-    @Test("a change by another thread does not overtake one that is being told, and does not wait for it")
+    @Test("a change by another thread does not overtake one that is being published, and does not wait for it")
     func overtaking() async {
         let (isHeld, mayGoOn) = (OneShot<Void>(), DispatchSemaphore(value: 0))
         collector.whileRecording.withLock { meanwhile in

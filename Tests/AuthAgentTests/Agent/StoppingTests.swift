@@ -36,7 +36,7 @@ struct StoppingTests {
         }
     }
 
-    @Test("who waits for a provider is told that the agent is stopping, and so is who asks afterwards")
+    @Test("a caller that waits for a provider gets `stopping`, and so does a later one")
     func waiting() async throws {
         let hold = Hold()
         let example = try Self.provider(hold)
@@ -52,7 +52,7 @@ struct StoppingTests {
         await #expect(throws: AgentError.stopping) { try await example.sessions.token(SessionRegistryTests.get) }
     }
 
-    @Test("a request that is in flight brings its token into the store first, and none begins any more")
+    @Test("a request in flight stores its token first, and no other one begins")
     func finished() async throws {
         let (hold, store) = (Hold(), MemoryStore())
         let example = try Self.provider(hold, store: store)
@@ -156,7 +156,7 @@ struct SessionChangeTests {
         #expect(first.version < second.version)
     }
 
-    @Test("profiles that were replaced decide by themselves, whichever of two reloads is heard of last")
+    @Test("of two reloads the newer profiles apply, whichever is reported last")
     func reload() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in
@@ -201,9 +201,9 @@ struct SessionChangeTests {
     }
 }
 
-@Suite("Who waits for the network", .timeLimit(.minutes(1)))
+@Suite("A caller that waits for the network", .timeLimit(.minutes(1)))
 struct ClearanceTests {
-    @Test("is let go when cancelled, and when the agent stops; nobody waits afterwards")
+    @Test("is released when cancelled, and when the agent stops; no caller waits afterwards")
     func ends() async throws {
         let hold = Hold()
         let transport = ScriptedTransport { _ throws(TransportError) in

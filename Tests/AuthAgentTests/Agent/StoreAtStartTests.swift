@@ -30,7 +30,7 @@ struct StoreAtStartTests {
         #expect(store.reads == failures + 1)
     }
 
-    @Test("is not read again on its own where it is locked: that would ask the person for ever")
+    @Test("is not read again by itself while it is locked: that would prompt the user again and again")
     func locked() async throws {
         let store = FlakyStore(failing: 1, with: .locked)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
@@ -38,7 +38,7 @@ struct StoreAtStartTests {
         #expect(store.reads == 1)
     }
 
-    @Test("that is locked is wanted as soon as somebody asks for what is in it")
+    @Test("that is locked is needed as soon as a caller requests its content")
     func wanted() async throws {
         let store = FlakyStore(failing: 1, with: .locked)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())

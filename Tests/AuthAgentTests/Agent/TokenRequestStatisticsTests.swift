@@ -26,7 +26,7 @@ struct TokenRequestStatisticsTests {
         #expect(counts.duration == .milliseconds(31_101))
     }
 
-    @Test("counts causes that are no words, and too many of them, together")
+    @Test("counts invalid causes, and too many of them, together")
     func causes() throws {
         let statistics = TokenRequestStatistics()
         for number in 1...40 { statistics.record("a", failure("cause-\(number)"), duration: .zero) }

@@ -46,7 +46,7 @@ struct ValidationTests {
         }
     }
 
-    @Test("is asked to renew the session if it can; if it refuses that too, the session keeps its token")
+    @Test("renews the session if it can; if it refuses that too, the session keeps its token")
     func renewalRefused() async throws {
         try await play(.refresh, refreshToken: true) { sessions, _, transport in
             let error = await #expect(throws: AgentError.self) { try await sessions.validate(Self.session) }

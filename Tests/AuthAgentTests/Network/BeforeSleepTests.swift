@@ -9,7 +9,7 @@ import Testing
 struct BeforeSleepTests {
     private static let start = SessionRegistryTests.start
 
-    @Test("what is unwritten is written, and only then the machine is let go")
+    @Test("unsaved records are written before the machine may sleep")
     func written() async throws {
         let (store, sleep) = (FaultyStore(), AnnouncedSleep())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), sleep: sleep)

@@ -11,7 +11,7 @@ struct ClockSkewTests {
     private static let date = "Fri, 15 Jan 2027 08:00:00 GMT"
 
     @Test(
-        "the least difference that explains a date is told: none within the time of the exchange",
+        "the smallest difference that explains a date is reported: none within the time of the exchange",
         arguments: [
             // The clocks agree, however long the answer took.
             (0, 0, 0), (0, 30, 0), (-20, 30, 0), (-30, 30, 0),
@@ -25,7 +25,7 @@ struct ClockSkewTests {
         #expect(skew.value(at: received) == .seconds(told))
     }
 
-    @Test("a copy from a cache is as old as it says, and an answer without a date tells nothing")
+    @Test("a copy from a cache is as old as it says, and a response without a date says nothing")
     func aged() throws {
         let now = ManualClock.moment(.seconds(500))
         let skew = try #require(ClockSkew(Self.reply(["Date": Self.date, "Age": "500"]), sent: now, received: now))
@@ -44,7 +44,7 @@ struct ClockSkewTests {
         #expect(skew.value(at: right) == .zero)
     }
 
-    @Test("an end told as a date is by the provider's clock, a lifetime by nobody's")
+    @Test("an end that is a date uses the provider's clock, a lifetime does not")
     func ends() throws {
         var reply = Sample.reply(200, #"{"token":"t","expiresAt":1800007210}"#)
         reply.skew = .seconds(7200)

@@ -79,7 +79,7 @@ struct DPoPProofTests {
         #expect(key.thumbprint(Self.cryptography) == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
     }
 
-    @Test("ours is signed by our key, shows its public half alone, and is no proof when a letter of it is another")
+    @Test("a proof is signed by the session's key, has only the public key, and is invalid if one letter changes")
     func own() async throws {
         let demand = Self.demand(Self.token)
         let proof = try DPoPProof(
@@ -134,7 +134,7 @@ struct DPoPProofTests {
         #expect(DPoPProof.asksForNonce(reply(status, [("WWW-Authenticate", field)], body)) == isOne)
     }
 
-    @Test("a server's word goes into the next proofs for it, and into those for nobody else")
+    @Test("a server's nonce is in the next proofs for it, and in no others")
     func nonces() async throws {
         let signer = ProofSigner(cryptography: Self.cryptography, clock: ManualClock(), skew: { _ in .zero })
         let (url, key) = ("https://one.example/token", Self.cryptography.makeKey())

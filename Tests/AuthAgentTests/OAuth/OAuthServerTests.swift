@@ -5,7 +5,7 @@ import Testing
 @testable import AuthAgent
 @testable import AuthModel
 
-@Suite("What an authorization server says of itself")
+@Suite("The metadata of an authorization server")
 struct OAuthServerTests {
     private static let profile = OAuthProfile(issuer: "https://id.example.org/tenant", clientID: "authd")
 
@@ -58,7 +58,7 @@ struct OAuthServerTests {
     }
 
     @Test(
-        "a document that speaks for another issuer is not believed, however near it is",
+        "a document with another issuer is refused, however similar it is",
         arguments: [
             "https://id.example.org/tenant/", "https://ID.example.org/tenant", "https://id.example.org", "",
             "https://id.example.org/tenant\u{301}",

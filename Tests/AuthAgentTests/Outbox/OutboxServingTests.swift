@@ -38,7 +38,7 @@ struct OutboxServingTests {
         func close() {}
     }
 
-    @Test("an outbox that cannot be read at the start is read again by itself, and what waits in it is sent")
+    @Test("an outbox that cannot be read at the start is read again later, and its writes are sent")
     func readAgain() async throws {
         let (sent, sending) = AsyncStream<String>.makeStream()
         let example = try APIClientTests.provider { request, _ throws(TransportError) in
@@ -69,7 +69,7 @@ struct OutboxServingTests {
         }
     }
 
-    @Test("a form is sent again with the same bytes, and a caller's own key is no part of them")
+    @Test("a form is sent again with the same bytes, without the caller's own key")
     func boundary() async throws {
         let (sent, sending) = AsyncStream<(type: String?, body: String?)>.makeStream()
         let example = try APIClientTests.provider { request, _ throws(TransportError) in

@@ -93,7 +93,7 @@ struct OutboxStopTests {
         }
     }
 
-    @Test("a flush in progress ends with `stopping` at the agent's end, and so does what is asked afterwards")
+    @Test("a flush in progress ends with `stopping` at the agent's end, and so do later requests")
     func end() async throws {
         let provider = Hold()
         let store = HeldOutbox([try Self.entry()], Self.request)
@@ -111,7 +111,7 @@ struct OutboxStopTests {
         }
     }
 
-    @Test("a write that was on its way to the disk at the agent's end is there, and its caller hears that it waits")
+    @Test("a write that was being stored at the agent's end is stored, and its caller learns that it waits")
     func writtenAtTheEnd() async throws {
         let add = Hold()
         let store = HeldOutbox([], Self.request, held: ["add": add])
@@ -128,7 +128,7 @@ struct OutboxStopTests {
         }
     }
 
-    @Test("a write whose caller waits for the provider at the agent's end is kept, and its caller hears that it waits")
+    @Test("a write whose caller waits for the provider at the agent's end is kept, and its caller learns that it waits")
     func waitingAtTheEnd() async throws {
         let provider = Hold()
         let store = HeldOutbox([], Self.request)
@@ -161,7 +161,7 @@ struct OutboxStopTests {
         }
     }
 
-    @Test("who waits for the disk behind others can be cancelled, and the next one has the turn")
+    @Test("a caller that waits for the disk can be cancelled, and the next one continues")
     func turns() async throws {
         let all = Hold()
         try await play(HeldOutbox([], Self.request, held: ["all": all]), provider: Hold()) { outbox in
@@ -179,7 +179,7 @@ struct OutboxStopTests {
         }
     }
 
-    @Test("what the provider has answered is struck out, although the agent ends meanwhile")
+    @Test("a write that the provider has answered is removed, although the agent ends meanwhile")
     func struckOut() async throws {
         let (provider, remove) = (Hold(), Hold())
         let store = HeldOutbox([try Self.entry()], Self.request, held: ["remove": remove])

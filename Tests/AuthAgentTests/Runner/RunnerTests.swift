@@ -44,7 +44,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("ends the wait of a cancelled caller, tells the machine, and drops a later reply")
+    @Test("ends the wait of a cancelled caller, notifies the machine, and drops a later reply")
     func cancelled() async throws {
         try await withRunner { runner in
             let task = Task { await result(of: runner) }
@@ -114,7 +114,7 @@ struct RunnerTests {
 
     // MARK: Events
 
-    @Test("handles an event that an action brings after all actions of the one before")
+    @Test("handles an event that an action causes after all actions of the previous event")
     func nested() async throws {
         try await withRunner { runner in
             await runner.send(.nested)
@@ -180,7 +180,7 @@ struct RunnerTests {
 
     // MARK: Work
 
-    @Test("handles what work brings, and drops it if it is closed by then")
+    @Test("handles the result of work, and drops it if it is closed by then")
     func work() async throws {
         try await withRunner { runner in
             await runner.send(.work)
@@ -217,7 +217,7 @@ struct RunnerTests {
         #expect(notes.all.isEmpty)
     }
 
-    @Test("does work to its end, uncancelled, while the agent stops, if that was asked for")
+    @Test("does work to its end, uncancelled, while the agent stops, if that was requested")
     func toTheEnd() async throws {
         let tasks = AgentTasks(clock: clock)
         let runner = Runner(Toy(), performer: ToyPerformer(notes: notes, hold: hold), tasks: tasks)

@@ -17,7 +17,7 @@ struct TaskPoolTests {
         #expect(notes.all == ["cancelled"])
     }
 
-    @Test("does what its last work orders, and only then ends")
+    @Test("does the work that its last work submits, and only then ends")
     func ordersMore() async {
         let hold = Hold()
         pool.order {
@@ -31,7 +31,7 @@ struct TaskPoolTests {
         #expect(notes.all.sorted() == ["more 1", "more 2", "more 3"])
     }
 
-    @Test("that is cancelled waits for what has begun, takes what comes meanwhile, and then refuses")
+    @Test("that is cancelled waits for work in progress, accepts work meanwhile, and then refuses it")
     func stopWhileBusy() async {
         let (begun, go) = (OneShot<Void>(), OneShot<Void>())
         pool.order {

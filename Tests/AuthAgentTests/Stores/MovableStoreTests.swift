@@ -117,7 +117,7 @@ struct MovableStoreTests {
         #expect(try await names(new) == ["home", "renewed"])
     }
 
-    @Test("what was signed in to or renewed in the old store since the move is no copy of it, and stays")
+    @Test("a sign-in or renewal in the old store since the move is not a copy, and stays")
     func keepsChanged() async throws {
         let move = try await unfinished(["again", "renewed"])
         try await old.save(record("again", signedIn: 1_900_000_000))
@@ -128,7 +128,7 @@ struct MovableStoreTests {
         #expect(try await names(old) == ["again", "renewed"])
     }
 
-    @Test("nothing is removed while either store cannot be asked; it is left to do")
+    @Test("nothing is removed while one of the stores cannot be read; it is done later")
     func keepsUnasked() async throws {
         let move = try await unfinished(["home"])
         #expect(await StoreMove.removeCopies(of: move, from: old, keepingWhatLacks: LockedStore()) == move.copies)
@@ -136,7 +136,7 @@ struct MovableStoreTests {
         #expect(try await names(old) == ["home"])
     }
 
-    @Test("stops before anything is written where a name has another sign-in there, and writes over what a kill left")
+    @Test("stops before anything is written if a name has another sign-in there, and replaces what a kill left")
     func conflicts() async throws {
         for name in ["home", "work"] { try await old.save(record(name)) }
         try await new.save(record("work", signedIn: 1_700_000_000))

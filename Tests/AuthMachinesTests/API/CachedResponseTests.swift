@@ -56,7 +56,7 @@ struct CachedResponseTests {
         for status in [201, 204, 206, 304] { #expect(kept([], status: status) == nil) }
     }
 
-    @Test("it answers requests with the same values in what Vary names, and the token is none of them")
+    @Test("it answers requests with the same values of the headers in Vary, which do not include the token")
     func vary() throws {
         let fields = [HTTPField("Accept-Language", "pt"), HTTPField("X-A", "1")]
         let answer = try #require(kept([("Vary", "accept-language, Authorization")], request: fields))
@@ -87,7 +87,7 @@ struct CachedResponseTests {
     }
 }
 
-@Suite("What is kept of answers")
+@Suite("The content of the cache")
 struct ResponseCacheStorageTests {
     private func key(_ url: String, signedInAt: Double = 1, session: String = "example") throws
         -> ResponseCacheStorage.Key

@@ -167,7 +167,7 @@ struct NetworkMachineTests {
         #expect(bench.machine.state(of: Bench.plain) == .portal)
     }
 
-    @Test("one provider with a bad certificate is no portal while another one is reached")
+    @Test("one provider with a bad certificate does not mean a portal while another one is reached")
     func badCertificate() throws {
         var bench = Bench(Bench.secure, Bench.plain)
         try bench.answer(.foreignCertificate, for: Bench.secure)
@@ -195,7 +195,7 @@ struct NetworkMachineTests {
         #expect(bench.picture?.state == .portal)
     }
 
-    @Test("what a call brings that began before the change says nothing of the new network")
+    @Test("the result of a call that began before the change says nothing about the new network")
     func earlierRound() throws {
         var bench = Bench(Bench.secure)
         let round = try #require(bench.probes(of: Bench.secure).last)
@@ -207,7 +207,7 @@ struct NetworkMachineTests {
 
     // MARK: A monitor that is wrong
 
-    @Test("where the monitor says limited, providers are asked now and then, and one that answers is used")
+    @Test("if the monitor reports limited, providers are probed now and then, and one that answers is used")
     func limited() throws {
         var bench = Bench(Bench.secure, monitor: .limited)
         try bench.answer(Self.away, for: Bench.secure)
@@ -222,7 +222,7 @@ struct NetworkMachineTests {
 
     // MARK: Sleep
 
-    @Test("before sleep renewals are held back; after it connections are new and each provider is asked first")
+    @Test("before sleep, renewals are delayed; after it, connections are new and each provider is probed first")
     func sleep() throws {
         var bench = Bench(Bench.secure, Bench.own)
         try bench.answer(Self.reached, for: Bench.secure)

@@ -179,7 +179,7 @@ struct NoticeMachineTests {
         #expect(machine.shown.values.map(\.reason) == [.signInRequired])
     }
 
-    @Test("of a hundred that ended five are shown, and the next when one of those is over")
+    @Test("five of a hundred ended sessions are shown, and the next one when one of those is withdrawn")
     func many() {
         var machine = NoticeMachine()
         var all = (0..<100).map { Self.status(.signInRequired, named: "s\($0)") }

@@ -27,7 +27,7 @@ struct OutboxCallersTests {
         #expect(error.cause == "outbox_full" && play.answers["a"] == nil)
     }
 
-    @Test("what the user drops is gone, also while it is in progress")
+    @Test("a write that the user drops is deleted, even while it is in progress")
     func dropping() throws {
         var play = try OutboxScript()
         try play.add("a", "b")
@@ -154,7 +154,7 @@ struct OutboxCallersTests {
         #expect(play.answers["b"] == .refused(OutboxScript.no))
     }
 
-    @Test("a flush whose caller goes is over, and what it began goes on")
+    @Test("a flush whose caller disconnects ends, and the writes that it began continue")
     func goneFlush() throws {
         var play = try OutboxScript()
         try play.add("a")
@@ -165,7 +165,7 @@ struct OutboxCallersTests {
         #expect(play.answers["flush"] == .refused(.callerGone))
     }
 
-    @Test("when the agent stops, everybody is answered, nothing is sent, and what was answered is recorded")
+    @Test("when the agent stops, every caller gets a reply, nothing is sent, and received responses are recorded")
     func stopping() throws {
         var play = try OutboxScript(sessions: ["shop": OutboxScript.open, "wiki": OutboxScript.open])
         try play.add("a", "b")

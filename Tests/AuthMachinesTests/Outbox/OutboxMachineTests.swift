@@ -85,7 +85,7 @@ struct OutboxMachineTests {
         #expect(play.sent == ["a"])
     }
 
-    @Test("what may pass is tried again, later each time, and its caller is notified once that it waits")
+    @Test("a temporary failure is retried, later each time, and its caller is notified once that the write waits")
     func waits() throws {
         var play = try OutboxScript()
         try play.add("a")
@@ -160,7 +160,7 @@ struct OutboxMachineTests {
         #expect(try isStored(AgentError(OutboxError.disk(reason: "full"))))
     }
 
-    @Test("nothing is tried while nothing can come of it, and at once when that is over")
+    @Test("nothing is sent while it cannot succeed, and at once when it can")
     func sights() throws {
         var play = try OutboxScript(sessions: ["shop": Deliverability(maySend: false, isReached: true, since: 1)])
         try play.add("a")

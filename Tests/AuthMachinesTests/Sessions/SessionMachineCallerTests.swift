@@ -28,7 +28,7 @@ struct SessionMachineCallerTests {
         throw AgentError(.internal_, "no seed waits long")
     }
 
-    @Test("once the provider is back a caller gets a token, and does not hear of the failure before")
+    @Test("when the provider is back, a caller gets a token, and not the earlier failure")
     func isBack() throws {
         var bench = try patient()
         bench.advance(RenewalPolicy.callerSpacing)
@@ -86,7 +86,7 @@ struct SessionMachineCallerTests {
         #expect(bench.requestsInFlight.count == requestsInFlight + 1)
     }
 
-    @Test("a restart is no new try for callers either")
+    @Test("a restart does not allow callers a new attempt")
     func restart() throws {
         let bench = try patient()
         let pause = try #require(bench.snapshot?.pause)

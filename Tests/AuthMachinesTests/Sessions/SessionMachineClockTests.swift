@@ -23,7 +23,7 @@ struct SessionMachineClockTests {
         #expect(bench.snapshot?.token == nil)
     }
 
-    @Test("what a time server trims off is no reason to write")
+    @Test("a small correction of the clock does not cause a write")
     func trimmed() throws {
         var bench = MachineBench(fresh: true)
         try bench.storeTakesIt()

@@ -4,7 +4,7 @@ import AuthWire
 import Testing
 
 /// A session that the previous run handed over, and one that another program changes in the store.
-@Suite("A session and what the store holds of it")
+@Suite("A session and its record in the store")
 struct SessionMachineComparisonTests {
     private static let life = Duration.seconds(1000)
 
@@ -216,7 +216,7 @@ struct SessionMachineComparisonTests {
         #expect(!bench.forgotten)
     }
 
-    @Test("gives way to what another program has made of it")
+    @Test("gives way to the record of another program")
     func newerInStore() {
         var bench = handedOver(record("token-2", revision: 2))
         bench.send(.compared(.success(record("token-3", revision: 3))))
@@ -303,7 +303,7 @@ struct SessionMachineComparisonTests {
         #expect(bench.comparisons == 3)
     }
 
-    @Test("that is spoilt in the store is served on, and the next write mends it")
+    @Test("that is damaged in the store is still served, and the next write repairs it")
     func spoilt() {
         var bench = MachineBench()
         bench.send(.storeChanged)
@@ -315,7 +315,7 @@ struct SessionMachineComparisonTests {
         #expect(bench.saves.map(\.revision) == [2])
     }
 
-    @Test("that is signed out is taken out of what the next run gets before the store is asked to remove it")
+    @Test("that is signed out is removed from the handover before it is removed from the store")
     func signedOut() throws {
         var bench = MachineBench()
         #expect(bench.handedOver?.record.tokens.accessToken == Secret("token-1"))

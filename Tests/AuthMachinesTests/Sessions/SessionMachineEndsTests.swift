@@ -86,7 +86,7 @@ struct SessionMachineEndsTests {
 
     // MARK: Without renewal
 
-    @Test("where nothing renews, the session ends with its token")
+    @Test("if nothing renews it, the session ends with its token")
     func noRenewal() throws {
         var bench = MachineBench(canRenew: false)
         #expect(bench.snapshot?.status.state == .active)
@@ -180,7 +180,7 @@ struct SessionMachineEndsTests {
         #expect(bench.requestsInFlight.count == 1)
     }
 
-    @Test("a renewal that brings a token already ended is a failure, not a loop")
+    @Test("a renewal that returns an expired token is a failure, not a loop")
     func endedOnArrival() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1000))

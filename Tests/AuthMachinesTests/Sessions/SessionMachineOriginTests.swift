@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A session whose profile leads elsewhere")
 struct SessionMachineOriginTests {
-    @Test("what a renewal in flight brings is kept, though the profile leads elsewhere meanwhile")
+    @Test("the result of a renewal in flight is kept, although the profile names another origin meanwhile")
     func inFlight() throws {
         var bench = MachineBench()
         bench.advance(.seconds(990))

@@ -12,7 +12,7 @@ struct SessionMachineProofTests {
         return bench
     }
 
-    @Test("the store has accepted a write in this run, of what it holds already")
+    @Test("the store has accepted a write in this run, of a record that it has already")
     func proof() throws {
         var bench = bench()
         bench.advance(.seconds(1100))
@@ -93,7 +93,7 @@ struct SessionMachineProofTests {
         #expect(bench.snapshot?.status.state == .active)
     }
 
-    @Test("a store that says nothing more is asked again, ever more seldom", arguments: 1...20)
+    @Test("a store that stops responding is read again, less and less often", arguments: 1...20)
     func retried(seed: UInt64) throws {
         var bench = MachineBench(seed: seed)
         bench.acceptsRewrites = false
@@ -161,7 +161,7 @@ struct SessionMachineProofTests {
         #expect(!handedOver.mayBeStored && !handedOver.isStored)
     }
 
-    @Test("by a sign-in whose first write the user is still asked about, that write is waited for")
+    @Test("a sign-in waits for its first write while the keyring asks the user about it")
     func askedAtSignIn() throws {
         var bench = bench(fresh: true)
         try bench.storeRefusesIt(.waiting)
@@ -223,7 +223,7 @@ struct SessionMachineProofTests {
         #expect(bench.rewrites.count == 2)
     }
 
-    @Test("a sign-out waits for that write, and nothing is asked afterwards")
+    @Test("a sign-out waits for that write, and nothing is requested afterwards")
     func signOut() throws {
         var bench = bench()
         bench.advance(.seconds(1100))
@@ -251,7 +251,7 @@ struct SessionMachineProofTests {
         return bench
     }
 
-    @Test("what the store has lost is written again, and the session goes on")
+    @Test("a record that the store has lost is written again, and the session continues")
     func lost() throws {
         var bench = try missing(isLost: true)
         #expect(bench.saves.map(\.tokens.refreshToken) == [Secret("refresh-1")])
@@ -261,7 +261,7 @@ struct SessionMachineProofTests {
         #expect(bench.snapshot?.status.unsaved == false)
     }
 
-    @Test("what another program has removed is not written again: the session is over")
+    @Test("a record that another program has removed is not written again: the session ends")
     func removed() throws {
         let bench = try missing(isLost: false)
         #expect(bench.saves.isEmpty)

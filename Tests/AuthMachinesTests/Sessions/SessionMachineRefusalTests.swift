@@ -122,7 +122,7 @@ struct SessionMachineRefusalTests {
         #expect(bench.snapshot?.token == Secret("token-3"))
     }
 
-    @Test("without a network near the end, the provider is asked when the network is back, and a refusal is then final")
+    @Test("without a network near the end, the renewal is sent when the network is back, and a refusal is then final")
     func away() throws {
         var bench = try refused()
         bench.send(.networkChanged(.offline))
@@ -188,7 +188,7 @@ struct SessionMachineRefusalTests {
         #expect(bench.snapshot?.status.state == .active && bench.snapshot?.token == Secret("token-1"))
     }
 
-    @Test("after a 401 without a network, the provider is asked as soon as the network is back")
+    @Test("after a 401 without a network, the renewal is sent as soon as the network is back")
     func rejectedAway() throws {
         var bench = try refused()
         bench.send(.networkChanged(.offline))

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 import Testing
 
-@Suite("Session machine: what a sign-out has revoked")
+@Suite("Session machine: the tokens that a sign-out revokes")
 struct SessionMachineSignOutTests {
     @Test("are the tokens in use")
     func inUse() {
@@ -42,7 +42,7 @@ struct SessionMachineSignOutTests {
         #expect(bench.revocations.count == 1)
     }
 
-    @Test("are also those that come for a scope of their own, and after a new sign-in")
+    @Test("include those for a scope, and those that arrive after a new sign-in")
     func lateTarget() throws {
         var bench = MachineBench()
         let target = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
@@ -93,7 +93,7 @@ struct SessionMachineSignOutTests {
         #expect(bench.revocations.map(\.tokens.accessToken) == [Secret("token-1"), Secret("targeted")])
     }
 
-    @Test("are what a renewal brings also if the first sign-out was to be kept from the provider, and a second was not")
+    @Test("include those of a renewal, even if only the second sign-out was to revoke")
     func afterAll() throws {
         var bench = MachineBench()
         bench.advance(.seconds(400))

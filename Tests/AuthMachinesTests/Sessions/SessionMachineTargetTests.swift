@@ -220,7 +220,7 @@ struct SessionMachineTargetTests {
         #expect(bench.saves.count == 2)
     }
 
-    @Test("flights go one after the other, whatever is asked for meanwhile")
+    @Test("requests are sent one after the other, whatever is requested meanwhile")
     func turns() throws {
         var bench = MachineBench()
         want(&bench, 1, try Self.target(["read"]))

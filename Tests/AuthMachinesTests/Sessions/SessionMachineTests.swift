@@ -187,7 +187,7 @@ struct SessionMachineTests {
         #expect(bench.snapshot?.status.state == .active)
     }
 
-    @Test("without the store's word there is no verdict")
+    @Test("without a response of the store there is no decision")
     func noVerdictWithoutStore() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1033))

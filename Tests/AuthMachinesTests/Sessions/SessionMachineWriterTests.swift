@@ -72,7 +72,7 @@ struct SessionMachineWriterTests {
         #expect(bench.snapshot?.status.needsPassword == true)
     }
 
-    @Test("writes what the provider has just given over another renewal of the same tokens")
+    @Test("writes new tokens of the provider over another renewal of the same tokens")
     func sameGeneration() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))

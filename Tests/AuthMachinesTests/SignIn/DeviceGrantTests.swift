@@ -90,7 +90,7 @@ struct DeviceGrantTests {
         #expect(poll.nextAt == Self.start + .seconds(120))
     }
 
-    @Test("a lost connection doubles the interval, and a page from a portal is no answer")
+    @Test("a lost connection doubles the interval, and a page from a portal is not a response")
     func lost() throws {
         var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
         let lost = ProviderFailure.temporary(AgentError(.badReply, "a page", cause: "html"), retryAfter: nil)

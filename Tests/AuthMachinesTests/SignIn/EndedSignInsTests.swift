@@ -10,7 +10,7 @@ struct EndedSignInsTests {
 
     private func last(_ id: String) -> Step { Step(login: id, kind: .done, message: id) }
 
-    @Test("a step is returned as often as it is asked for, until its time is over, and nothing is for other IDs")
+    @Test("a step is returned for each request until its time has ended, and nothing for other IDs")
     func lifetime() {
         var ended = EndedSignIns()
         ended.add(last("l1"), at: now)

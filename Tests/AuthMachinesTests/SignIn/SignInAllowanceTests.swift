@@ -43,7 +43,7 @@ struct SignInAllowanceTests {
         }
     }
 
-    @Test("other units and users have allowances of their own, but a user's units together have a limit")
+    @Test("other units and users have separate allowances, but a user's units together have a limit")
     func groups() {
         var allowances = SignInAllowances()
         for name in ["a.service", "b.service"] { #expect(Self.allowed(&allowances, 100, unit: name) == 60) }
@@ -57,7 +57,7 @@ struct SignInAllowanceTests {
         #expect(Self.allowed(&allowances, 1000, unit: nil, user: 1002) == 240)
     }
 
-    @Test("what is refused is not counted, and what is given back is forgotten")
+    @Test("refused requests are not counted, and returned ones are removed")
     func refused() {
         var allowances = SignInAllowances()
         #expect(Self.allowed(&allowances, 1000, unit: "a.service", perHour: 1) == 1)

@@ -31,7 +31,7 @@ struct SignInAuthorizationTests {
         #expect(try bench.step(for: visitor).kind == .done)
     }
 
-    @Test("a token's life begins when it was requested, although the clock was set before it came")
+    @Test("a token's lifetime begins when it was requested, although the clock was set before it arrived")
     func clockSetMeanwhile() throws {
         var bench = try SignInBench.oauth("browser")
         let (_, attempt) = try bench.beginBrowser()
@@ -210,7 +210,7 @@ struct SignInAuthorizationTests {
         }
     }
 
-    @Test("a server that has forgotten the client is asked to register again, once")
+    @Test("a server that has forgotten the client gets a new registration, once")
     func registersAgain() throws {
         var bench = try registering("device")
         let starter = bench.begin()
@@ -246,7 +246,7 @@ struct SignInAuthorizationTests {
         #expect(try fixed.step(for: starter).error == inUse)
     }
 
-    @Test("a code that came to a client which the server does not know any more is not used with another client")
+    @Test("a code for a client that the server has forgotten is not used with another client")
     func codeOfFormerClient() throws {
         var bench = try registering()
         let client = try SignInBench.client("one")

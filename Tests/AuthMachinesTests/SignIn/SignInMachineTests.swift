@@ -37,7 +37,7 @@ struct SignInMachineTests {
         #expect(try bench.step(for: caller).error?.kind == .refused)
     }
 
-    @Test("an answer while nothing is asked is refused, and changes nothing")
+    @Test("an answer while nothing is requested is refused, and changes nothing")
     func notAsked() throws {
         var bench = try SignInBench.password()
         bench.begin()
@@ -109,7 +109,7 @@ struct SignInMachineTests {
         #expect(bench.wakeAt == nil)
     }
 
-    @Test("while the provider is asked it has no other time limit")
+    @Test("during a request to the provider it has no other time limit")
     func working() throws {
         var bench = try SignInBench.password()
         bench.begin()
@@ -232,7 +232,7 @@ struct SignInMachineTests {
 
     // MARK: Another account
 
-    @Test("the account that the provider names is asked about; a refusal revokes what came, once")
+    @Test("the account that the provider names is confirmed; a refusal revokes the new tokens, once")
     func otherAccount() throws {
         var bench = try SignInBench.password(["email": "ada@b.example", "password": "p"])
         bench.former = try SignInBench.status(user: "ada")
@@ -356,7 +356,7 @@ struct SignInMachineTests {
 
     // MARK: A code
 
-    @Test("a code is asked for once it was sent, and sent again when its pause is over, not before")
+    @Test("a code is requested after it was sent, and sent again only after its pause")
     func resend() throws {
         var bench = try SignInBench.code()
         let first = bench.begin()

@@ -55,7 +55,7 @@ struct SignInNetworkTests {
         #expect(bench.actionNames.isEmpty)
     }
 
-    @Test("the next request has a limit of its own")
+    @Test("the next request has a separate limit")
     func nextRequest() throws {
         var bench = try Self.bench("findServer").0
         bench.send(.networkMissing(try #require(bench.actions.last)))
@@ -111,7 +111,7 @@ struct SignInNetworkTests {
         #expect(bench.actions.isEmpty && bench.wakeAt == nil)
     }
 
-    @Test("who was told of the missing network learns where the user is to go", arguments: [true, false])
+    @Test("a caller that knows of the missing network gets the browser's step next", arguments: [true, false])
     func away(isEarly: Bool) throws {
         let (begun, first) = try Self.bench("beginDevice")
         var bench = begun
@@ -128,7 +128,7 @@ struct SignInNetworkTests {
         #expect(!bench.hasReply(third))
     }
 
-    @Test("without a network, a device's code is asked about again later, and nothing is said")
+    @Test("without a network, a device's code is polled again later, and nothing is reported")
     func devicePoll() throws {
         var bench = try Self.bench("beginDevice").0
         bench.send(.deviceReady(.success(try SignInBench.device()), sentAt: bench.now))

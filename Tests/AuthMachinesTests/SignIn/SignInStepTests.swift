@@ -60,7 +60,7 @@ struct SignInStepTests {
         return bench
     }
 
-    @Test("a second factor and a choice: each is asked with the provider's words, and sent as it came")
+    @Test("a second factor and a choice: each is requested with the provider's words, and sent unchanged")
     func several() throws {
         var bench = try begun()
         let caller = bench.ask { .stepRequested($0) }
@@ -222,7 +222,7 @@ struct SignInStepTests {
         #expect(bench.wakeAt == bench.now.boot + .seconds(3))
     }
 
-    @Test("nobody opens the link: the sign-in ends at the expiry, and nothing more is requested")
+    @Test("if the link is not opened, the sign-in ends at the expiry, and nothing more is requested")
     func pollEnd() throws {
         var bench = try begun()
         bench.responded(.own, asks(3))

@@ -2,7 +2,7 @@ import AuthModel
 import AuthWire
 import Testing
 
-@Suite("What one run hands to the next")
+@Suite("The handover from one run to the next")
 struct HandedOverSessionCodingTests {
     private static func sessions() throws -> [HandedOverSession] {
         try ["home", "new", "work"].enumerated().map { number, name in

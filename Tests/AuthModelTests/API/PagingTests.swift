@@ -143,7 +143,7 @@ struct PagingTests {
         #expect(written?.cause == "next")
     }
 
-    @Test("a host of the profile is the origin of its own endpoints' pages")
+    @Test("a host of the profile is the origin of the pages of its endpoints")
     func hosts() throws {
         let error = #expect(throws: AgentError.self) {
             try call(next: Sample.profile().environments[0].baseURL + "/books") { profile, endpoint in

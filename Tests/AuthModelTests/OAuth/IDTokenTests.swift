@@ -54,7 +54,7 @@ struct IDTokenTests {
     }
 
     @Test(
-        "a token with a wrong claim is not believed",
+        "a token with a wrong claim is refused",
         arguments: [
             ("iss", JSON.string("https://server.example.com/")), ("iss", nil), ("aud", "another"), ("aud", nil),
             ("aud", ["s6BhdRkqt3", "another"]), ("azp", "another"), ("nonce", "other"), ("nonce", nil), ("sub", ""),

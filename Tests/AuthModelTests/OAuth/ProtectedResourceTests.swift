@@ -48,7 +48,7 @@ struct ProtectedResourceTests {
     }
 
     @Test(
-        "a resource indicator covers whole path segments of its own origin",
+        "a resource indicator covers whole path segments of its origin",
         arguments: [
             ("https://a.example/mcp", "https://a.example/mcp", true),
             ("https://a.example/mcp/", "https://a.example/mcp", true),

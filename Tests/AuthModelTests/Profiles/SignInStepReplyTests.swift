@@ -86,7 +86,7 @@ struct SignInStepReplyTests {
         #expect(!request.url.contains("\n") && request.url.split(separator: "&").count == 1)
     }
 
-    @Test("numbers and objects keep their type in a body; null and an empty text are no values")
+    @Test("numbers and objects keep their type in a body; null and an empty text are not values")
     func types() throws {
         let profile = try profile { method in
             method.request = RequestTemplate(
@@ -171,7 +171,7 @@ struct SignInStepReplyTests {
         #expect(try read(profile, Sample.reply(200, #"{"token":"t"}"#), to: .step(1)).grant != nil)
     }
 
-    @Test("a remembered sign-in that is asked for more is refused for good")
+    @Test("a remembered sign-in that requires more input is refused finally")
     func remembered() throws {
         let profile = try Sample.profile { profile in
             profile.renewal = Renewal(kind: .signIn)

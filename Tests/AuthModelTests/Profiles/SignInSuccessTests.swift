@@ -117,7 +117,7 @@ struct SignInSuccessTests {
     }
 
     @Test(
-        "a sign-out has a rule of its own",
+        "a sign-out has a separate rule",
         arguments: [
             (nil, 204, nil), (nil, 401, .refused), (nil, 302, .badReply), ([401], 401, nil), ([200, 401], 200, nil),
             ([401], 200, .badReply), ([401], 500, .providerError), ([302], 302, nil), ([302], 403, .forbidden),

@@ -68,7 +68,7 @@ struct SessionRecordCodingTests {
         #expect(damage.reason.contains("format 4"))
     }
 
-    @Test("has a newer format only with what an older authd would lose: a key, a registered client, cookies")
+    @Test("has a newer format only if an older authd would lose something: a key, a registered client, cookies")
     func leastFormat() throws {
         var plain = try record()
         #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 2)
