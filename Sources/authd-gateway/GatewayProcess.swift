@@ -64,10 +64,10 @@ enum GatewayProcess {
     static func settings() throws(GatewayMistake) -> HTTPSettings {
         let home = absolute("HOME").map { $0 + "/.config" }
         let folders = [absolute("XDG_CONFIG_HOME") ?? home, "/etc/xdg"].compactMap(\.self)
-        switch SettingsFile.load(paths: folders.map { $0 + "/authd/authd.toml" }) {
-        case .success(let settings): return settings.http
-        case .failure(let failure):
-            throw .settings(failure.problems.map(\.description).joined(separator: "; "))
+        do throws(ProfileProblems) {
+            return try SettingsFile.load(paths: folders.map { $0 + "/authd/authd.toml" }).http
+        } catch {
+            throw .settings(error.problems.map(\.description).joined(separator: "; "))
         }
     }
 

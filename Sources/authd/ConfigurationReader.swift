@@ -20,10 +20,8 @@ struct ConfigurationReader: Sendable {
             return ConfigurationReading(configuration: nil, problems: [problem])
         }
         let paths = paths
-        switch SettingsFile.load(paths: paths.files) {
-        case .failure(let failure):
-            return ConfigurationReading(configuration: nil, problems: failure.problems)
-        case .success(let settings):
+        do throws(ProfileProblems) {
+            let settings = try SettingsFile.load(paths: paths.files)
             let loaded = ProfileFolders.load(
                 folders: paths.folders, environments: settings.environments, defaults: settings.defaultEnvironments)
             var catalog = loaded.catalog
@@ -31,6 +29,8 @@ struct ConfigurationReader: Sendable {
             return ConfigurationReading(
                 configuration: AgentConfiguration(settings: settings, catalog: catalog),
                 problems: loaded.problems)
+        } catch {
+            return ConfigurationReading(configuration: nil, problems: error.problems)
         }
     }
 

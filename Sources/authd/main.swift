@@ -7,12 +7,13 @@ import Glibc
 ProcessGuard.keepStandardDescriptors()
 
 let profileCheck = ProfileCheckProgram.run { question in
-    switch ProfileReader.read(question.text, source: question.file ?? "profile") {
-    case .success(let profile):
-        ProfileReading(
+    do throws(ProfileProblems) {
+        let profile = try ProfileReader.read(question.text, source: question.file ?? "profile")
+        return ProfileReading(
             check: ProviderCheck(problems: [], notes: profile.notes),
             trials: question.url.flatMap { try? BaseURL($0) }.map(profile.trials) ?? [])
-    case .failure(let failure): ProfileReading(check: ProviderCheck(problems: failure.problems))
+    } catch {
+        return ProfileReading(check: ProviderCheck(problems: error.problems))
     }
 }
 if let profileCheck { exit(profileCheck) }

@@ -105,6 +105,43 @@ extension HTTPRequest {
     package var json: JSON? { body.flatMap { try? JSON(parsing: $0.revealBytes()) } }
 }
 
+/// What a response is read as, or why it is a failure, for tests of both.
+extension ProviderProfile {
+    package func signInResult(
+        _ reply: HTTPResponse, method: SignInMethod, sentAt: WallTime
+    ) -> Result<Grant, ProviderFailure> {
+        Result { () throws(ProviderFailure) in try readSignIn(reply, method: method, sentAt: sentAt) }
+    }
+
+    package func renewalResult(
+        _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
+    ) -> Result<Grant, ProviderFailure> {
+        Result { () throws(ProviderFailure) in try readRenewal(reply, record: record, sentAt: sentAt) }
+    }
+
+    package func validationResult(
+        _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
+    ) -> Result<Grant, ProviderFailure> {
+        Result { () throws(ProviderFailure) in try readValidation(reply, record: record, sentAt: sentAt) }
+    }
+
+    package func userResult(_ reply: HTTPResponse) -> Result<(raw: JSON, summary: UserSummary), ProviderFailure> {
+        Result { () throws(ProviderFailure) in try readUser(reply) }
+    }
+}
+
+extension TokenResponse {
+    package func result(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
+        Result { () throws(ProviderFailure) in try read(reply) }
+    }
+}
+
+extension ResponseDecoder {
+    package func result(_ reply: HTTPResponse) -> Result<APIResponse, ProviderFailure> {
+        Result { () throws(ProviderFailure) in try read(reply) }
+    }
+}
+
 extension Result where Failure == ProviderFailure {
     package var failure: ProviderFailure? {
         if case .failure(let failure) = self { failure } else { nil }

@@ -48,6 +48,10 @@ enum Bench {
     }
 
     static func problems(_ text: String) -> [ProfileProblem] {
-        if case .failure(let failure) = ProfileReader.read(text, source: "mine.toml") { failure.problems } else { [] }
+        if case .failure(let failure) = ReadingResult.profile(text, source: "mine.toml") {
+            failure.problems
+        } else {
+            []
+        }
     }
 }

@@ -10,7 +10,7 @@ private struct Provider {
 
     init(_ name: String) throws {
         let text = try #require(BundledProfiles.texts[name])
-        profile = try ProfileReader.read(text, source: BundledProfiles.source).get()
+        profile = try ProfileReader.read(text, source: BundledProfiles.source)
     }
 
     func signIn(
@@ -22,11 +22,17 @@ private struct Provider {
     }
 
     func readSignIn(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
-        profile.readSignIn(reply(status, body), method: try profile.method(named: nil), sentAt: sentAt)
+        let method = try profile.method(named: nil)
+        return Result { () throws(ProviderFailure) in
+            try profile.readSignIn(reply(status, body), method: method, sentAt: sentAt)
+        }
     }
 
     func readRenewal(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
-        profile.readRenewal(reply(status, body), record: try record(), sentAt: sentAt)
+        let record = try record()
+        return Result { () throws(ProviderFailure) in
+            try profile.readRenewal(reply(status, body), record: record, sentAt: sentAt)
+        }
     }
 
     func readRepeatedSignIn(_ status: Int, _ body: String) throws -> Result<SignInResponse, ProviderFailure> {
@@ -38,7 +44,10 @@ private struct Provider {
     }
 
     func readValidation(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
-        profile.readValidation(reply(status, body), record: try record(), sentAt: sentAt)
+        let record = try record()
+        return Result { () throws(ProviderFailure) in
+            try profile.readValidation(reply(status, body), record: record, sentAt: sentAt)
+        }
     }
 
     func record(remembered: [String: String]? = nil) throws -> SessionRecord {

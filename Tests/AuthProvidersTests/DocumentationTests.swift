@@ -19,7 +19,7 @@ struct DocumentationTests {
     @Test("the example profile is valid and does what the page says")
     func example() throws {
         let text = try #require(try Self.blocks().first { $0.contains("name = \"library\"") })
-        let profile = try ProfileReader.read(text, source: "library.toml").get()
+        let profile = try ProfileReader.read(text, source: "library.toml")
         #expect(profile.environments.map(\.name) == ["production", "local"])
         #expect(profile.signIn.map(\.name) == ["card", "register"])
         #expect(profile.renewal.kind == .refresh)
@@ -37,7 +37,7 @@ struct DocumentationTests {
                     #"{"data":{"access":"a-1","refresh":"r-1","lifetime":"900","reader":{"no":7,"mail":"ada@example.org","given":"Ada","family":"Lovelace"}},"ok":true}"#
                         .utf8)),
             method: profile.method(named: nil), sentAt: WallTime(unixSeconds: 1000)
-        ).get()
+        )
         #expect(grant.expiresAt?.unixSeconds == 1900)
         #expect(grant.user == UserSummary(id: "7", email: "ada@example.org", name: "Ada Lovelace"))
     }
@@ -45,7 +45,7 @@ struct DocumentationTests {
     @Test("the settings are valid")
     func settings() throws {
         let text = try #require(try Self.blocks().first { $0.contains("allowed_user_ids") })
-        let settings = try SettingsReader.read(text, source: "authd.toml").get()
+        let settings = try SettingsReader.read(text, source: "authd.toml")
         #expect(settings.environments["aws-lambda"]?.count == 1)
         #expect(settings.http.proxy == "http://proxy.example:3128")
     }
@@ -54,7 +54,7 @@ struct DocumentationTests {
     func problems() throws {
         let blocks = try Self.blocks()
         let text = try #require(blocks.first { $0.contains("name = \"Library\"") })
-        guard case .failure(let failure) = ProfileReader.read(text, source: "library.toml") else {
+        guard case .failure(let failure) = ReadingResult.profile(text, source: "library.toml") else {
             Issue.record("no problems")
             return
         }

@@ -29,7 +29,7 @@ struct EndpointReaderTests {
     private static let headLines = 15
 
     private func read(_ text: String) -> Result<ProviderProfile, ProfileProblems> {
-        ProfileReader.read(Self.head + text, source: "library.toml")
+        ReadingResult.profile(Self.head + text, source: "library.toml")
     }
 
     private func problems(_ text: String) -> [String] {

@@ -100,7 +100,7 @@ struct KeyLinesTests {
     func limits(text: String) {
         #expect(refusal(text)?.line == 2)
         #expect(refusal(text)?.expected.contains("at most") == true)
-        guard case .failure(let failure) = ProfileReader.read(text, source: "deep.toml") else {
+        guard case .failure(let failure) = ReadingResult.profile(text, source: "deep.toml") else {
             Issue.record("it was read")
             return
         }
@@ -122,7 +122,7 @@ struct KeyLinesTests {
         ])
     func wholeText(text: String) {
         #expect(refusal(text) != nil)
-        guard case .failure = ProfileReader.read(text, source: "x") else {
+        guard case .failure = ReadingResult.profile(text, source: "x") else {
             Issue.record("it was read")
             return
         }

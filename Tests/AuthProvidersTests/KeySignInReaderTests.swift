@@ -16,7 +16,7 @@ struct KeySignInReaderTests {
     private static let check = "check = { method = \"GET\", path = \"/me\" }\n"
 
     private func read(_ text: String) -> Result<ProviderProfile, ProfileProblems> {
-        ProfileReader.read(Self.head + text, source: "library.toml")
+        ReadingResult.profile(Self.head + text, source: "library.toml")
     }
 
     private func problems(_ text: String) -> [String] {
@@ -89,7 +89,7 @@ struct KeySignInReaderTests {
         let password = "[password.change]\nkind = \"key\"\nfields = []\nrequest = { method = \"PUT\", path = \"/p\" }\n"
         #expect(problems(key + password).contains { $0.contains("password.change.kind") })
         let repeated = Self.head.replacing("none", with: "sign-in") + key
-        guard case .failure(let failure) = ProfileReader.read(repeated, source: "library.toml") else {
+        guard case .failure(let failure) = ReadingResult.profile(repeated, source: "library.toml") else {
             Issue.record("a renewal repeats a key")
             return
         }

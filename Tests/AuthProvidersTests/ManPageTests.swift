@@ -51,7 +51,7 @@ struct ManPageTests {
     func profileExamples() throws {
         let examples = try ManPage("authd-profile.5").examples
         #expect(examples.count == 2)
-        for example in examples { _ = try ProfileReader.read(example, source: "example.toml").get() }
+        for example in examples { _ = try ProfileReader.read(example, source: "example.toml") }
     }
 
     // MARK: authd.toml(5)
@@ -87,7 +87,7 @@ struct ManPageTests {
     @Test("authd.toml(5) has every setting in its table's section, and no other")
     func settings() throws {
         let page = try ManPage("authd.toml.5")
-        guard case .failure(let failure) = SettingsReader.read(Self.tables, source: "authd.toml") else {
+        guard case .failure(let failure) = ReadingResult.settings(Self.tables, source: "authd.toml") else {
             Issue.record("no problems")
             return
         }
@@ -107,7 +107,7 @@ struct ManPageTests {
     @Test("the example of authd.toml(5) is valid")
     func settingsExample() throws {
         let example = try #require(try ManPage("authd.toml.5").examples.first)
-        let settings = try SettingsReader.read(example, source: "authd.toml").get()
+        let settings = try SettingsReader.read(example, source: "authd.toml")
         #expect(settings.hooks.count == 1 && settings.folders.count == 1)
     }
 }

@@ -15,13 +15,13 @@ struct OAuthProfileTests {
         """
 
     private func problems(_ text: String) -> [String] {
-        guard case .failure(let failure) = ProfileReader.read(text, source: "mine.toml") else { return [] }
+        guard case .failure(let failure) = ReadingResult.profile(text, source: "mine.toml") else { return [] }
         return failure.problems.map(\.description)
     }
 
     @Test("five lines are a profile")
     func fiveLines() throws {
-        let profile = try ProfileReader.read(Self.five, source: "mine.toml").get()
+        let profile = try ProfileReader.read(Self.five, source: "mine.toml")
         let oauth = try #require(profile.oauth)
         #expect(oauth.issuer == "https://id.example.org/")
         #expect(oauth.clientID == "authd")
@@ -45,7 +45,7 @@ struct OAuthProfileTests {
             [oauth.parameters]
             audience = "https://api.example.org"
             """
-        let profile = try ProfileReader.read(text, source: "mine.toml").get()
+        let profile = try ProfileReader.read(text, source: "mine.toml")
         let oauth = try #require(profile.oauth)
         #expect(oauth.issuer == nil)
         #expect(oauth.endpoints.token == "https://example.org/token")
@@ -66,10 +66,10 @@ struct OAuthProfileTests {
                 bearer_types = ["user"]
                 final_codes = ["invalid_refresh_token"]
                 """
-        let rules = try #require(try ProfileReader.read(text, source: "mine.toml").get().oauth).tokenEndpoint
+        let rules = try #require(try ProfileReader.read(text, source: "mine.toml").oauth).tokenEndpoint
         #expect(rules.acceptsJSON && rules.tokenObjects.map(\.text) == ["/authed_user", ""])
         #expect(rules.bearerTypes == ["user"] && rules.finalCodes == ["invalid_refresh_token"])
-        #expect(try ProfileReader.read(Self.five, source: "mine.toml").get().oauth?.tokenEndpoint == .init())
+        #expect(try ProfileReader.read(Self.five, source: "mine.toml").oauth?.tokenEndpoint == .init())
         #expect(
             problems(
                 Self.five + """
@@ -103,21 +103,21 @@ struct OAuthProfileTests {
                 targeted_tokens = false
                 require_pushed_authorization_requests = true
                 """
-        let profile = try ProfileReader.read(text, source: "mine.toml").get()
+        let profile = try ProfileReader.read(text, source: "mine.toml")
         let oauth = try #require(profile.oauth)
         #expect(oauth.clientAuthentication == .privateKey && oauth.keyID == "k1")
         #expect(oauth.assertionAudience == .tokenEndpoint)
         #expect(oauth.bindsTokens && oauth.requiresPushedRequests)
         #expect(oauth.resource == "https://api.example.org/mcp" && !oauth.givesTargetedTokens)
         #expect(profile.signIn[0].fields.map(\.name) == ["client_key"])
-        let usual = try #require(try ProfileReader.read(Self.five, source: "mine.toml").get().oauth)
+        let usual = try #require(try ProfileReader.read(Self.five, source: "mine.toml").oauth)
         #expect(!usual.bindsTokens && !usual.requiresPushedRequests && usual.assertionAudience == .issuer)
     }
 
     @Test("a profile without a client_id may register the client, and needs no secret then")
     func registration() throws {
         let text = Self.five.replacing(#"client_id = "authd""#, with: "registration = true")
-        let profile = try ProfileReader.read(text + "[oauth]\nclient_auth = \"post\"", source: "mine.toml").get()
+        let profile = try ProfileReader.read(text + "[oauth]\nclient_auth = \"post\"", source: "mine.toml")
         #expect(profile.oauth?.registers == true)
         #expect(profile.signIn.allSatisfy { method in !method.fields.contains { $0.name == "client_secret" } })
         #expect(!profile.signIn.contains { $0.flow == .service })
@@ -160,7 +160,7 @@ struct OAuthProfileTests {
     @Test("the redirect leads to this machine, optionally with TLS, or to a private scheme")
     func redirect() throws {
         func read(_ oauth: String) throws -> OAuthProfile? {
-            try ProfileReader.read(Self.five + "[oauth]\n" + oauth, source: "mine.toml").get().oauth
+            try ProfileReader.read(Self.five + "[oauth]\n" + oauth, source: "mine.toml").oauth
         }
         let made = try #require(try read(#"redirect = "https://127.0.0.1/callback""#))
         #expect(made.redirect.isSecurePage && made.tlsIdentity == nil)

@@ -188,12 +188,12 @@ struct ProfileFoldersTests {
         let user = try Folder()
         let system = try Folder()
         let paths = [user.path + "/authd.toml", system.path + "/authd.toml"]
-        #expect(try SettingsFile.load(paths: paths).get() == Settings())
+        #expect(try SettingsFile.load(paths: paths) == Settings())
         try system.put("authd.toml", "log_level = \"error\"")
-        #expect(try SettingsFile.load(paths: paths).get().logLevel == "error")
+        #expect(try SettingsFile.load(paths: paths).logLevel == "error")
         try user.put("authd.toml", "log_level = \"debug\"")
-        #expect(try SettingsFile.load(paths: paths).get().logLevel == "debug")
+        #expect(try SettingsFile.load(paths: paths).logLevel == "debug")
         try user.put("authd.toml", "log_level = \"loud\"")
-        #expect(throws: ProfileProblems.self) { try SettingsFile.load(paths: paths).get() }
+        #expect(throws: ProfileProblems.self) { try SettingsFile.load(paths: paths) }
     }
 }

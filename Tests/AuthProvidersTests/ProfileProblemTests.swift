@@ -7,7 +7,7 @@ import Testing
 struct ProfileProblemTests {
     @Test("a valid profile has no problems")
     func right() throws {
-        let profile = try ProfileReader.read(Bench.text(), source: "mine.toml").get()
+        let profile = try ProfileReader.read(Bench.text(), source: "mine.toml")
         #expect(profile.title == "mine")
         #expect(profile.source == "mine.toml")
         #expect(profile.signIn[0].fields.map(\.name) == ["email", "password"])
@@ -216,11 +216,11 @@ struct ProfileProblemTests {
         let profile = try ProfileReader.read(
             Bench.text(22, "code = \"/code\"\nkinds = { \"8\" = \"forbidden\", \"9\" = \"sign_in_required\" }"),
             source: "mine.toml"
-        ).get()
+        )
         #expect(profile.errors.kinds == ["8": .forbidden, "9": .signInRequired])
         let texts = try ProfileReader.read(
             Bench.text(22, "message = \"/message\"\nkinds = { \"Not yours\" = \"forbidden\" }"), source: "mine.toml"
-        ).get()
+        )
         #expect(texts.errors.kinds == ["Not yours": .forbidden])
     }
 
@@ -352,7 +352,7 @@ struct ProfileProblemTests {
                 fields = [{ name = "code", kind = "code" }]
                 request = { method = "POST", path = "/code", body = { code = "{code}" } }
                 """
-        #expect(try ProfileReader.read(text, source: "x").get().signIn.map(\.name) == ["password", "alpha"])
+        #expect(try ProfileReader.read(text, source: "x").signIn.map(\.name) == ["password", "alpha"])
     }
 
     @Test("a key with invisible characters is shown with escapes, in every part of its problem")

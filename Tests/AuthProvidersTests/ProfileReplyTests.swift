@@ -14,7 +14,7 @@ struct ProfileReplyTests {
             refresh_token = { cookie = "refresh" }
             expires_at = "/end"
             """#)
-        let reply = try ProfileReader.read(text, source: "mine.toml").get().reply
+        let reply = try ProfileReader.read(text, source: "mine.toml").reply
         #expect(reply.accessToken == .header("X-Token") && reply.refreshToken == .cookie("refresh"))
         #expect(reply.expiresAt == .pointer(try JSONPointer("/end")))
     }
@@ -23,7 +23,7 @@ struct ProfileReplyTests {
     func cookies() throws {
         func profile(cookies: Bool) throws -> ProviderProfile {
             let text = "cookies = \(cookies)\n" + Bench.text(18, "user = \"/user\"\nrefresh_token = { cookie = \"r\" }")
-            return try ProfileReader.read(text, source: "mine.toml").get()
+            return try ProfileReader.read(text, source: "mine.toml")
         }
         #expect(try profile(cookies: true).keepsCookies && !profile(cookies: true).renewsByToken)
         #expect(try !profile(cookies: false).keepsCookies && profile(cookies: false).renewsByToken)
@@ -31,7 +31,7 @@ struct ProfileReplyTests {
 
     @Test("a list of errors is an envelope without a value for success, and has the details")
     func errorList() throws {
-        let errors = try ProfileReader.read(Bench.text(23, "list = \"/errors\""), source: "mine.toml").get().errors
+        let errors = try ProfileReader.read(Bench.text(23, "list = \"/errors\""), source: "mine.toml").errors
         #expect(errors.envelope == .init(pointer: try JSONPointer("/errors"), success: nil))
         #expect(errors.details == (try JSONPointer("/errors")))
         let both = Bench.text(22, "message = \"/m\"\nlist = \"/errors\"")
@@ -42,7 +42,7 @@ struct ProfileReplyTests {
     func fallbacks() throws {
         let text = Bench.text(18, "user = [\"/user\", \"\"]\nrequired = [\"user\", \"expires_at\"]")
             .replacing("id = \"/id\"", with: "id = \"/id\"\nemail = [\"/email\", \"/mail\"]")
-        let profile = try ProfileReader.read(text, source: "mine.toml").get()
+        let profile = try ProfileReader.read(text, source: "mine.toml")
         #expect(profile.reply.user == [try JSONPointer("/user"), .whole])
         #expect(profile.reply.required == [.user, .expiresAt])
         #expect(profile.user.email == [try JSONPointer("/email"), try JSONPointer("/mail")])
@@ -52,7 +52,7 @@ struct ProfileReplyTests {
     func success() throws {
         func text(_ rule: String) -> String { Bench.text(18, "user = \"/user\"\nsuccess = \(rule)") }
         let rule = "{ status = [302, 303], place = { header = \"Location\" }, equals = \"/home\" }"
-        let profile = try ProfileReader.read(text(rule), source: "mine.toml").get()
+        let profile = try ProfileReader.read(text(rule), source: "mine.toml")
         #expect(
             profile.reply.success
                 == ResponseRule(statuses: [302, 303], place: .header("Location"), value: .equals(["/home"])))

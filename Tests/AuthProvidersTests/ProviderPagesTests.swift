@@ -39,7 +39,7 @@ struct ProviderPagesTests {
             let starter = starters.first { $0.value == block }?.key
             #expect(starter != nil, "\(name): no starter is like its profile")
             if let starter { starters[starter] = nil }
-            let profile = try ProfileReader.read(block, source: name).get()
+            let profile = try ProfileReader.read(block, source: name)
             #expect(starter == profile.name + ".toml")
             let oauth = try #require(profile.oauth, "\(name)")
             #expect(oauth.clientID == "YOUR-CLIENT-ID", "\(name) names somebody's client")

@@ -17,7 +17,7 @@ struct SettingKeyTests {
                 table.isEmpty ? "" : table.hasSuffix("[N]") ? "[[\(table.dropLast(3))]]\n" : "[\(table)]\n"
             return header + "\(unknown) = 1\n"
         }.joined()
-        guard case .failure(let failure) = SettingsReader.read(text, source: "authd.toml") else { return [] }
+        guard case .failure(let failure) = ReadingResult.settings(text, source: "authd.toml") else { return [] }
         var keys: Set<String> = []
         for problem in failure.problems where problem.key.hasSuffix(unknown) {
             let table = problem.key.dropLast(unknown.count).replacing("[0]", with: "[N]")
@@ -46,7 +46,7 @@ struct SettingKeyTests {
             let wrong = try #require(key.type == .text || key.type == .texts ? "7" : "1979-05-27")
             var text = try TOMLText("[[folder]]\n[[hook]]\n")
             try text.set(path, to: wrong)
-            guard case .failure(let failure) = SettingsReader.read(text.text, source: "authd.toml") else {
+            guard case .failure(let failure) = ReadingResult.settings(text.text, source: "authd.toml") else {
                 Issue.record("\(key.name) = \(wrong) is accepted")
                 continue
             }
@@ -56,7 +56,7 @@ struct SettingKeyTests {
                 let table = key.name.hasPrefix("hook") ? "[[hook]]\ncommand = [\"/bin/true\"]\n" : ""
                 var valid = try TOMLText(table)
                 try valid.set(path, to: try #require(key.literal([word])))
-                _ = try SettingsReader.read(valid.text, source: "authd.toml").get()
+                _ = try SettingsReader.read(valid.text, source: "authd.toml")
             }
         }
         #expect(SettingKey.all.first { $0.name == "hook[N].on" }?.type == .word(Hook.Event.allCases.map(\.rawValue)))
@@ -75,7 +75,7 @@ struct SettingKeyTests {
         var expected = Settings()
         // These two are filled in at the start.
         (expected.store, expected.logLevel) = (.secretService, "info")
-        #expect(try SettingsReader.read(text.text, source: "authd.toml").get() == expected)
+        #expect(try SettingsReader.read(text.text, source: "authd.toml") == expected)
     }
 
     @Test("values become TOML of their type, and others are refused")
@@ -101,12 +101,12 @@ struct SettingKeyTests {
         for _ in 1...3 { root.deleteLastPathComponent() }
         let sample = try String(
             contentsOf: root.appendingPathComponent("Sources/authc/Settings/authd.toml"), encoding: .utf8)
-        #expect(try SettingsReader.read(sample, source: "sample").get() == Settings())
+        #expect(try SettingsReader.read(sample, source: "sample") == Settings())
         let lines = sample.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.contains(/^#[a-z_\[]/) ? line.dropFirst() : line
         }
         let text = try TOMLText(lines.joined(separator: "\n"))
-        _ = try SettingsReader.read(text.text, source: "sample").get()
+        _ = try SettingsReader.read(text.text, source: "sample")
         let names = text.settings(below: "").map {
             $0.path.replacing("[0]", with: "[N]").replacing("app-template", with: "NAME")
                 .replacing("environments.mine", with: "environments.NAME")

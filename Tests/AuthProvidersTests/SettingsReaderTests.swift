@@ -6,12 +6,16 @@ import Testing
 @Suite("Settings")
 struct SettingsReaderTests {
     private func problems(_ text: String) -> [ProfileProblem] {
-        if case .failure(let failure) = SettingsReader.read(text, source: "authd.toml") { failure.problems } else { [] }
+        if case .failure(let failure) = ReadingResult.settings(text, source: "authd.toml") {
+            failure.problems
+        } else {
+            []
+        }
     }
 
     @Test("an empty file sets nothing")
     func empty() throws {
-        #expect(try SettingsReader.read("", source: "authd.toml").get() == Settings())
+        #expect(try SettingsReader.read("", source: "authd.toml") == Settings())
     }
 
     @Test("all settings are read")
@@ -48,7 +52,7 @@ struct SettingsReaderTests {
             on = "session.renewed"
             command = ["/usr/bin/one", "two"]
             """, source: "authd.toml"
-        ).get()
+        )
         #expect(settings.store == .memory)
         #expect(settings.socket == "/run/user/1000/other/socket")
         #expect(settings.logLevel == "debug")
@@ -83,7 +87,7 @@ struct SettingsReaderTests {
             scopes = ["read"]
             audiences = ["https://api.example.org"]
             """, source: "authd.toml"
-        ).get().listenerRules
+        ).listenerRules
         #expect(rules.listens)
         #expect(rules.socket == "/run/user/1000/box/socket")
         #expect(Set(rules.sessions.map(\.text)) == ["work", "home"])
@@ -92,7 +96,7 @@ struct SettingsReaderTests {
         #expect(rules.endpoints == ["me"])
         #expect(rules.scopes == ["read"])
         #expect(rules.audiences == ["https://api.example.org"])
-        let none = try SettingsReader.read("[listener.extra]", source: "authd.toml").get().listenerRules
+        let none = try SettingsReader.read("[listener.extra]", source: "authd.toml").listenerRules
         #expect(none == ListenerRules())
         #expect(!none.allows("session.list", .status))
     }

@@ -30,7 +30,7 @@ struct SignInStepReaderTests {
     private static let request = "request = { method = \"POST\", path = \"/next\" }\n"
 
     private func read(_ text: String) -> Result<ProviderProfile, ProfileProblems> {
-        ProfileReader.read(Self.head + text, source: "library.toml")
+        ReadingResult.profile(Self.head + text, source: "library.toml")
     }
 
     private func problems(_ text: String) -> [String] {
@@ -54,7 +54,7 @@ struct SignInStepReaderTests {
             first = { request = { method = "POST", path = "/users", capture = { flow = "/flow" } } }
             request = { method = "POST", path = "/login", body = { email = "{email}", \(flow) } }
             """
-        switch ProfileReader.read(text, source: "library.toml") {
+        switch ReadingResult.profile(text, source: "library.toml") {
         case .success(let profile):
             #expect(!usesValue && profile.repeatedMethod?.name == "password")
         case .failure(let failure):
@@ -64,7 +64,7 @@ struct SignInStepReaderTests {
         // For the other kinds it is not an error: nothing is remembered.
         let refresh = #"request = { method = "POST", path = "/r", bearer = true }"#
         let other = text.replacing(#"kind = "sign-in""#, with: "kind = \"refresh\"\n" + refresh)
-        let profile = try ProfileReader.read(other, source: "library.toml").get()
+        let profile = try ProfileReader.read(other, source: "library.toml")
         #expect((profile.repeatedMethod == nil) == usesValue)
     }
 
@@ -242,7 +242,7 @@ struct SignInStepReaderTests {
         #expect(problems(Self.method + change).contains { $0.contains("password.change.next") })
         let step = "[[sign_in.password.next]]\nwhen = { code = \"mfa\" }\n" + Self.request
         let text = Self.head.replacing("code = \"/code\"", with: "") + Self.method + step
-        guard case .failure(let failure) = ProfileReader.read(text, source: "library.toml") else {
+        guard case .failure(let failure) = ReadingResult.profile(text, source: "library.toml") else {
             Issue.record("codes are nowhere")
             return
         }

@@ -9,7 +9,7 @@ struct TokenPlaceReaderTests {
     func hosts() throws {
         let lines = #"hosts = { auth = "https://auth.example.org/", files = { production = "https://f.example.org" } }"#
         let text = Bench.text(2, lines).replacing("path = \"/login\"", with: "path = \"/login\"\nhost = \"HOST\"")
-        let profile = try ProfileReader.read(text.replacing("HOST", with: "auth"), source: "mine.toml").get()
+        let profile = try ProfileReader.read(text.replacing("HOST", with: "auth"), source: "mine.toml")
         #expect(
             profile.hosts == [
                 ProviderHost(name: "auth", addresses: [nil: "https://auth.example.org"]),
@@ -24,7 +24,7 @@ struct TokenPlaceReaderTests {
     @Test("the token's place is read, and a weak one has a note")
     func tokenPlace() throws {
         func read(_ line: String) throws -> ProviderProfile {
-            try ProfileReader.read(Bench.text(2, line), source: "mine.toml").get()
+            try ProfileReader.read(Bench.text(2, line), source: "mine.toml")
         }
         let value = try Template(parsing: "{access_token}")
         #expect(try read("").tokenPlace == .standard)

@@ -110,7 +110,12 @@ package final class APIClient: Sendable {
     // MARK: The cache
 
     private func response(_ answer: CachedResponse, _ order: PreparedCall) throws(AgentError) -> APIResponse {
-        var response = try order.reader(sentAt: nil).read(answer.reply).mapError(\.error).get()
+        var response: APIResponse
+        do throws(ProviderFailure) {
+            response = try order.reader(sentAt: nil).read(answer.reply)
+        } catch {
+            throw error.error
+        }
         response.fromCache = true
         response.ageMs = Int(answer.age(at: context.clock.now().boot).wholeMilliseconds)
         return response
@@ -234,17 +239,16 @@ package final class APIClient: Sendable {
                     isChallenged = true
                     continue
                 }
-                let read =
-                    stream?.isFlowing == true
-                    ? .success(APIResponse(status: reply.status)) : order.reader(sentAt: sentAt.wall).read(reply)
-                switch read {
-                case .success(let response):
+                do throws(ProviderFailure) {
+                    let response =
+                        stream?.isFlowing == true
+                        ? APIResponse(status: reply.status) : try order.reader(sentAt: sentAt.wall).read(reply)
                     return Received(
                         key: ResponseCacheStorage.Key(record, url: request.url), request: request, reply: reply,
                         response: response, sentAt: sentAt, receivedAt: context.clock.now())
-                case .failure(let said):
-                    reason = wantsNonce ? .refused(.wantsNonceAgain(said.error)) : said
-                    failure = .status(reply.status, retryAfter: said.error.retryAfter)
+                } catch {
+                    reason = wantsNonce ? .refused(.wantsNonceAgain(error.error)) : error
+                    failure = .status(reply.status, retryAfter: error.error.retryAfter)
                 }
             case .failure(let error):
                 await context.transport.closeIdleConnections(to: Origin.all(of: [ready.url]))

@@ -12,7 +12,7 @@ extension ProviderClient {
         let response = TokenResponse(
             profile: profile, purpose: purpose, sentAt: sentAt.wall, isBound: client.proofKey != nil)
         return try await ask(profile, client, at: sentAt, request) { _, reply throws(ProviderFailure) in
-            try response.read(reply).get()
+            try response.read(reply)
         }
     }
 

@@ -56,7 +56,7 @@ extension ProviderClient {
     ) async throws(ProviderFailure) -> String? {
         let reply = try await send(
             try profile.signInRequest(method: method, environment: environment, fields: fields))
-        return try profile.readMessage(reply, sentAt: sentAt.wall).get()
+        return try profile.readMessage(reply, sentAt: sentAt.wall)
     }
 
     /// Changes something about the account with its session's token.
@@ -68,6 +68,6 @@ extension ProviderClient {
         let reply = try await send(
             try profile.accountRequest(method: method, record: record, fields: fields), for: record, at: profile,
             sentAt: sentAt)
-        return try profile.readMessage(reply, sentAt: sentAt.wall).get()
+        return try profile.readMessage(reply, sentAt: sentAt.wall)
     }
 }

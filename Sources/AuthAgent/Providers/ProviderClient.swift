@@ -146,7 +146,7 @@ package final class ProviderClient: Sendable {
             if repeated == nil || (isLive && (try? profile.renewalRequest(record)) != nil) {
                 let (reply, cookies) = try await exchange(
                     try profile.renewalRequest(record), for: record, at: profile, sentAt: sentAt)
-                var grant = try profile.readRenewal(reply, record: record, sentAt: sentAt.wall).get()
+                var grant = try profile.readRenewal(reply, record: record, sentAt: sentAt.wall)
                 if profile.keepsCookies { grant.cookies = cookies }
                 return grant
             }
@@ -173,7 +173,7 @@ package final class ProviderClient: Sendable {
         if profile.oauth != nil { return try await validateOAuth(record, at: profile, sentAt: sentAt) }
         guard profile.validation != nil else { return nil }
         let reply = try await send(try profile.validationRequest(record), for: record, at: profile, sentAt: sentAt)
-        return try profile.readValidation(reply, record: record, sentAt: sentAt.wall).get()
+        return try profile.readValidation(reply, record: record, sentAt: sentAt.wall)
     }
 
     package func fetchUser(_ record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> SignedInUser {
@@ -181,7 +181,7 @@ package final class ProviderClient: Sendable {
             if profile.userRequest != nil {
                 let reply = try await send(
                     try profile.userRequest(record), for: record, at: profile, sentAt: sentAt)
-                return try profile.readUser(reply).get()
+                return try profile.readUser(reply)
             }
             if profile.oauth != nil, let user = try await userInfo(record, at: profile, sentAt: sentAt) { return user }
         }
@@ -197,7 +197,7 @@ package final class ProviderClient: Sendable {
         }
         let reply = try await send(
             try profile.userUpdateRequest(record, changes: changes), for: record, at: profile, sentAt: sentAt)
-        return try profile.readUserUpdate(reply).get()
+        return try profile.readUserUpdate(reply)
     }
 
     /// Reports a sign-out to the provider, if it has a request for that.

@@ -12,20 +12,20 @@ package struct ResponseDecoder: Sendable {
     /// thirty times its size.
     var needsValues = true
 
-    package func read(_ reply: HTTPResponse) -> Result<APIResponse, ProviderFailure> {
+    package func read(_ reply: HTTPResponse) throws(ProviderFailure) -> APIResponse {
         let errors = ErrorDecoder(profile: profile, purpose: sentToken ? .call : .openCall, sentAt: sentAt)
         var response = APIResponse(status: reply.status, headers: Self.headers(reply))
         // 304 answers only a conditional request.
         guard (200..<300).contains(reply.status) || reply.status == 304 else {
-            return .failure(errors.failure(reply, ResponseBody(reply)))
+            throw errors.failure(reply, ResponseBody(reply))
         }
         guard MediaType(reply).mayBeText else {
             response.bodyBase64 = Base64.encode(reply.body)
-            return .success(response)
+            return response
         }
         if !needsValues, let text = Self.text(reply) {
             response.bodyText = text
-            return .success(response)
+            return response
         }
         let body = ResponseBody(reply)
         switch body {
@@ -35,16 +35,15 @@ package struct ResponseDecoder: Sendable {
         case .page:
             guard acceptsHTML else {
                 let reason = "it is an HTML page (HTTP \(reply.status))"
-                return .failure(errors.badReply(reason, cause: ErrorDecoder.page, status: reply.status))
+                throw errors.badReply(reason, cause: ErrorDecoder.page, status: reply.status)
             }
             response.bodyBase64 = Base64.encode(reply.body)
-            return .success(response)
+            return response
         case .undecodable(let reason):
-            return .failure(
-                errors.badReply("it is unreadable, \(reason)", cause: ErrorDecoder.undecodable, status: reply.status))
+            throw errors.badReply("it is unreadable, \(reason)", cause: ErrorDecoder.undecodable, status: reply.status)
         }
-        if let failure = errors.envelopeFailure(reply, body) { return .failure(failure) }
-        return .success(response)
+        if let failure = errors.envelopeFailure(reply, body) { throw failure }
+        return response
     }
 
     /// The response as compact JSON, if it is an object or array and not a page; anything else is short, or an error.

@@ -24,28 +24,26 @@ package struct TokenResponse: Sendable {
         self.isBound = isBound
     }
 
-    /// - Returns: a grant with an access token. ``ProviderFailure/final(_:)`` only at a renewal. The provider's error code is
-    ///   the error's `cause`.
-    package func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
+    /// - Returns: a grant with an access token.
+    /// - Throws: ``ProviderFailure/final(_:)`` only at a renewal. The provider's error code is the error's `cause`.
+    package func read(_ reply: HTTPResponse) throws(ProviderFailure) -> Grant {
         let errors = ErrorDecoder(profile: profileForErrors, purpose: purpose, sentAt: sentAt)
         let plain = normalized(reply)
-        return Result { () throws(ProviderFailure) in
-            var grant = try TokenDecoder(errors: errors, map: Self.map).read(plain)
-            // An unknown type cannot be used (RFC 6749 §7.1), nor can an unbound token if it had to be bound (RFC 9449 §5).
-            let (expected, type) = (isBound ? "DPoP" : "Bearer", grant.tokenType ?? "Bearer")
-            let others = isBound ? [] : rules.bearerTypes
-            guard ([expected] + others).contains(where: { $0.lowercased() == type.lowercased() }) else {
-                let reason = "its token type is \(type)" + (isBound ? ", but DPoP was requested" : "")
-                throw errors.badReply(reason, cause: "token_type", status: reply.status)
-            }
-            let json = ResponseBody(plain).json
-            grant.tokenType = expected
-            grant.message = nil
-            grant.refreshEndsAt = refreshEnd(json)
-            grant.scopes = json?["scope"]?.stringValue.map(OAuthScope.list)
-            grant.idToken = json?["id_token"]?.stringValue.map { Secret($0) }
-            return grant
+        var grant = try TokenDecoder(errors: errors, map: Self.map).read(plain)
+        // An unknown type cannot be used (RFC 6749 §7.1), nor can an unbound token if it had to be bound (RFC 9449 §5).
+        let (expected, type) = (isBound ? "DPoP" : "Bearer", grant.tokenType ?? "Bearer")
+        let others = isBound ? [] : rules.bearerTypes
+        guard ([expected] + others).contains(where: { $0.lowercased() == type.lowercased() }) else {
+            let reason = "its token type is \(type)" + (isBound ? ", but DPoP was requested" : "")
+            throw errors.badReply(reason, cause: "token_type", status: reply.status)
         }
+        let json = ResponseBody(plain).json
+        grant.tokenType = expected
+        grant.message = nil
+        grant.refreshEndsAt = refreshEnd(json)
+        grant.scopes = json?["scope"]?.stringValue.map(OAuthScope.list)
+        grant.idToken = json?["id_token"]?.stringValue.map { Secret($0) }
+        return grant
     }
 
     /// No RFC defines it: Keycloak uses one name, GitHub and others another. Zero means that it does not expire.

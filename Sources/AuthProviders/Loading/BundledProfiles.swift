@@ -19,9 +19,10 @@ package enum BundledProfiles {
         var profiles: [ProviderProfile] = []
         var problems: [ProfileProblem] = []
         for text in texts.values {
-            switch ProfileReader.read(text, source: source) {
-            case .success(let profile): profiles.append(profile)
-            case .failure(let failure): problems += failure.problems
+            do throws(ProfileProblems) {
+                profiles.append(try ProfileReader.read(text, source: source))
+            } catch {
+                problems += error.problems
             }
         }
         return (profiles, problems)

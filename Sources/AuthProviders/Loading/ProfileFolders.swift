@@ -49,10 +49,9 @@ package enum ProfileFolders {
         }
         for name in names.prefix(maxFiles) {
             let path = folder + "/" + name
-            switch TextFile.read(path)?.flatMap({ ProfileReader.read($0, source: path) }) {
-            case nil: continue
-            case .failure(let failure): problems += failure.problems
-            case .success(let profile):
+            do throws(ProfileProblems) {
+                guard let text = try TextFile.read(path) else { continue }
+                let profile = try ProfileReader.read(text, source: path)
                 guard let other = profiles[profile.name] else {
                     profiles[profile.name] = profile
                     continue
@@ -61,6 +60,8 @@ package enum ProfileFolders {
                     ProfileProblem(
                         file: path, line: 0, key: "name", expected: "a name that \(other.source) does not have",
                         found: profile.name))
+            } catch {
+                problems += error.problems
             }
         }
         return (profiles, problems)

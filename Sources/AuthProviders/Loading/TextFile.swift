@@ -4,45 +4,46 @@ internal import Glibc
 
 /// Reads a configuration file: a regular file of limited size.
 enum TextFile {
-    /// `nil` if the file is missing.
-    static func read(_ path: String) -> Result<String, ProfileProblems>? {
+    /// - Returns: its text; `nil` if the file is missing.
+    static func read(_ path: String) throws(ProfileProblems) -> String? {
         // O_NONBLOCK: opening a pipe must not block the agent.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            return errno == ENOENT || errno == ENOTDIR ? nil : failure(path, "a readable file", SystemError.text(errno))
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw problem(path, "a readable file", SystemError.text(errno))
         }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return failure(path, "a regular file", "something else")
+            throw problem(path, "a regular file", "something else")
         }
         // A user who can change it decides where passwords are sent.
         guard [geteuid(), 0].contains(status.st_uid) else {
-            return failure(path, "a file owned by you or root", "a file of user \(status.st_uid)")
+            throw problem(path, "a file owned by you or root", "a file of user \(status.st_uid)")
         }
         guard status.st_mode & S_IWOTH == 0 else {
-            return failure(path, "a file that others cannot change (`chmod o-w`)", "a file that everybody can change")
+            throw problem(path, "a file that others cannot change (`chmod o-w`)", "a file that everybody can change")
         }
         guard status.st_mode & S_IWGRP == 0 || PrivateGroup.isPrivate(status.st_gid, of: status.st_uid) else {
-            return failure(
+            throw problem(
                 path, "a file that others cannot change (`chmod g-w`)", "one that group \(status.st_gid) can")
         }
         guard status.st_size <= TOMLDocument.maxBytes else {
-            return failure(path, "at most \(TOMLDocument.maxBytes >> 10) KiB", "\(status.st_size >> 10) KiB")
+            throw problem(path, "at most \(TOMLDocument.maxBytes >> 10) KiB", "\(status.st_size >> 10) KiB")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while bytes.count <= TOMLDocument.maxBytes {
             let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return failure(path, "a readable file", SystemError.text(errno)) }
+            guard count >= 0 else { throw problem(path, "a readable file", SystemError.text(errno)) }
             if count == 0 { break }
             bytes += buffer[..<count]
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            return failure(path, "UTF-8 text", "other bytes")
+            throw problem(path, "UTF-8 text", "other bytes")
         }
-        return .success(text)
+        return text
     }
 
     /// The names in a folder that end in `.toml`, sorted; none if the folder is missing.
@@ -51,8 +52,7 @@ enum TextFile {
         return names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") }.sorted()
     }
 
-    private static func failure(_ path: String, _ expected: String, _ found: String) -> Result<String, ProfileProblems>
-    {
-        .failure(ProfileProblems([ProfileProblem(file: path, line: 0, key: "", expected: expected, found: found)]))
+    private static func problem(_ path: String, _ expected: String, _ found: String) -> ProfileProblems {
+        ProfileProblems([ProfileProblem(file: path, line: 0, key: "", expected: expected, found: found)])
     }
 }

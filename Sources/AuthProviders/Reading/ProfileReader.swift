@@ -5,15 +5,12 @@ internal import AuthWire
 /// Reads a provider profile from TOML. Docs/profiles.md describes the language.
 package enum ProfileReader {
     /// - Parameter source: the file's name in problems, and the profile's `source`.
-    /// - Returns: the profile, or all its problems.
-    package static func read(_ text: String, source: String) -> Result<ProviderProfile, ProfileProblems> {
-        TOMLDocument.read(text, file: source).flatMap { root in
-            let profile = isOAuth(root) ? oauthProfile(root, source: source) : profile(root, source: source)
-            guard let profile, root.problems.problems.isEmpty else {
-                return .failure(ProfileProblems(root.problems.problems))
-            }
-            return .success(profile)
-        }
+    /// - Throws: all problems of the profile.
+    package static func read(_ text: String, source: String) throws(ProfileProblems) -> ProviderProfile {
+        let root = try TOMLDocument.read(text, file: source)
+        let profile = isOAuth(root) ? oauthProfile(root, source: source) : profile(root, source: source)
+        guard let profile, root.problems.problems.isEmpty else { throw ProfileProblems(root.problems.problems) }
+        return profile
     }
 
     private static func profile(_ root: TOMLSection, source: String) -> ProviderProfile? {

@@ -14,13 +14,12 @@ package enum SettingsReader {
     /// For `sign_ins_per_hour`: more than 27 in a second are no limit.
     private static let signInCounts = 1...100_000
 
-    /// - Returns: the settings, or all their problems.
-    package static func read(_ text: String, source: String) -> Result<Settings, ProfileProblems> {
-        TOMLDocument.read(text, file: source).flatMap { root in
-            let settings = settings(root)
-            let problems = root.problems.problems
-            return problems.isEmpty ? .success(settings) : .failure(ProfileProblems(problems))
-        }
+    /// - Throws: all problems of the settings.
+    package static func read(_ text: String, source: String) throws(ProfileProblems) -> Settings {
+        let root = try TOMLDocument.read(text, file: source)
+        let settings = settings(root)
+        guard root.problems.problems.isEmpty else { throw ProfileProblems(root.problems.problems) }
+        return settings
     }
 
     private static func settings(_ root: TOMLSection) -> Settings {

@@ -213,7 +213,7 @@ struct OfflineSignInTests {
         // The client's own time limit, longer and shorter than that of a request without one.
         let limit = Duration.seconds(method == "register" ? 800 : 20)
         let text = try #require(BundledProfiles.texts[provider])
-        let profile = try ProfileReader.read(text, source: BundledProfiles.source).get()
+        let profile = try ProfileReader.read(text, source: BundledProfiles.source)
         let base = try #require(profile.environments.first?.baseURL)
         let transport = ScriptedTransport { _ throws(TransportError) in
             ExampleProvider.json(

@@ -11,7 +11,7 @@ struct TokenResponseTests {
         _ status: Int, _ body: String, type: String = json, purpose: ErrorDecoder.Purpose = .signIn
     ) throws -> Result<Grant, ProviderFailure> {
         let reply = HTTPResponse(status: status, headers: [("Content-Type", type)], body: Array(body.utf8))
-        return TokenResponse(profile: try ExampleProvider.profile(), purpose: purpose, sentAt: Self.now).read(reply)
+        return TokenResponse(profile: try ExampleProvider.profile(), purpose: purpose, sentAt: Self.now).result(reply)
     }
 
     @Test("the answer of RFC 6749 §5.1 is read")
@@ -51,7 +51,7 @@ struct TokenResponseTests {
         profile.oauth = oauth
         func read(_ body: String, _ purpose: ErrorDecoder.Purpose = .signIn) -> Result<Grant, ProviderFailure> {
             let reply = HTTPResponse(status: 200, headers: [("Content-Type", Self.json)], body: Array(body.utf8))
-            return TokenResponse(profile: profile, purpose: purpose, sentAt: Self.now).read(reply)
+            return TokenResponse(profile: profile, purpose: purpose, sentAt: Self.now).result(reply)
         }
         let both = try read(
             """
@@ -93,7 +93,7 @@ struct TokenResponseTests {
         let reply = HTTPResponse(status: 200, headers: [("Content-Type", Self.json)], body: Array(body.utf8))
         let answer = TokenResponse(
             profile: try ExampleProvider.profile(), purpose: .signIn, sentAt: Self.now, isBound: true
-        ).read(reply)
+        ).result(reply)
         switch answer {
         case .success(let grant): #expect(isTaken && grant.tokenType == "DPoP")
         case .failure(let failure): #expect(!isTaken && failure.error.cause == "token_type")

@@ -17,7 +17,7 @@ struct CodeKindTests {
     private func call(_ body: String, status: Int = 200, sentToken: Bool = true) throws -> ProviderFailure? {
         let profile = try Sample.profile { $0.errors = try errors() }
         let reader = ResponseDecoder(profile: profile, sentAt: Sample.sentAt, acceptsHTML: false, sentToken: sentToken)
-        return reader.read(Sample.reply(status, body)).failure
+        return reader.result(Sample.reply(status, body)).failure
     }
 
     @Test(
@@ -49,7 +49,7 @@ struct CodeKindTests {
         #expect(failure.error.kind == .refused && failure.error.cause == "token_rejected")
         #expect(try call(#"{"errorCode":1401}"#, sentToken: false)?.rejectsToken == false)
         let profile = try Sample.profile { $0.errors = try errors() }
-        let renewal = profile.readRenewal(
+        let renewal = profile.renewalResult(
             Sample.reply(200, #"{"errorCode":1401}"#), record: try Sample.record(), sentAt: Sample.sentAt)
         #expect(renewal.failure?.weight == "temporary")
     }
@@ -57,7 +57,7 @@ struct CodeKindTests {
     private func read(_ errors: ErrorMap, _ body: String, status: Int = 200) throws -> ProviderFailure? {
         let profile = try Sample.profile { $0.errors = errors }
         return ResponseDecoder(profile: profile, sentAt: Sample.sentAt, acceptsHTML: false)
-            .read(Sample.reply(status, body)).failure
+            .result(Sample.reply(status, body)).failure
     }
 
     @Test(

@@ -7,14 +7,14 @@ import Testing
 struct ErrorTests {
     private func signIn(_ reply: HTTPResponse) throws -> ProviderFailure {
         try #require(
-            try Sample.profile().readSignIn(reply, method: Sample.password(), sentAt: Sample.sentAt).failure)
+            try Sample.profile().signInResult(reply, method: Sample.password(), sentAt: Sample.sentAt).failure)
     }
 
     private func renewal(
         _ reply: HTTPResponse, _ change: (inout ProviderProfile) throws -> Void = { _ in }
     ) throws -> ProviderFailure {
         try #require(
-            try Sample.profile(change).readRenewal(reply, record: Sample.record(), sentAt: Sample.sentAt).failure)
+            try Sample.profile(change).renewalResult(reply, record: Sample.record(), sentAt: Sample.sentAt).failure)
     }
 
     @Test(
@@ -76,7 +76,8 @@ struct ErrorTests {
     func validation() throws {
         func weight(_ kind: Renewal.Kind) throws -> String? {
             try Sample.profile { $0.renewal = Renewal(kind: kind) }
-                .readValidation(Sample.reply(401, "{}"), record: Sample.record(), sentAt: Sample.sentAt).failure?.weight
+                .validationResult(Sample.reply(401, "{}"), record: Sample.record(), sentAt: Sample.sentAt).failure?
+                .weight
         }
         #expect(try weight(.refresh) == "refused")
         #expect(try weight(.signIn) == "refused")
@@ -182,8 +183,8 @@ struct EnvelopeTests {
         let profile = try profile()
         let reply = Sample.reply(200, body)
         return (
-            profile.readSignIn(reply, method: try Sample.password(), sentAt: Sample.sentAt).failure,
-            profile.readRenewal(reply, record: try Sample.record(), sentAt: Sample.sentAt).failure
+            profile.signInResult(reply, method: try Sample.password(), sentAt: Sample.sentAt).failure,
+            profile.renewalResult(reply, record: try Sample.record(), sentAt: Sample.sentAt).failure
         )
     }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite("The content of a provider's response")
 struct GrantTests {
     private func signIn(_ body: String, type: String? = "application/json") throws -> Result<Grant, ProviderFailure> {
-        try Sample.profile().readSignIn(
+        try Sample.profile().signInResult(
             Sample.reply(200, body, type: type), method: Sample.password(), sentAt: Sample.sentAt)
     }
 
@@ -78,7 +78,7 @@ struct GrantTests {
         for (body, type) in [("t-1", "text/plain"), (#""t-1""#, "application/json"), ("t-1", nil)] {
             let grant = try profile.readSignIn(
                 Sample.reply(200, body, type: type), method: Sample.password(), sentAt: Sample.sentAt
-            ).get()
+            )
             #expect(grant.accessToken == Secret("t-1"))
         }
     }
@@ -115,7 +115,7 @@ struct GrantTests {
             $0.user.email = [try JSONPointer("/email"), try JSONPointer("/mail")]
         }
         func user(_ body: String) throws -> UserSummary? {
-            try profile.readSignIn(Sample.reply(200, body), method: Sample.password(), sentAt: Sample.sentAt).get().user
+            try profile.readSignIn(Sample.reply(200, body), method: Sample.password(), sentAt: Sample.sentAt).user
         }
         #expect(try user(#"{"token":"t","user":{"mail":"a@b.example"}}"#)?.email == "a@b.example")
         #expect(try user(#"{"token":"t","data":{"user":{"x":1}},"user":{"email":null,"mail":"a@b"}}"#)?.email == "a@b")
@@ -133,13 +133,13 @@ struct GrantTests {
     func required(body: String, missing: String?) throws {
         let profile = try Sample.profile { $0.reply.required = [.user, .expiresAt] }
         let reply = Sample.reply(200, body)
-        let failure = profile.readSignIn(reply, method: try Sample.password(), sentAt: Sample.sentAt).failure
+        let failure = profile.signInResult(reply, method: try Sample.password(), sentAt: Sample.sentAt).failure
         #expect((failure == nil) == (missing == nil))
         if let missing {
             #expect(failure?.error.cause == "incomplete" && failure?.error.message.contains(": \(missing).") == true)
         }
         // A renewal may return less.
-        #expect(profile.readRenewal(reply, record: try Sample.record(), sentAt: Sample.sentAt).failure == nil)
+        #expect(profile.renewalResult(reply, record: try Sample.record(), sentAt: Sample.sentAt).failure == nil)
     }
 
     @Test("a validation may return nothing, a later expiry, or another token")
@@ -147,7 +147,7 @@ struct GrantTests {
         let profile = try Sample.profile()
         let record = try Sample.record()
         func read(_ body: String) throws -> Grant {
-            try profile.readValidation(Sample.reply(200, body), record: record, sentAt: Sample.sentAt).get()
+            try profile.readValidation(Sample.reply(200, body), record: record, sentAt: Sample.sentAt)
         }
         #expect(try read("") == Grant(issuedAt: Sample.sentAt))
         #expect(try read(#"{"expiresAt":1800000500}"#).expiresAt?.unixSeconds == 1_800_000_500)
@@ -158,10 +158,10 @@ struct GrantTests {
     func renewal() throws {
         let profile = try Sample.profile()
         let record = try Sample.record()
-        let good = profile.readRenewal(
+        let good = profile.renewalResult(
             Sample.reply(200, #"{"token":"t-2","refreshToken":"r-2"}"#), record: record, sentAt: Sample.sentAt)
         #expect(try good.get().refreshToken == Secret("r-2"))
-        let bad = profile.readRenewal(Sample.reply(200, "{}"), record: record, sentAt: Sample.sentAt)
+        let bad = profile.renewalResult(Sample.reply(200, "{}"), record: record, sentAt: Sample.sentAt)
         #expect(bad.failure?.error.kind == .badReply)
         #expect(bad.failure?.weight == "temporary")
     }
@@ -174,7 +174,7 @@ struct GrantTests {
         let grant = try profile.readRenewal(
             Sample.reply(200, #"{"data":[{"jwt":"t-2"}],"expiresIn":9}"#), record: Sample.record(),
             sentAt: Sample.sentAt
-        ).get()
+        )
         #expect(grant.accessToken == Secret("t-2"))
         #expect(grant.expiresAt == Sample.sentAt + .seconds(9))
     }
@@ -182,10 +182,10 @@ struct GrantTests {
     @Test("the user object and its common part are read, and a response without one is a bad reply")
     func user() throws {
         let profile = try Sample.profile()
-        let (raw, summary) = try profile.readUser(Sample.reply(200, #"{"id":"7","plan":"gold"}"#)).get()
+        let (raw, summary) = try profile.readUser(Sample.reply(200, #"{"id":"7","plan":"gold"}"#))
         #expect(summary.id == "7")
         #expect(raw["plan"] == "gold")
-        #expect(profile.readUser(Sample.reply(200, "[]")).failure?.error.kind == .badReply)
-        #expect(profile.readUser(Sample.reply(204)).failure?.error.kind == .badReply)
+        #expect(profile.userResult(Sample.reply(200, "[]")).failure?.error.kind == .badReply)
+        #expect(profile.userResult(Sample.reply(204)).failure?.error.kind == .badReply)
     }
 }

@@ -109,7 +109,7 @@ struct KeySignInTests {
         let own = profile.serving(record)
         #expect(try own.renewal.kind == .none && own.renewalRequest(record) == nil && own.repeatedMethod == nil)
         // Without a renewal, a refusal of the token is final.
-        let failure = own.readValidation(Sample.reply(401), record: record, sentAt: Sample.sentAt)
+        let failure = own.validationResult(Sample.reply(401), record: record, sentAt: Sample.sentAt)
         guard case .failure(.final(let error)) = failure else {
             Issue.record("not final: \(failure)")
             return

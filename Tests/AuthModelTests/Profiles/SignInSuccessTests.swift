@@ -17,7 +17,7 @@ struct SignInSuccessTests {
         _ status: Int, _ headers: [String: String] = ["Set-Cookie": "sid=s-1; Max-Age=60", "Location": "/home"],
         _ body: String = page, type: String = "text/html", by success: ResponseRule = ResponseRule(statuses: [302])
     ) throws -> Result<Grant, ProviderFailure> {
-        try profile(success).readSignIn(
+        try profile(success).signInResult(
             Sample.reply(status, body, type: type, headers), method: Sample.password(), sentAt: Sample.sentAt)
     }
 
@@ -83,7 +83,7 @@ struct SignInSuccessTests {
             try profile.read(reply, to: .own, of: method, values, purpose: .renewal, sentAt: Sample.sentAt)
         }
         return (
-            profile.readSignIn(reply, method: method, sentAt: Sample.sentAt).failure, repeated.failure
+            profile.signInResult(reply, method: method, sentAt: Sample.sentAt).failure, repeated.failure
         )
     }
 
@@ -139,14 +139,15 @@ struct SignInSuccessTests {
         let profile = try profile()
         let record = try Sample.record()
         let cookie = ["Set-Cookie": "sid=s-2"]
-        let renewed = profile.readRenewal(
+        let renewed = profile.renewalResult(
             Sample.reply(200, "{}", type: "application/json", cookie), record: record, sentAt: Sample.sentAt)
         #expect(try renewed.get().accessToken == Secret("s-2"))
         #expect(
-            profile.readRenewal(Sample.reply(302, "", type: nil, cookie), record: record, sentAt: Sample.sentAt).failure
+            profile.renewalResult(Sample.reply(302, "", type: nil, cookie), record: record, sentAt: Sample.sentAt)
+                .failure
                 != nil)
         #expect(
-            profile.readValidation(Sample.reply(200, "{}"), record: record, sentAt: Sample.sentAt).failure == nil)
+            profile.validationResult(Sample.reply(200, "{}"), record: record, sentAt: Sample.sentAt).failure == nil)
         let fields = ["email": Secret("a@b.example"), "password": Secret("pw")]
         let method = try Sample.password()
         #expect(

@@ -88,7 +88,7 @@ struct ValuePlaceTests {
 
     private func grant(_ map: ResponseMap, _ headers: [(String, String)]) throws -> Result<Grant, ProviderFailure> {
         let profile = try Sample.profile { $0.reply = map }
-        return profile.readSignIn(reply(headers), method: try Sample.password(), sentAt: Sample.sentAt)
+        return profile.signInResult(reply(headers), method: try Sample.password(), sentAt: Sample.sentAt)
     }
 
     @Test("tokens are read from headers and cookies, also from an HttpOnly one")

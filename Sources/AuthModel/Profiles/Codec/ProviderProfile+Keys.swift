@@ -38,13 +38,13 @@ extension ProviderProfile {
     ) throws(ProviderFailure) -> Grant {
         var map = self.reply.overridden(by: method.reply)
         (map.accessToken, map.refreshToken) = (nil, nil)
-        var grant = try decode(reply, .signIn, sentAt, map, needsToken: false).get()
+        var grant = try decode(reply, .signIn, sentAt, map, needsToken: false)
         guard let token = try? token(of: key, TemplateValues(given, method: method)) else { return grant }
         grant.accessToken = token
         if map.expiresFromJWT, grant.expiresAt == nil {
             grant.expiresAt = JWTClaims.expiry(of: token).map { $0 + (.zero - reply.skew) }
         }
-        if key.check == nil, check(of: key) == userRequest?.request, let user = try? readUser(reply).get() {
+        if key.check == nil, check(of: key) == userRequest?.request, let user = try? readUser(reply) {
             (grant.rawUser, grant.user) = (user.raw, user.summary)
         }
         return grant

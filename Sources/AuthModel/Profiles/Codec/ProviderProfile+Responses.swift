@@ -1,61 +1,61 @@
 package import AuthWire
 
 extension ProviderProfile {
-    /// - Returns: a grant with an access token, or why there is none; never ``ProviderFailure/final(_:)``.
+    /// - Returns: a grant with an access token.
+    /// - Throws: why there is none; never ``ProviderFailure/final(_:)``.
     package func readSignIn(
         _ reply: HTTPResponse, method: SignInMethod, sentAt: WallTime
-    ) -> Result<Grant, ProviderFailure> {
-        decode(reply, .signIn, sentAt, self.reply.overridden(by: method.reply), isSignIn: true)
+    ) throws(ProviderFailure) -> Grant {
+        try decode(reply, .signIn, sentAt, self.reply.overridden(by: method.reply), isSignIn: true)
     }
 
     /// For a response with nothing but a message to the user.
-    package func readMessage(_ reply: HTTPResponse, sentAt: WallTime) -> Result<String?, ProviderFailure> {
-        decode(reply, .account, sentAt, ResponseMap(), needsToken: false).map(\.message)
+    package func readMessage(_ reply: HTTPResponse, sentAt: WallTime) throws(ProviderFailure) -> String? {
+        try decode(reply, .account, sentAt, ResponseMap(), needsToken: false).message
     }
 
     /// - Returns: the changed user; `nil` if the response does not contain it.
     package func readUserUpdate(
         _ reply: HTTPResponse
-    ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
-        user(in: reply, at: self.userUpdate?.user ?? [], purpose: .account)
+    ) throws(ProviderFailure) -> (raw: JSON, summary: UserSummary)? {
+        try user(in: reply, at: self.userUpdate?.user ?? [], purpose: .account)
     }
 
-    /// - Returns: what is new. ``ProviderFailure/final(_:)`` is only the profile's own final status or code; every other
-    ///   failure is temporary.
+    /// - Returns: what is new.
+    /// - Throws: ``ProviderFailure/final(_:)`` only for the profile's own final status or code; every other failure is
+    ///   temporary.
     package func readRenewal(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
-    ) -> Result<Grant, ProviderFailure> {
+    ) throws(ProviderFailure) -> Grant {
         let map = self.reply.withoutSuccess.overridden(by: renewal.reply)
-        return decode(reply, .renewal, sentAt, map, needsToken: renewal.kind != .validate)
-            .map { withoutSameToken($0, record) }
+        let grant = try decode(reply, .renewal, sentAt, map, needsToken: renewal.kind != .validate)
+        return withoutSameToken(grant, record)
     }
 
-    /// - Returns: what is new; no access token if the session keeps its own. A 401 is ``ProviderFailure/final(_:)`` only if
-    ///   the validation is the renewal, or if nothing renews the session.
+    /// - Returns: what is new; no access token if the session keeps its own.
+    /// - Throws: ``ProviderFailure/final(_:)`` for a 401 only if the validation is the renewal, or if nothing renews the
+    ///   session.
     package func readValidation(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
-    ) -> Result<Grant, ProviderFailure> {
+    ) throws(ProviderFailure) -> Grant {
         let own = renewal.kind == .validate ? renewal.reply : nil
-        return decode(reply, .validation, sentAt, self.reply.withoutSuccess.overridden(by: own), needsToken: false)
-            .map { withoutSameToken($0, record) }
+        let map = self.reply.withoutSuccess.overridden(by: own)
+        return withoutSameToken(try decode(reply, .validation, sentAt, map, needsToken: false), record)
     }
 
     /// - Returns: the provider's own user object, and its common part.
-    package func readUser(_ reply: HTTPResponse) -> Result<(raw: JSON, summary: UserSummary), ProviderFailure> {
-        user(in: reply, at: self.userRequest?.user ?? [], purpose: .user).flatMap { found in
-            if let found { return .success(found) }
-            let errors = ErrorDecoder(profile: self, purpose: .user, sentAt: nil)
-            return .failure(errors.badReply("it has no user", cause: "no_user", status: reply.status))
-        }
+    package func readUser(_ reply: HTTPResponse) throws(ProviderFailure) -> (raw: JSON, summary: UserSummary) {
+        if let found = try user(in: reply, at: self.userRequest?.user ?? [], purpose: .user) { return found }
+        let errors = ErrorDecoder(profile: self, purpose: .user, sentAt: nil)
+        throw errors.badReply("it has no user", cause: "no_user", status: reply.status)
     }
 
     /// The user object at the first of these places that has one.
     private func user(
         in reply: HTTPResponse, at places: [JSONPointer], purpose: ErrorDecoder.Purpose
-    ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
-        decode(reply, purpose, nil, ResponseMap(), needsToken: false).map { _ in
-            ResponseBody(reply).json.flatMap { user.find(at: places, in: $0) }
-        }
+    ) throws(ProviderFailure) -> (raw: JSON, summary: UserSummary)? {
+        _ = try decode(reply, purpose, nil, ResponseMap(), needsToken: false)
+        return ResponseBody(reply).json.flatMap { user.find(at: places, in: $0) }
     }
 
     /// For the response to a sign-out.
@@ -78,14 +78,12 @@ extension ProviderProfile {
     func decode(
         _ reply: HTTPResponse, _ purpose: ErrorDecoder.Purpose, _ sentAt: WallTime?, _ map: ResponseMap,
         needsToken: Bool = true, isSignIn: Bool = false
-    ) -> Result<Grant, ProviderFailure> {
+    ) throws(ProviderFailure) -> Grant {
         let errors = ErrorDecoder(profile: self, purpose: purpose, sentAt: sentAt)
         let decoder = TokenDecoder(errors: errors, map: map, needsToken: needsToken)
-        return Result { () throws(ProviderFailure) in
-            let grant = try decoder.read(reply)
-            if isSignIn { try decoder.checkComplete(grant, status: reply.status) }
-            return grant
-        }
+        let grant = try decoder.read(reply)
+        if isSignIn { try decoder.checkComplete(grant, status: reply.status) }
+        return grant
     }
 
     /// A session that is renewed by validation may be given the token that it has.

@@ -41,11 +41,11 @@ extension ProviderProfile {
             guard (200..<300).contains(reply.status) else { throw errors.failure(reply, body) }
             if body.json != nil, let failure = errors.envelopeFailure(reply, body) { throw failure }
             return SignInResponse()
-        case .challenge: return SignInResponse(message: try readMessage(reply, sentAt: sentAt).get())
+        case .challenge: return SignInResponse(message: try readMessage(reply, sentAt: sentAt))
         case .first:
             map = map.withoutSuccess
             if let first = method.first, first.existingStatuses.contains(reply.status) { return SignInResponse() }
-            let grant = try decode(reply, .signIn, sentAt, map, needsToken: false).get()
+            let grant = try decode(reply, .signIn, sentAt, map, needsToken: false)
             let check = TokenDecoder(errors: errors, map: map)
             // An incomplete response does not sign in either: the sign-in's own request follows.
             guard grant.accessToken != nil, (try? check.checkComplete(grant, status: reply.status)) != nil else {
@@ -59,7 +59,7 @@ extension ProviderProfile {
             guard let key = method.key else { return SignInResponse() }
             return SignInResponse(grant: try readCheck(reply, of: key, method, given, sentAt: sentAt))
         }
-        return SignInResponse(grant: try decode(reply, errors.purpose, sentAt, map, isSignIn: true).get())
+        return SignInResponse(grant: try decode(reply, errors.purpose, sentAt, map, isSignIn: true))
     }
 
     // MARK: Steps
