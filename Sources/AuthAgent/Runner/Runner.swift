@@ -64,10 +64,12 @@ package actor Runner<M: Machine> {
     }
 
     /// An update from another actor. One that is not newer than the last from the same source is dropped.
-    package func send(_ event: M.Event, version: UInt64, from source: UpdateSource) {
-        guard version > versions[source] ?? 0 else { return }
+    /// - Returns: `false` if the runner is closed.
+    @discardableResult
+    package func send(_ event: M.Event, version: UInt64, from source: UpdateSource) -> Bool {
+        guard version > versions[source] ?? 0 else { return !isClosed }
         versions[source] = version
-        send(event)
+        return send(event)
     }
 
     /// Waits for the machine's reply.
@@ -124,18 +126,22 @@ package actor Runner<M: Machine> {
 
     // MARK: Work
 
-    /// Begins work beside the runner. The event that it brings is handled, unless the runner is closed by then.
-    package func start(_ work: @escaping @Sendable () async -> M.Event?) {
-        guard !isClosed else { return }
+    /// Begins work beside the runner. Its event is handled, unless the runner is closed by then.
+    /// - Returns: `false` if the runner is closed, or closed because the agent has ended: the work is not done.
+    @discardableResult
+    package func start(_ work: @escaping @Sendable () async -> M.Event?) -> Bool {
+        guard !isClosed else { return false }
         let isAccepted = tasks.pool.order {
             if let event = await work() { await self.send(event) }
         }
         // The agent has ended: no result would come, so no caller may wait for one.
         if !isAccepted { close() }
+        return isAccepted
     }
 
     /// The same for what must not be left half done: its task is not cancelled.
-    package func startToEnd(_ work: @escaping @Sendable () async -> M.Event?) {
+    @discardableResult
+    package func startToEnd(_ work: @escaping @Sendable () async -> M.Event?) -> Bool {
         start { await withoutCancellation(work) }
     }
 

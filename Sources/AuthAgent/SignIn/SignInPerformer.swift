@@ -35,7 +35,10 @@ final class SignInPerformer: ActionPerformer {
     func perform(_ action: SignInAction, on runner: isolated Runner<SignInMachine>) {
         let machine = runner.read { machine in copy machine }
         let (form, session) = (machine.form, machine.session)
-        if action.needsNetwork, isOffline(action, of: form) { return runner.start { .networkMissing(action) } }
+        if action.needsNetwork, isOffline(action, of: form) {
+            runner.start { .networkMissing(action) }
+            return
+        }
         switch action {
         case .showPlaceholder(let status): context.board.put(placeholder: status)
         case .removePlaceholder: context.board.removePlaceholder(of: session, in: .signingIn)

@@ -217,6 +217,40 @@ struct RunnerTests {
         #expect(notes.all.isEmpty)
     }
 
+    @Test("reports work that is submitted to a closed runner, and does none of it")
+    func closed() async throws {
+        try await withRunner { runner in
+            let note: @Sendable () async -> Toy.Event? = { [notes] in
+                notes.add("begun")
+                return nil
+            }
+            #expect(await runner.start(note))
+            #expect(await runner.startToEnd(note))
+            while notes.all.count < 2 { await Task.yield() }
+            #expect(await runner.send(.note("one"), version: 2, from: .network))
+            #expect(await runner.send(.note("an older one"), version: 1, from: .network))
+            await runner.close()
+            #expect(await !runner.start(note))
+            #expect(await !runner.startToEnd(note))
+            #expect(await !runner.send(.note("two")))
+            #expect(await !runner.send(.note("two"), version: 3, from: .network))
+            #expect(await !runner.send(.note("an older one"), version: 1, from: .network))
+        }
+        #expect(notes.all == ["begun", "begun", "one"])
+    }
+
+    @Test("reports work that the agent no longer accepts")
+    func notAccepted() async throws {
+        let tasks = AgentTasks(clock: clock)
+        let runner = Runner(Toy(), performer: ToyPerformer(notes: notes, hold: hold), tasks: tasks)
+        await Task {
+            withUnsafeCurrentTask { if let task = $0 { task.cancel() } }
+            await tasks.run()
+        }.value
+        #expect(await !runner.start { nil })
+        #expect(await !runner.send(.note("one")))
+    }
+
     @Test("does work to its end, uncancelled, while the agent stops, if that was requested")
     func toTheEnd() async throws {
         let tasks = AgentTasks(clock: clock)
