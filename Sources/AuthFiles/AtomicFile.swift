@@ -56,6 +56,27 @@ package struct AtomicFile: Sendable {
         if durably { try syncFolder() }
     }
 
+    /// Writes a file that others may read, as far as the umask allows it. It is never there in part.
+    /// - Parameter replacing: if not, and the name exists, the failure is `EEXIST`, and nothing changes.
+    package func publish(_ bytes: [UInt8], replacing: Bool) throws(SystemFailure) {
+        // Other users may write to the folder, and another process may write this file: the draft must be new.
+        let draft = ".\(name.prefix(200)).\(getpid()).new"
+        let draftPath = "\(folder)/\(draft)"
+        let descriptor = unsafe open(draftPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw SystemFailure("create \(draftPath)") }
+        defer {
+            close(descriptor)
+            unsafe unlink(draftPath)
+        }
+        try fill(descriptor, with: bytes, of: draft, attributes: nil, durably: true)
+        // A link fails if the name exists. A rename replaces it.
+        guard unsafe (replacing ? rename(draftPath, path) : link(draftPath, path)) == 0 else {
+            throw SystemFailure("write \(path)")
+        }
+        note(.renamed(draft, to: name))
+        try syncFolder()
+    }
+
     /// `nil` if it is missing. A longer file is cut off at the limit.
     ///
     /// Anything but a regular file is refused, and not waited for: opening a FIFO blocks until something writes to it, and opening
@@ -110,6 +131,13 @@ package struct AtomicFile: Sendable {
         let descriptor = unsafe open(draftPath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemFailure("create \(draftPath)") }
         defer { close(descriptor) }
+        try fill(descriptor, with: bytes, of: draft, attributes: attributes, durably: durably)
+    }
+
+    private func fill(
+        _ descriptor: CInt, with bytes: [UInt8], of draft: String, attributes: Attributes?, durably: Bool
+    ) throws(SystemFailure) {
+        let draftPath = "\(folder)/\(draft)"
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -74,6 +74,31 @@ struct DurableFileTests {
         #expect(StateFile.selectedStore(in: folder.path + "/none").load() == nil)
     }
 
+    @Test("a published file is there as a whole, and replaces another one only if that was requested")
+    func published() throws {
+        let folder = try TemporaryFolder()
+        let file = AtomicFile(path: folder.path + "/profile.toml")
+        try file.publish(Array("one".utf8), replacing: false)
+        let failure = #expect(throws: SystemFailure.self) { try file.publish(Array("two".utf8), replacing: false) }
+        #expect(failure?.number == EEXIST)
+        #expect(try file.read(atMost: 10) == Array("one".utf8))
+        try file.publish(Array("three".utf8), replacing: true)
+        #expect(try file.read(atMost: 10) == Array("three".utf8))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["profile.toml"])
+    }
+
+    @Test("a draft that is there already, such as a link of another user, is not written to")
+    func foreignDraft() throws {
+        let folder = try TemporaryFolder()
+        let target = try folder.write("untouched", to: "target")
+        let file = AtomicFile(path: folder.path + "/profile.toml")
+        let draft = folder.path + "/.profile.toml.\(getpid()).new"
+        try FileManager.default.createSymbolicLink(atPath: draft, withDestinationPath: target)
+        #expect(throws: SystemFailure.self) { try file.publish(Array("one".utf8), replacing: true) }
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "untouched")
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
     @Test("of concurrent reloads, the one that read last is in effect at the end")
     func reloads() async throws {
         let folder = try TemporaryFolder()

@@ -42,24 +42,18 @@ struct TokenFile {
 
     /// Replaces the content at once: a reader gets the old or the new token.
     func write(_ token: String) throws(Failure) {
-        let next = folder + "/next"
-        unsafe unlink(next)
-        let number = unsafe open(next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else { throw Self.failure("write \(path)") }
-        let file = Descriptor(number)
-        let bytes = Array(token.utf8)
-        // A write to memory is complete, or fails because the memory is full.
-        guard unsafe Glibc.write(file.number, bytes, bytes.count) == bytes.count, unsafe rename(next, path) == 0 else {
-            let failure = Self.failure("write \(path)")
-            unsafe unlink(next)
-            throw failure
+        do throws(SystemFailure) {
+            try AtomicFile(path: path).replace(with: Array(token.utf8), durably: false)
+        } catch {
+            throw .internalError("cannot write \(path) (\(SystemError.text(error.number)))")
         }
     }
 
     func remove() { Self.remove(folder) }
 
     private static func remove(_ folder: String) {
-        for name in ["token", "next"] { unsafe unlink("\(folder)/\(name)") }
+        // A killed process may have left the draft of a token; `next` is that of an older authc.
+        for name in ["token", ".token.new", "next"] { unsafe unlink("\(folder)/\(name)") }
         unsafe rmdir(folder)
     }
 

@@ -6,7 +6,7 @@ extension OpenAPIDocument {
     var endpoints: [EndpointDraft] {
         var found: [EndpointDraft] = []
         let key = keyPlace
-        for operation in operations where URLReference.isPath(operation.path) {
+        for operation in operations where DescriptionURL.isPath(operation.path) {
             var draft = endpoint(operation, key)
             var number = 2
             let name = draft.name

@@ -21,7 +21,7 @@ extension OpenAPIDocument {
 
     private func leftOut(of operation: Operation, _ signIn: SignInDraft?) -> [String] {
         let name = operation.name
-        guard URLReference.isPath(operation.path) else { return ["\(name), which is not a valid path"] }
+        guard DescriptionURL.isPath(operation.path) else { return ["\(name), which is not a valid path"] }
         var words = references(operation.value["parameters"]).map { "a parameter of \(name) at \($0)" }
         if operation.value["callbacks"] != nil { words.append("the callbacks of \(name)") }
         let isSignIn = signIn?.address.host == nil && signIn?.path == operation.path && operation.method == "POST"

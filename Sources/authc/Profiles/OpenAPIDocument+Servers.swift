@@ -3,12 +3,12 @@ import AuthWire
 /// Where the API is.
 extension OpenAPIDocument {
     /// The first server's URL, if it is a whole one.
-    var url: String? { server.flatMap { URLReference($0) }.map { Self.withoutEndingSlash($0.text) } }
+    var url: String? { server.flatMap { DescriptionURL($0) }.map { Self.withoutEndingSlash($0.text) } }
 
     /// A relative server at the given address; `/`, which is the default, says nothing about it.
     func url(at address: String) -> String? {
-        guard let server, URLReference(server) == nil, !["", "/", ".", "./"].contains(server) else { return nil }
-        return URLReference(server, against: address).map { Self.withoutEndingSlash($0.text) }
+        guard let server, DescriptionURL(server) == nil, !["", "/", ".", "./"].contains(server) else { return nil }
+        return DescriptionURL(server, against: address).map { Self.withoutEndingSlash($0.text) }
     }
 
     /// The URL of the first server, or a reference, with the defaults of its variables.

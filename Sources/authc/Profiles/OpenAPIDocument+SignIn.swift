@@ -28,7 +28,7 @@ extension OpenAPIDocument {
     }
 
     private func draft(of operation: Operation) -> SignInDraft? {
-        guard let body = body(of: operation), URLReference.isPath(operation.path) else { return nil }
+        guard let body = body(of: operation), DescriptionURL.isPath(operation.path) else { return nil }
         let drafts = body.schemas.map { schema in
             var draft = SignInDraft(
                 address: SignInDraft.Address(path: operation.path), fields: [], format: body.format)
@@ -120,9 +120,9 @@ extension OpenAPIDocument {
 
     /// A URL, or a reference that is relative to the base URL.
     private func address(_ text: String) -> SignInDraft.Address? {
-        guard let found = URLReference(text, against: base), found.isProtected else { return nil }
+        guard let found = DescriptionURL(text, against: base), found.isProtected else { return nil }
         let path = found.path.isEmpty ? "/" : found.path
-        guard URLReference.isPath(path), !path.contains("{"), !found.origin.contains("@"), !found.origin.contains("{")
+        guard DescriptionURL.isPath(path), !path.contains("{"), !found.origin.contains("@"), !found.origin.contains("{")
         else { return nil }
         // The base URL may replace the document's server, as another environment of the provider.
         for base in [base, url] {

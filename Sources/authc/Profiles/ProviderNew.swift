@@ -118,7 +118,7 @@ struct ProviderNew: AgentCommand {
         for (name, address) in addresses {
             guard let host = address.host else { continue }
             notes.append(
-                host == URLReference(draft.url)?.origin
+                host == DescriptionURL(draft.url)?.origin
                     ? "The \(name) is at the API's host, but outside its base URL: \(host)\(address.path)"
                     : "The \(name) is at a different host than the API: \(host)")
         }
@@ -132,7 +132,7 @@ struct ProviderNew: AgentCommand {
             throw .usage("'\(given)' is not a base URL, such as https://api.example.org")
         }
         let url = document?.url(at: given) ?? given
-        guard let base = URLReference(url), base.path.isEmpty || URLReference.isPath(base.path) else {
+        guard let base = DescriptionURL(url), base.path.isEmpty || DescriptionURL.isPath(base.path) else {
             throw .usage("'\(url)' is not a base URL, such as https://api.example.org")
         }
         guard base.isProtected else {
@@ -160,7 +160,7 @@ struct ProviderNew: AgentCommand {
         let found = document?.signIn
         draft.signInPath = try ask.answer(
             "Path of the sign-in request (POST)", "--sign-in", self.signIn, default: found?.path ?? draft.signInPath)
-        guard URLReference.isPath(draft.signInPath) else {
+        guard DescriptionURL.isPath(draft.signInPath) else {
             throw .usage("'\(draft.signInPath)' is not a path, such as /auth/login")
         }
         // What was asked for may be another request than the one that the document describes.

@@ -182,7 +182,7 @@ struct FirstSignIn {
 
     /// Nobody can have such a host (RFC 2606 §2).
     private func isExample(_ url: String) -> Bool {
-        guard let origin = URLReference(url)?.origin else { return false }
+        guard let origin = DescriptionURL(url)?.origin else { return false }
         return origin.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != ":" }.hasSuffix(".example")
     }
 

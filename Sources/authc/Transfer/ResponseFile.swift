@@ -4,6 +4,9 @@ import CLinux
 import Glibc
 
 /// The file of `--output` and `export`. It gets its final name only when it is complete.
+///
+/// It is not an `AtomicFile`: a response is written piece by piece as it arrives, may be larger than memory, keeps the mode of
+/// the former file, and may go to stdout, a device or a pipe.
 final class ResponseFile {
     private let name: String
     private let file: Descriptor

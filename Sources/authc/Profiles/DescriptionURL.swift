@@ -1,6 +1,8 @@
-/// A reference to a URL, resolved against a base URL as RFC 3986 §5.2 says. The base names a folder, as the base URL of an
-/// API does: `token` at `https://api.example/v1` is `https://api.example/v1/token`.
-struct URLReference {
+/// A URL of an API's description, resolved against a base URL as RFC 3986 §5.2 says. The base names a folder, as the base URL
+/// of an API does: `token` at `https://api.example/v1` is `https://api.example/v1/token`.
+///
+/// It is text for a new profile, and guards nothing: the agent decides with `Origin` where tokens are sent.
+struct DescriptionURL {
     /// Scheme and authority in lower case, without the scheme's own port.
     let origin: String
     /// Without dot segments; empty or begins with a slash.
@@ -21,9 +23,9 @@ struct URLReference {
             path = Self.withoutDots(rest[slash...])
             return
         }
-        guard let base = base.flatMap({ URLReference($0) }) else { return nil }
+        guard let base = base.flatMap({ DescriptionURL($0) }) else { return nil }
         if text.hasPrefix("//") {
-            guard let whole = URLReference(String(base.origin.prefix { $0 != "/" }) + text) else { return nil }
+            guard let whole = DescriptionURL(String(base.origin.prefix { $0 != "/" }) + text) else { return nil }
             self = whole
         } else {
             origin = base.origin
@@ -45,7 +47,7 @@ struct URLReference {
 
     /// The path below a base URL; `nil` if it is elsewhere.
     func path(below base: String) -> String? {
-        guard let base = URLReference(base), base.origin == origin else { return nil }
+        guard let base = DescriptionURL(base), base.origin == origin else { return nil }
         var folder = base.path
         while folder.hasSuffix("/") { folder.removeLast() }
         return path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count)) : nil
