@@ -79,7 +79,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
                 },
                 bus.subscribe(to: "NotificationClosed", of: Self.name, from: Self.name, path: Self.path) {
                     [weak self] arguments in
-                    self?.closed(arguments.members.first?.uint32, why: arguments.members.last?.uint32)
+                    self?.closed(arguments.members.first?.uint32, reason: arguments.members.last?.uint32)
                 },
             ]
             for subject in known.keys { update(subject) }
@@ -96,10 +96,10 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         receiver.yield(.chosen(subject))
     }
 
-    private func closed(_ number: UInt32?, why: UInt32?) {
+    private func closed(_ number: UInt32?, reason: UInt32?) {
         guard let number, let subject = known.first(where: { $0.value.number == number })?.key else { return }
         known[subject]?.number = nil
-        guard why == Self.dismissedByUser else { return }
+        guard reason == Self.dismissedByUser else { return }
         // It is shown again only if it is requested again.
         known[subject] = nil
         receiver.yield(.dismissed(subject))

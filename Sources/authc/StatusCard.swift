@@ -123,9 +123,9 @@ struct StatusCard {
     private var warnings: [String] {
         var warnings: [String] = []
         if status.unsaved, status.state != .signedOut {
-            let why = status.storeError.map { " (\($0))" } ?? ""
+            let reason = status.storeError.map { " (\($0))" } ?? ""
             warnings.append(
-                "not saved: the store cannot be written now\(why); authd keeps the session in memory until it can")
+                "not saved: the store cannot be written now\(reason); authd keeps the session in memory until it can")
         }
         if status.needsPassword {
             let set = status.isDefault ? "`authc password set`" : "`authc password set -s \(status.session)`"

@@ -34,7 +34,7 @@ struct HelpTests {
                     #expect(refusal == nil, "\(name): \(example)")
                 }
             }
-            #expect(hasOwn, "\(name) has no example of its own")
+            #expect(hasOwn, "\(name) has no example")
             let children = Self.children(of: help.output)
             if children.isEmpty {
                 #expect(help.output.contains("--no-input") == Self.asking.contains(name), "\(name)")

@@ -232,7 +232,7 @@ package struct NetworkMachine: Machine {
     /// Plans a probe of the origin, unless there is a plan or nothing to learn.
     private mutating func plan(_ origin: Origin, _ now: Moment) {
         guard let known = origins[origin], !known.isProbing else { return }
-        guard let why = reason(known, origin) else {
+        guard let cause = reason(known, origin) else {
             if known.word != nil, known.nextProbe.map({ $0 > now.boot }) ?? false { origins[origin]?.nextProbe = nil }
             return
         }
@@ -241,7 +241,7 @@ package struct NetworkMachine: Machine {
             origins[origin]?.nextProbe = now.boot
             return
         }
-        origins[origin]?.nextProbe = max(now.boot, last + ProbePolicy.pause(why, tries: known.tries))
+        origins[origin]?.nextProbe = max(now.boot, last + ProbePolicy.pause(cause, tries: known.tries))
     }
 
     /// Why an origin is to be probed now or later; `nil`: real calls will show its state.

@@ -44,9 +44,9 @@ struct ArgumentValidator {
 
     private func refusal(_ problems: [String]) -> AgentError {
         let names = endpoint.arguments.map { $0.name + ($0.optional || $0.fallback != nil ? "?" : "") }
-        let takes = names.isEmpty ? "no arguments" : names.joined(separator: ", ")
+        let accepted = names.isEmpty ? "no arguments" : names.joined(separator: ", ")
         return AgentError(
-            .validation, "\(endpoint.name) of \(providerTitle) accepts \(takes). Nothing was sent.",
+            .validation, "\(endpoint.name) of \(providerTitle) accepts \(accepted). Nothing was sent.",
             cause: "arguments", details: problems)
     }
 

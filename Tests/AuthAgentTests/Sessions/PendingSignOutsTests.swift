@@ -66,7 +66,7 @@ struct PendingSignOutsTests {
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), signOuts: disk)
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
-            store.takes.withLock { $0 = false }
+            store.accepts.withLock { $0 = false }
             let logout = Task {
                 do {
                     _ = try await sessions.logout(SessionLogout())
@@ -78,7 +78,7 @@ struct PendingSignOutsTests {
             disk.holds[0].release()
             await logout.value
             #expect(disk.notes.all == ["example", "answered"])
-            store.takes.withLock { $0 = true }
+            store.accepts.withLock { $0 = true }
             // The store is tried again by itself.
             await example.clock.somebodySleeps(until: example.clock.now().boot + Backoff.longest)
             example.clock.advance(Backoff.longest)
@@ -93,7 +93,7 @@ struct PendingSignOutsTests {
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), signOuts: disk)
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
-            store.takes.withLock { $0 = false }
+            store.accepts.withLock { $0 = false }
             await #expect(throws: AgentError.self) { try await sessions.logout(SessionLogout()) }
             #expect(disk.notes.all == ["example"])
             _ = try await signIns.start(SessionRegistryTests.start)
@@ -110,7 +110,7 @@ struct PendingSignOutsTests {
             store: store, transport: ExampleProvider.numbering(), signOuts: HeldDisk(isFull: true))
         try await example.running { sessions, signIns in
             _ = try await signIns.start(SessionRegistryTests.start)
-            store.takes.withLock { $0 = false }
+            store.accepts.withLock { $0 = false }
             let error = await #expect(throws: AgentError.self) { try await sessions.logout(SessionLogout()) }
             #expect(error?.message.contains("the disk is full") == true)
             #expect(error?.message.contains("the session returns") == true)
@@ -119,12 +119,12 @@ struct PendingSignOutsTests {
 
     /// A store in memory that removes nothing while it is closed.
     private final class ClosedStore: SessionStore {
-        let takes = Mutex(true)
+        let accepts = Mutex(true)
         private let kept = MemoryStore()
         var kind: StoreKind { .secretService }
 
         func delete(_ session: SessionName) async throws(StoreError) {
-            guard takes.withLock({ $0 }) else { throw .failed(reason: "closed") }
+            guard accepts.withLock({ $0 }) else { throw .failed(reason: "closed") }
             try await kept.delete(session)
         }
         func save(_ record: SessionRecord) async throws(StoreError) { try await kept.save(record) }
