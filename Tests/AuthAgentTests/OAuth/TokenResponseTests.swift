@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthModel
 import AuthWire
 import Testing
