@@ -38,7 +38,9 @@ package final class SystemSleepWatch: SleepWatch, @unchecked Sendable {
 
     private func preparing(_ hold: SleepHold?) {
         isPreparing = true
-        send(.preparing(hold ?? SleepHold {}))
+        let listeners = listeners.withLock { $0 }
+        let parts = SharedSleepHold.parts(of: hold ?? SleepHold {}, count: listeners.count)
+        for (listener, part) in zip(listeners, parts) { listener.yield(.preparing(part)) }
     }
 
     /// logind also reports a sleep that was cancelled.

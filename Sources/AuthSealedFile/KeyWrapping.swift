@@ -30,12 +30,14 @@ enum KeyWrapping: Sendable, Equatable {
 
     private static let saltLength = 16
 
-    static func newPassphrase(_ cost: PassphraseCost) -> KeyWrapping {
+    static func newPassphrase(_ cost: PassphraseCost) -> KeyWrapping { .passphrase(cost, salt: newSalt()) }
+
+    static func newSalt() -> [UInt8] {
         var random = SystemRandomNumberGenerator()
-        return .passphrase(cost, salt: (0..<saltLength).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        return (0..<saltLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
 
-    private static func bytes(hex: Substring) -> [UInt8]? {
+    static func bytes(hex: Substring) -> [UInt8]? {
         let digits = hex.compactMap(\.hexDigitValue)
         guard digits.count == hex.count, digits.count.isMultiple(of: 2) else { return nil }
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -3,7 +3,8 @@
 ///
 /// A killed agent leaves its file behind. The line is valid while a process with that id exists.
 /// A word is `NAME:WHO`, then `!STATE` unless the session is active: `shop:ada@example.org`, `wiki!keyring_locked`. An
-/// active session whose account has no password yet has `!needs_password`.
+/// active session whose account has no password yet has `!needs_password`. While the agent is locked, a session that would have a
+/// token has `!locked`.
 /// `read -r agent first rest` splits it. A word has no space, no control character, and nothing that a shell or a terminal
 /// acts on, whatever the user's name is.
 public enum PromptLine {
@@ -35,7 +36,9 @@ public enum PromptLine {
     private static func word(for status: SessionStatus) -> String {
         var word = status.session.text
         if let who = status.user.flatMap(who) { word += ":" + who }
-        if status.state != .active {
+        if status.lockedSince != nil, status.state == .active || status.state == .stale {
+            word += "!locked"
+        } else if status.state != .active {
             word += "!" + status.state.rawValue
         } else if status.needsPassword {
             word += "!needs_password"

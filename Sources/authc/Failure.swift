@@ -91,7 +91,7 @@ extension Failure {
     }
 
     static let noKeyringHint = """
-        start your keyring (gnome-keyring, KWallet, KeePassXC) or run `authc unlock`; without a keyring use \
+        start your keyring (gnome-keyring, KWallet, KeePassXC) or run `authc store unlock`; without a keyring use \
         `authd --store sealed-file`, or store = "sealed-file" in authd.toml
         """
 

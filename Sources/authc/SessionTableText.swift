@@ -54,7 +54,8 @@ struct SessionTableText {
         let left = status.state == .active ? status.expiresAt.map { $0 - now } : nil
         return [
             (status.isDefault ? "* " : "  ") + status.session.text,
-            StatusCard.stateText(status) + (status.unsaved ? ", not saved" : ""),
+            StatusCard.stateText(status) + (status.lockedSince == nil ? "" : ", locked")
+                + (status.unsaved ? ", not saved" : ""),
             left.map { $0 > 0 ? Span.text(seconds: $0) : "" } ?? "",
             status.provider + (status.environment.map { " (\($0))" } ?? ""), StatusCard.who(status),
         ].map { Visible.line($0) }

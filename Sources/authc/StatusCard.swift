@@ -17,6 +17,9 @@ struct StatusCard {
         var lines = headline.isEmpty ? [] : Layout.wrapped(headline, on: screen).map { screen.paint($0, .bold) }
         lines += row("session", status.session.text + (status.isDefault ? " (default)" : ""))
         lines += row("state", StatusCard.stateText(status), colour: stateColour)
+        if let since = status.lockedSince {
+            lines += row("lock", "locked since \(WallClock.text(since, now: now)): `authc unlock`", colour: .yellow)
+        }
         if let reason = status.message ?? status.lastError, status.state != .active {
             lines += row("", reason)
         }

@@ -2,14 +2,16 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Asks for the passphrase of the store if a call needs it.
+/// Asks for the passphrase of the store, or of the lock, if a call needs it.
 enum StorePassphrase {
     /// As in login(1).
-    private static let tries = 3
+    static let tries = 3
 
     /// Performs a call, again with each passphrase that the user gives.
+    /// - Parameter what: what the passphrase opens.
     static func perform(
-        _ options: Options, fromInput: Bool, _ call: (String?) throws(Failure) -> JSON
+        _ options: Options, fromInput: Bool, of what: String = "your sessions",
+        _ call: (String?) throws(Failure) -> JSON
     ) throws(Failure) -> JSON {
         var passphrase = fromInput ? try Passphrase.fromInput() : nil
         var triesLeft = tries
@@ -26,7 +28,7 @@ enum StorePassphrase {
                 if passphrase != nil { Output.note(Visible.line(error.message)) }
                 triesLeft -= 1
                 passphrase = try Passphrase.ask(
-                    isNew ? "New passphrase for your sessions" : "Passphrase of your sessions", isNew: isNew, options)
+                    isNew ? "New passphrase for \(what)" : "Passphrase of \(what)", isNew: isNew, options)
             }
         }
     }

@@ -147,6 +147,8 @@ struct Composition: Sendable {
         let outbox: SQLiteOutbox
         let network: SystemNetworkWatch
         let sleep: SystemSleepWatch
+        let loginSessions: SystemLoginSessions
+        let lock: LockFiles?
         let desktop: DesktopNotifier
         let signIn: SignInDependencies
         /// Whether the thread of GLib works, and the one of the pool that asks it.
@@ -158,6 +160,7 @@ struct Composition: Sendable {
     ) throws(StartRefusal) -> Adapters {
         let configuration = claims.configuration
         let sessionBus = SessionBus.address(environment: Environment.value)
+        let systemBus = SystemBus.address(environment: Environment.value)
         @Sendable func stateFolder() throws(StoreError) -> String {
             if let folder = claims.stateFolder { return folder }
             throw .failed(reason: "there is no place for sealed files: neither XDG_STATE_HOME nor HOME is set")
@@ -210,7 +213,9 @@ struct Composition: Sendable {
                 handover: DescriptorStore.systemd(inherited: claims.handedOver, logger: logger)),
             outbox: SQLiteOutbox(path: lastingFolder.map { $0 + "/outbox.sqlite" }, keys: store),
             network: SystemNetworkWatch(on: bus, monitors: monitors),
-            sleep: SystemSleepWatch(on: bus, systemBus: SystemBus.address(environment: Environment.value)),
+            sleep: SystemSleepWatch(on: bus, systemBus: systemBus),
+            loginSessions: SystemLoginSessions(on: bus, systemBus: systemBus),
+            lock: claims.stateFolder.map { LockFiles(in: $0) },
             desktop: DesktopNotifier(on: bus, address: sessionBus),
             signIn: SignInDependencies(
                 cryptography: SystemCryptography(), redirects: LoopbackRedirects(loop: loop), keys: store,
@@ -228,6 +233,7 @@ struct Composition: Sendable {
         let (clock, logger, notifier) = (BootClock(), log.logger(), ServiceNotifier.systemd)
         let (publisher, cache) = (EventPublisher(), ResponseCache(limit: settings.apiCacheBytes))
         let (hooks, servesBus) = (StateBroadcast<[Hook]>(settings.hooks), StateBroadcast<Bool>(settings.dbus))
+        let lockSettings = StateBroadcast<LockSettings>(settings.lock)
         let hookFeed = HookFeed(hooks: hooks)
         let context = AgentContext(
             storeKind: adapters.store.kind, transport: transport, cryptography: adapters.signIn.cryptography,
@@ -267,20 +273,24 @@ struct Composition: Sendable {
                 try claims.extra.listen(at: try reader.extraSocketPath(settings))
             },
             chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, servesBus: servesBus,
-            log: log,
+            lock: lockSettings, log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
         let (counters, audit) = (AgentCounters(), AuditLog(clock: clock))
         let profileCheck = ProfileCheckProcess()
         let trials = ProfileTrials(context: context)
         let signIns = SignInService(
             context: context, registry: registry, loader: loader, dependencies: adapters.signIn)
+        let lock = LockService(
+            LockService.Dependencies(
+                context: context, registry: registry, storage: adapters.storage, signIns: signIns,
+                store: adapters.lock, endAccepted: publisher.endAcceptedRequests, log: { logger.notice("\($0)") }))
         let activity = AgentActivity(
             counters: counters, context: context, signIns: signIns,
             needsPassphrase: KeyFile.source(settings.sealedKey, environment: Environment.value).needsUser)
         let restart = ProgramRestart.ofThisProcess(claims.program, clock: clock)
         let dispatcher = Dispatcher(
             context: context, sessions: sessions,
-            signIns: signIns, api: api, outbox: outbox, store: store,
+            signIns: signIns, api: api, outbox: outbox, store: store, lock: lock,
             services: AgentServices(
                 clock: clock, counters: counters, tokenRequests: context.tokenRequests,
                 checkProfile: profileCheck.check,
@@ -309,7 +319,7 @@ struct Composition: Sendable {
                 ]
                 place["extra_socket"] = claims.extra.path.map { "\($0)" }
                 logger.notice("Serving.", metadata: place)
-                notifier.ready(status: StatusLine.text(sessions: board.statuses(), store: board.store))
+                notifier.ready(status: StatusLine.text(board))
             },
             stopping: {
                 stop.begin(at: clock.now().boot)
@@ -330,6 +340,12 @@ struct Composition: Sendable {
             BackgroundService(name: "audit", work: { await audit.run(logger: log.auditLogger()) }),
             BackgroundService(name: "store", work: adapters.store.run),
             SessionsBackgroundService(loader: loader, registry: registry, clock: clock, logger: logger, stop: stop),
+            BackgroundService(
+                name: "lock",
+                work: {
+                    await lock.run(
+                        settings: lockSettings, sleep: adapters.sleep, loginSessions: adapters.loginSessions)
+                }),
             BackgroundService(name: "outbox", work: outbox.run),
             BackgroundService(name: "unfinished move", work: store.finishMove),
             StatusPublisher(

@@ -8,7 +8,7 @@ struct AuthcOptionTests {
     @Test(
         "-s is refused where it has no effect",
         arguments: [
-            ["list"], ["use", "x"], ["prompt"], ["network"], ["doctor"], ["reload"], ["version"], ["unlock"],
+            ["list"], ["use", "x"], ["prompt"], ["network"], ["doctor"], ["reload"], ["version"], ["unlock"], ["lock"],
             ["provider", "list"], ["provider", "show", "x"], ["provider", "check", "x"], ["provider", "new"],
             ["store", "rekey"], ["store", "migrate", "--to", "sealed-file"], ["import", "x"], ["redirect", "x"],
             ["agent", "restart"],

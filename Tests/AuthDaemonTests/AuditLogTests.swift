@@ -169,7 +169,7 @@ struct AuditLogTests {
                 #expect(entries[0].audience == "https://a.example" && entries[0].token == nil)
                 #expect(entries[2].call == "* *" && entries[2].error != nil)
                 #expect(entries[3].endpoint == nil && entries[3].error != nil)
-                #expect(entries[6].error == nil && entries[7].error == .unsupported && entries[8].error == .validation)
+                #expect(entries[6].error == nil && entries[7].error == .validation && entries[8].error == .validation)
                 #expect(entries[9].error != nil && entries[9].session == nil)
                 #expect(!entries.map { $0.json.text() }.joined().contains(value))
                 #expect(!entries.map { $0.json.text() }.joined().contains(TestServer.token))

@@ -54,8 +54,8 @@ struct AuditRecordTests {
             changes: AccessChanges())
         let trail = AuditTrail(AuditedRequest(method: "token.get"), by: caller, in: log)
         let token = TokenResult(accessToken: "a", tokenType: "Bearer", session: try SessionName("shop"))
-        let (late, answered) = (OneShot<Void>(), OneShot<Void>())
-        late.send(())
+        let (late, answered) = (OneShot<AgentError>(), OneShot<Void>())
+        late.send(.late(after: .seconds(1)))
         let work: RequestTask.BoundedWork = { () async throws(AgentError) in
             // It ignores its cancellation.
             await withoutCancellation { _ = await answered.value() }

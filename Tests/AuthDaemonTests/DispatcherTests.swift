@@ -18,16 +18,4 @@ struct DispatcherTests {
             }
         }
     }
-
-    @Test("agent.lock is refused with a complete sentence")
-    func lock() async throws {
-        try await TestServer.run { rig in
-            try await onThread {
-                let client = try rig.dial()
-                let message = try client.ask("agent.lock")["error"]?["message"]?.stringValue
-                #expect(message?.hasPrefix("agent.lock is not supported by this version (") == true)
-                #expect(message?.hasSuffix("); rpc.discover lists all methods.") == true)
-            }
-        }
-    }
 }

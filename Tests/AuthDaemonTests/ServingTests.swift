@@ -33,7 +33,7 @@ struct ServingTests {
                 #expect(try client.ask("session.status", ["session": "other"]).errorKind == "unknown_session")
                 #expect(try client.ask("provider.show", ["provider": "other"]).errorKind == "unknown_provider")
                 #expect(try client.ask("outbox.drop", ["id": "x"]).errorKind == "not_found")
-                #expect(try client.ask("agent.lock").errorKind == "unsupported")
+                #expect(try client.ask("agent.lock").errorKind == "validation")
                 for method in ["token.get", "session.logout", "session.export"] {
                     #expect(try client.ask(method, ["sesion": "other"]).errorCode == -32602, "\(method)")
                 }

@@ -27,6 +27,7 @@ struct RequestTests {
     @Test("every method is read from its required keys alone", arguments: AgentMethods.all.map { $0.name })
     func readsTheLeast(name: String) throws {
         let required: [String: JSON] = [
+            "agent.passphrase": ["passphrase": "p"],
             "provider.show": ["provider": "p"], "provider.check": ["text": ""],
             "provider.try": ["text": "", "url": ""], "provider.forget": ["provider": "p"],
             "login.start": ["provider": "p"], "login.answer": ["login": "l", "fields": [:]],

@@ -13,7 +13,7 @@ enum Samples {
         let outbox = OutboxParams(session: session, id: "7")
         return [
             AgentInfoGet(), AgentPing(), AgentStatsGet(), AgentReload(check: true), AgentRestart(),
-            AgentLock(), AgentUnlock(passphrase: secret),
+            AgentLock(), AgentUnlock(passphrase: secret), AgentPassphrase(passphrase: secret, current: secret),
             RPCDiscover(), ProviderListGet(),
             ProviderShow(ProviderParams(provider: "shop")),
             ProviderCheckRun(text: "client_secret = \"\(secret)\"", file: "shop.toml"),
@@ -57,7 +57,7 @@ enum Samples {
             APIRead(StreamParams(stream: "s")), APIClose(StreamParams(stream: "s")),
             NetworkStatusGet(), EventsSubscribe(subscription), EventsUnsubscribe(subscription),
             OutboxListGet(outbox), OutboxFlush(outbox), OutboxDrop(outbox),
-            StoreRekey(passphrase: secret, key: Array(secret.utf8)),
+            StoreUnlock(passphrase: secret), StoreRekey(passphrase: secret, key: Array(secret.utf8)),
             StoreMigrate(to: .sealedFile, passphrase: secret),
             SessionExport(session: session, passphrase: secret),
             SessionImport(bytes: [1, 2, 3], passphrase: secret),

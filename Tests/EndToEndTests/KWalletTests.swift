@@ -35,7 +35,7 @@ struct KWalletTests {
             // The next login opens it without a prompt.
             await wallet.end()
             let next = try await scene.desktop.startKWallet()
-            _ = try await scene.agent.authc("unlock")
+            _ = try await scene.agent.authc("store", "unlock")
             #expect(try await until { try await !scene.agent.status("app-template").unsaved })
             try await scene.restart()
             #expect(try await scene.agent.authc("wait", "--timeout", "30s").status == 0)

@@ -40,7 +40,7 @@ struct KeyringPromptTests {
             let doctor = try await scene.agent.authc("doctor")
             #expect(doctor.status == 4 && doctor.out.contains("secret-service is locked"), "\(doctor.out)")
             #expect(await !person.isDone())
-            _ = try await scene.agent.authc("unlock")
+            _ = try await scene.agent.authc("store", "unlock")
             #expect(try await scene.agent.authc("wait", "-s", "app-template", "--timeout", "30s").status == 0)
             #expect(try await scene.agent.authc("token").out == token)
         }
@@ -68,7 +68,7 @@ struct KeyringPromptTests {
                 #expect(refused["error"]?["data"]?["kind"] == "keyring_locked", "\(refused.text())")
             }
             #expect(try await scene.login(.envelope).status == 4)
-            #expect(try await scene.agent.authc("unlock").status == 4)
+            #expect(try await scene.agent.authc("store", "unlock").status == 4)
             #expect(try await state(scene) == "locked")
             person.lookBack()
             #expect(try await scene.agent.authc("wait", "-s", "app-template", "--timeout", "30s").status == 0)

@@ -23,9 +23,9 @@ struct SealedFileTests {
     func newPassphrase() async throws {
         try await Scene.play(keyring: false) { scene in
             try await scene.restart(["--store", "sealed-file"])
-            #expect(try await scene.login(.appTemplate).err.contains("authc unlock"))
-            #expect(try await scene.agent.authc("unlock", "--no-input").status == 65)
-            let terminal = try await scene.terminal("authc unlock")
+            #expect(try await scene.login(.appTemplate).err.contains("authc store unlock"))
+            #expect(try await scene.agent.authc("store", "unlock", "--no-input").status == 65)
+            let terminal = try await scene.terminal("authc store unlock")
             await terminal.waits(for: "New passphrase for your sessions: ")
             terminal.type("hunter\n")
             await terminal.waits(for: "again: ")
@@ -52,7 +52,7 @@ struct SealedFileTests {
             try await Self.chooseCheaply("correct horse battery", in: folder(scene))
             try await scene.restart(["--store", "sealed-file"])
             let right = "correct horse battery\n"
-            #expect(try await scene.agent.authc("unlock", "--passphrase-stdin", input: right).status == 0)
+            #expect(try await scene.agent.authc("store", "unlock", "--passphrase-stdin", input: right).status == 0)
             #expect(try await scene.login(.appTemplate).status == 0)
             let token = try await scene.agent.authc("token").out
 
@@ -60,15 +60,16 @@ struct SealedFileTests {
             try await scene.startAgent(["--store", "sealed-file"])
             #expect(try await store(scene).state == .locked)
             let locked = try await scene.agent.authc("token", "-s", "app-template")
-            #expect(locked.status == 4 && locked.err.contains("authc unlock"), "\(locked.err)")
+            #expect(locked.status == 4 && locked.err.contains("authc store unlock"), "\(locked.err)")
             let card = try await scene.agent.authc("status")
             #expect(card.status == 4 && card.out.contains("app-template"), "\(card.out)")
             let doctor = try await scene.agent.authc("doctor")
             #expect(doctor.status == 4 && doctor.out.contains("sealed-file is locked"), "\(doctor.out)")
             #expect(try await scene.agent.authc("prompt").out == "app-template!keyring_locked\n")
-            let wrong = try await scene.agent.authc("unlock", "--passphrase-stdin", input: "correct horse batterz\n")
+            let wrong = try await scene.agent.authc(
+                "store", "unlock", "--passphrase-stdin", input: "correct horse batterz\n")
             #expect(wrong.status == 65 && wrong.err.contains("not the passphrase"), "\(wrong.err)")
-            #expect(try await scene.agent.authc("unlock", "--passphrase-stdin", input: right).status == 0)
+            #expect(try await scene.agent.authc("store", "unlock", "--passphrase-stdin", input: right).status == 0)
             #expect(try await scene.agent.authc("token").out == token)
             #expect(scene.signIns == 1)
             try await scene.expectNoSecretInLog()
@@ -76,7 +77,7 @@ struct SealedFileTests {
         }
     }
 
-    /// As `authc unlock` would, with less work than a debug build of scrypt needs seconds for.
+    /// As `authc store unlock` would, with less work than a debug build of scrypt needs seconds for.
     private static func chooseCheaply(_ passphrase: String, in folder: String) async throws {
         let store = SealedFileStore(
             folder: DurableFolder(path: folder), source: .passphrase,

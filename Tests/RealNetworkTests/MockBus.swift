@@ -83,6 +83,21 @@ final class MockBus: Sendable {
             "PrepareForSleep", "b", "[<\(isGoing)>]")
     }
 
+    func addLoginSession(_ name: String, of user: UInt32) async throws {
+        try await call(
+            "login1", "/org/freedesktop/login1", ".Mock.AddSession", name, "seat0", "uint32 \(user)", "user\(user)",
+            "true")
+    }
+
+    /// Like a screen locker.
+    func lockLoginSession(_ name: String) async throws {
+        _ = try await run([
+            "gdbus", "call", "--system", "--dest", "org.freedesktop.login1", "--object-path",
+            "/org/freedesktop/login1/session/\(name)", "--method", "org.freedesktop.login1.Session.SetLockedHint",
+            "true",
+        ])
+    }
+
     /// Like a user who clicks a notification.
     func choose(notification number: Int) async throws {
         try await emit("ActionInvoked", "us", "[<uint32 \(number)>, <'default'>]")

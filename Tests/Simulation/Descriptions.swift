@@ -118,6 +118,8 @@ extension EventKind {
             case .userReceived: .userReceived
             case .passwordSet: .passwordSet
             case .defaultChosen, .defaultImplied, .defaultEnded: .defaultChosen
+            // No schedule locks the agent.
+            case .targetedTokensDropped: .targetedTokenRequested
             case .renewable(let means): means == .none ? .notRenewable : .renewable
             // The profiles of a schedule lead to one place.
             case .originsChecked, .originsTrusted: .renewable

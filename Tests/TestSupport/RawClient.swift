@@ -128,5 +128,6 @@ package final class RawClient {
 
 extension JSON {
     package var errorKind: String? { self["error"]?["data"]?["kind"]?.stringValue }
+    package var errorCause: String? { self["error"]?["data"]?["cause"]?.stringValue }
     package var errorCode: Int64? { self["error"]?["code"]?.integerValue }
 }

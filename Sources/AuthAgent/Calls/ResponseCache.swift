@@ -30,8 +30,9 @@ package final class ResponseCache: Sendable {
         }
     }
 
-    /// Removes the responses of a session that was signed out.
+    /// Removes the responses of a session that was signed out, and all if the agent is locked or unlocked.
     package func handle(_ event: AgentEvent) {
+        if event.lock != nil { cache.withLock { $0.removeAll { _ in true } } }
         guard let session = event.session, event.name == "signed_out" || event.status?.state == .signedOut else {
             return
         }

@@ -110,6 +110,7 @@ private final class OutboxPerformer: ActionPerformer {
     private func send(
         _ entry: OutboxEntry, _ write: OutboxWrite?, inAnySignIn: Bool
     ) async throws(AgentError) -> APIResponse {
+        guard !context.board.isLocked else { throw .agentLocked }
         if let write { return try await api.send(write.request, entry, as: write.call, inAnySignIn: inAnySignIn) }
         guard let request = try await converting(OutboxError.self, try await store.request(of: entry.id)) else {
             throw .noRequest
@@ -119,13 +120,14 @@ private final class OutboxPerformer: ActionPerformer {
 
     /// Reports how each session is. It is read on the runner, so that an older state never follows a newer one.
     func look(_ runner: isolated Runner<OutboxMachine>) {
-        let network = context.board.network
+        let (network, isLocked) = (context.board.network, context.board.isLocked)
         var sessions: [SessionName: Deliverability] = [:]
         for status in context.board.statuses() {
             let reachability = network.providers[status.provider]
             let isOut = [.online, .limited].contains(network.state) || !context.providers.needsNetwork(status)
             sessions[status.session] = Deliverability(
-                maySend: [.active, .stale].contains(status.state) && isOut
+                // Writes wait while the agent is locked.
+                maySend: !isLocked && [.active, .stale].contains(status.state) && isOut
                     && reachability != ErrorKind.captivePortal.rawValue,
                 isReached: reachability == nil || reachability == "reachable", since: network.since)
         }

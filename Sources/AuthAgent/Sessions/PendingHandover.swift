@@ -9,6 +9,8 @@ package final class PendingHandover: Sendable {
     private struct State {
         var sessions: [SessionName: HandedOverSession] = [:]
         var isBehind = false
+        /// The agent is locked: nothing is handed over.
+        var isSuspended = false
     }
 
     private let state = Mutex(State())
@@ -21,8 +23,33 @@ package final class PendingHandover: Sendable {
     /// What the run before handed over. From then on the store has what is told here.
     func load(of kind: StoreKind) -> [HandedOverSession] {
         guard let store else { return [] }
-        state.withLock { $0.isBehind = true }
-        return store.load(of: kind)
+        let isSuspended = state.withLock { state in
+            state.isBehind = true
+            return state.isSuspended
+        }
+        let sessions = store.load(of: kind)
+        guard isSuspended else { return sessions }
+        // What the run before has left is discarded.
+        store.save([], of: kind)
+        return []
+    }
+
+    /// Takes away what was handed over, and hands over nothing more.
+    func suspend(of kind: StoreKind) {
+        guard let store else { return }
+        state.withLock { state in
+            state.isSuspended = true
+            store.save([], of: kind)
+        }
+    }
+
+    /// Hands over all sessions again.
+    func resume(of kind: StoreKind) {
+        state.withLock { state in
+            state.isSuspended = false
+            state.isBehind = true
+        }
+        flush(of: kind)
     }
 
     /// Sets what the next ``flush(of:)`` hands over of that session; `nil`: nothing.
@@ -47,6 +74,7 @@ package final class PendingHandover: Sendable {
         state.withLock { state in
             guard state.isBehind else { return }
             state.isBehind = false
+            guard !state.isSuspended else { return }
             let sessions = state.sessions.values.sorted { $0.record.session < $1.record.session }
             // Under the lock, so that an older state never replaces a newer one.
             store.save(kind == .memory ? [] : sessions, of: kind)

@@ -229,6 +229,10 @@ package final class SessionRegistry: Sendable {
 
     // MARK: All sessions
 
+    func dropTargetedTokens() async {
+        for session in all { await session.handle(.targetedTokensDropped) }
+    }
+
     /// Returns when the actors that token requests pass through have handled what they were sent before.
     package func answers() async {
         await renewals.read { _ in }

@@ -25,4 +25,9 @@ package struct SessionStorage: Sendable {
 
     /// Hands over what has changed.
     func flushHandovers() { handovers.flush(of: store.kind) }
+
+    /// Nothing is handed over while the agent is locked.
+    func suspendHandovers() { handovers.suspend(of: store.kind) }
+
+    func resumeHandovers() { handovers.resume(of: store.kind) }
 }

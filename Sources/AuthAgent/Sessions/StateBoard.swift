@@ -24,6 +24,10 @@ package final class StateBoard: Sendable {
         /// The scopes that sessions lacked for a call.
         private(set) var missingScopes: [SessionName: (signIn: SignInID, MissingScopes)] = [:]
         var network: NetworkStatus
+        /// `nil`: the agent is not locked.
+        var lock: LockStatus?
+        /// When a client last requested something of another class than `status`.
+        var lastUse: BootInstant?
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastWatcher: UInt64 = 0
         var renewals = 0
@@ -76,6 +80,7 @@ package final class StateBoard: Sendable {
             status.isDefault = status.session == defaultSession
             status.clockSkew = network.clockSkews[status.provider]
             status.store = store.kind
+            status.lockedSince = lock?.since
             return status
         }
     }
@@ -86,6 +91,7 @@ package final class StateBoard: Sendable {
         var name: String
         var session: SessionName?
         var status: SessionStatus?
+        var lock: LockStatus?
     }
 
     private let known: Mutex<Contents>
@@ -115,6 +121,17 @@ package final class StateBoard: Sendable {
     package var network: NetworkStatus { known.withLock { $0.network } }
     /// The default session that the settings name; it need not exist.
     package var preferredSession: SessionName? { known.withLock { $0.standard.preferred } }
+    /// `nil`: the agent is not locked.
+    package var lock: LockStatus? { known.withLock { $0.lock } }
+    package var isLocked: Bool { known.withLock { $0.lock != nil } }
+    package var lastUse: BootInstant? { known.withLock { $0.lastUse } }
+    /// When the last of the sessions' tokens ends; `nil` if one has no known end, or there is none.
+    package var tokensEnd: Double? {
+        known.withLock { known in
+            let ends = known.snapshots.values.filter { $0.status.state == .active }.map(\.status.expiresAt)
+            return ends.contains(nil) ? nil : ends.compactMap(\.self).max()
+        }
+    }
     package var renewals: Int { known.withLock { $0.renewals } }
     package var sessionCount: Int { known.withLock { $0.snapshots.count } }
 
@@ -138,6 +155,8 @@ package final class StateBoard: Sendable {
     /// The live token of a session or of the default one. It is the most frequent request, so no snapshot is copied for it.
     package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> LiveToken? {
         known.withLock { known in
+            known.lastUse = now
+            guard known.lock == nil else { return nil }
             let found = if let session { known.tokens[session] } else { known.defaultToken }
             guard var token = found, token.isGood(minValid: minValid, at: now) else { return nil }
             token.askedAt = now
@@ -259,6 +278,23 @@ package final class StateBoard: Sendable {
         }
     }
 
+    /// The agent was locked or unlocked, or an attempt to unlock it failed. Without a token of ``liveToken`` from then on.
+    package func put(lock status: LockStatus) {
+        change { known in
+            let former = known.lock
+            known.lock = status.isLocked ? status : nil
+            guard former != known.lock else { return [] }
+            let name = former == nil ? "locked" : status.isLocked ? "unlock_failed" : "unlocked"
+            return [Change(topic: .agent, name: name, lock: status)]
+        }
+    }
+
+    /// A client has requested something of another class than `status`.
+    package func recordUse() {
+        let now = clock.now().boot
+        known.withLock { $0.lastUse = now }
+    }
+
     /// Publishes no event: it is returned when a client asks.
     package func put(storeProcess process: StoreProcess?) {
         known.withLock { $0.store.process = process }
@@ -318,7 +354,7 @@ package final class StateBoard: Sendable {
                     AgentEvent(
                         topic: change.topic, name: change.name, at: now, session: change.session, status: change.status,
                         network: change.topic == .network ? known.network : nil,
-                        store: change.topic == .store ? known.store : nil))
+                        store: change.topic == .store ? known.store : nil, lock: change.lock))
             }
             defer { known.isPublishing = true }
             return (Array(known.watchers.values), !known.isPublishing)

@@ -166,6 +166,14 @@ package final class SignInService: Sendable {
 
     package var hasSignIns: Bool { signIns.withLock { !$0.inProgress.isEmpty } }
 
+    /// Ends every sign-in, as if its user had cancelled it.
+    package func cancelAll() async {
+        let runners = signIns.withLock { $0.inProgress.values.map(\.runner) }
+        await withDiscardingTaskGroup { group in
+            for runner in runners { group.addTask { _ = try? await self.ask(runner) { .cancelRequested($0) } } }
+        }
+    }
+
     // MARK: One sign-in
 
     /// - Parameter replacesOther: ends another sign-in to the session. Its ID is not disclosed: a client that has the ID can

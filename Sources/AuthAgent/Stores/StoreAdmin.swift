@@ -51,7 +51,7 @@ package struct StoreAdmin: Sendable {
     }
 
     /// Opens the store, or lets the desktop ask the user to. Returns when the sessions in it are there.
-    package func unlock(_ params: AgentUnlock) async throws(AgentError) -> StoreInfo {
+    package func unlock(_ params: StoreUnlock) async throws(AgentError) -> StoreInfo {
         try await unlock(store.present, params.passphrase)
         await loader.retryPrompts()
         let info = context.board.store

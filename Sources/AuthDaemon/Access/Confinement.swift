@@ -79,7 +79,7 @@ struct Confinement: Sendable {
                 }.mapError(visibility.error))
         case .live:
             .now(.failure(visibility.error(.notAllowedHere("allows no such token"))))
-        case .later(let limit, let work, _): .later(within: limit, guarding(work, of: request))
+        case .later(let limit, let work, _, _): .later(within: limit, guarding(work, of: request))
         case .open(let opening): .open(guarding(opening, of: request))
         case .onStream(let name, let use): .onStream(name) { guarding(use($0), of: request) }
         case .rendered, .subscribe, .unsubscribe: handling

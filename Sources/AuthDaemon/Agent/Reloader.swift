@@ -25,6 +25,7 @@ package actor Reloader {
     private let showsNotices: StateBroadcast<Bool>
     private let hooks: StateBroadcast<[Hook]>
     private let servesBus: StateBroadcast<Bool>
+    private let lock: StateBroadcast<LockSettings>
     private let log: AgentLog
     private let logger: Logger
     private let notifier: ServiceNotifier
@@ -42,7 +43,8 @@ package actor Reloader {
         signInLimit: SignInLimit,
         openExtra: @escaping OpenExtra,
         chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, hooks: StateBroadcast<[Hook]>,
-        servesBus: StateBroadcast<Bool> = StateBroadcast(nil), log: AgentLog, fixedLevel: Bool,
+        servesBus: StateBroadcast<Bool> = StateBroadcast(nil),
+        lock: StateBroadcast<LockSettings> = StateBroadcast(nil), log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         self.current = current
@@ -58,6 +60,7 @@ package actor Reloader {
         self.showsNotices = showsNotices
         self.hooks = hooks
         self.servesBus = servesBus
+        self.lock = lock
         self.log = log
         self.fixedLevel = fixedLevel
         self.notifier = notifier
@@ -67,7 +70,7 @@ package actor Reloader {
     /// - Throws: `validation` with each problem as a detail; everything is as it was then.
     package func reload() async throws(AgentError) -> MessageResult {
         notifier.reloading()
-        defer { notifier.ready(status: StatusLine.text(sessions: board.statuses(), store: board.store)) }
+        defer { notifier.ready(status: StatusLine.text(board)) }
         let found: Found
         do throws(AgentError) {
             found = try await self.found()
@@ -132,6 +135,7 @@ package actor Reloader {
         showsNotices.set(new.settings.notifications)
         hooks.set(new.settings.hooks)
         servesBus.set(new.settings.dbus)
+        lock.set(new.settings.lock)
         if !fixedLevel, let level = new.settings.level { log.level = level }
         await chosen.apply(new.settings)
         await registry.reload(new.catalog)
@@ -169,6 +173,7 @@ enum ConfigurationChange {
         if old.settings.dbus != new.settings.dbus {
             changes.append("the session bus is \(new.settings.dbus ? "served" : "no longer served")")
         }
+        if old.settings.lock != new.settings.lock { changes.append("[lock] is different") }
         for (name, isChanged) in [
             ("store", old.settings.store != new.settings.store),
             ("sealed_key", old.settings.sealedKey != new.settings.sealedKey),

@@ -19,7 +19,7 @@ package enum RestartObstacle: Sendable, Equatable {
         case .unsavedTokens: "tokens are not stored yet"
         case .storeNotOpen: "the store is not open"
         case .passphrase:
-            "the passphrase of the store would have to be entered again (`authc agent restart`, then `authc unlock`)"
+            "the passphrase of the store would have to be entered again (`authc agent restart`, then `authc store unlock`)"
         case .memory: "sessions in memory would end"
         }
     }

@@ -33,7 +33,7 @@ package struct StatusPublisher: Service {
                 write(line)
                 written = line
             }
-            let status = StatusLine.text(sessions: statuses, store: board.store)
+            let status = StatusLine.text(sessions: statuses, store: board.store, isLocked: board.isLocked)
             if status != reported { notifier.status(status) }
             reported = status
             log.record(statuses, store: board.store, network: board.network.state)
@@ -59,8 +59,12 @@ package enum StatusLine {
     /// Sessions that are named; the rest is a number.
     private static let shown = 8
 
-    package static func text(sessions: [SessionStatus], store: StoreInfo) -> String {
-        var parts: [String] = []
+    package static func text(_ board: StateBoard) -> String {
+        text(sessions: board.statuses(), store: board.store, isLocked: board.isLocked)
+    }
+
+    package static func text(sessions: [SessionStatus], store: StoreInfo, isLocked: Bool = false) -> String {
+        var parts: [String] = isLocked ? ["locked"] : []
         if store.state != .ready { parts.append("store \(store.kind.rawValue) \(store.state.rawValue)") }
         if sessions.isEmpty { parts.append("nobody signed in") }
         for status in sessions.prefix(shown) {

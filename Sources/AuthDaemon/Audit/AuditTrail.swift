@@ -30,7 +30,8 @@ struct AuditTrail: Sendable {
         case .live(let token):
             record(request, token: token.token, .number(token.number))
             return handling
-        case .later(let limit, let work, _): return .later(within: limit, work, self)
+        case .later(let limit, let work, _, let endsAtLock):
+            return .later(within: limit, work, self, endsAtLock: endsAtLock)
         case .open(let opening): return .open(recording(opening))
         case .rendered, .onStream, .subscribe, .unsubscribe:
             record(request)

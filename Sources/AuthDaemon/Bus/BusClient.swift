@@ -26,6 +26,8 @@ final class BusClient: RequestOwner, PeerProcessUser {
     private var lastTicket = 0
     private var answers: [Int: Answer] = [:]
     private var deadlines: [Int: TimerID] = [:]
+    /// Requests that a lock of the agent ends.
+    private var endAtLock: [Int: OneShot<AgentError>] = [:]
     private var running: Set<Int> = []
     private var requests: AsyncStream<RequestTask>.Continuation?
 
@@ -80,7 +82,8 @@ final class BusClient: RequestOwner, PeerProcessUser {
         case .now(let result): answer(result)
         case .rendered(let text): answer(Self.json(.text(text)))
         case .live(let token): answer(Self.json(.text(token.json)))
-        case .later(let limit, let work, let trail): begin(work, within: limit, recordedBy: trail, for: answer)
+        case .later(let limit, let work, let trail, let endsAtLock):
+            begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: answer)
         case .open, .onStream, .subscribe, .unsubscribe:
             answer(.failure(AgentError(.unsupported, "This method is not available on the session bus.")))
         }
@@ -98,7 +101,7 @@ final class BusClient: RequestOwner, PeerProcessUser {
 
     private func begin(
         _ work: @escaping RequestTask.Work, within asked: Duration?, recordedBy trail: AuditTrail?,
-        for answer: @escaping Answer
+        endsAtLock: Bool, for answer: @escaping Answer
     ) {
         guard running.count < registry.limits.requestsPerConnection else {
             return answer(.failure(.tooManyRequests(registry.limits)))
@@ -109,9 +112,10 @@ final class BusClient: RequestOwner, PeerProcessUser {
         registry.counters.began()
         running.insert(ticket)
         answers[ticket] = answer
-        let late = OneShot<Void>()
+        let late = OneShot<AgentError>()
+        if endsAtLock { endAtLock[ticket] = late }
         let bounded = registry.afterStart(work, within: limit)
-        deadlines[ticket] = registry.executor.schedule(in: limit) { late.send(()) }
+        deadlines[ticket] = registry.executor.schedule(in: limit) { late.send(.late(after: limit)) }
         (requests ?? openTasks()).yield(
             RequestTask(ticket: ticket, kind: .once(within: limit, late: late, bounded, trail)))
     }
@@ -132,8 +136,16 @@ final class BusClient: RequestOwner, PeerProcessUser {
         registry.counters.ended()
         running.remove(ticket)
         answers[ticket] = nil
+        endAtLock[ticket] = nil
         if let deadline = deadlines.removeValue(forKey: ticket) { registry.executor.cancel(deadline) }
         registry.endIfEmpty()
+    }
+
+    func agentLocked() {
+        for (ticket, late) in endAtLock {
+            answered(ticket, .failure(.agentLocked))
+            late.send(.agentLocked)
+        }
     }
 
     /// It has left the bus. Its requests are cancelled.

@@ -17,6 +17,7 @@ package struct AgentServices: Sendable {
     /// Areas of the protocol that this version supports.
     private static let features = [
         "login", "password", "session", "token", "user", "provider", "network", "events", "api", "outbox", "store",
+        "lock",
     ]
 
     let checkProfile: CheckProfile
@@ -48,11 +49,11 @@ package struct AgentServices: Sendable {
 
     var pong: Pong { Pong(pid: getpid()) }
 
-    func info(store: StoreInfo) -> AgentInfo {
+    func info(store: StoreInfo, lock: LockStatus?) -> AgentInfo {
         AgentInfo(
             version: Release.version, protocolVersion: Release.protocolNumber, pid: getpid(),
             startedAt: started.wall.unixSeconds, store: store, features: Self.features,
-            restartPending: program?.replacement() != nil)
+            restartPending: program?.replacement() != nil, lock: lock)
     }
 
     func stats(board: StateBoard) -> AgentStats {

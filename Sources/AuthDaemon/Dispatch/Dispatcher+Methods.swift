@@ -7,7 +7,7 @@ import AuthWire
 extension Dispatcher {
     mutating func addAgent(_ services: AgentServices) {
         now(AgentPing.self) { _ in services.pong }
-        now(AgentInfoGet.self) { [board] _ in services.info(store: board.store) }
+        now(AgentInfoGet.self) { [board] _ in services.info(store: board.store, lock: board.lock) }
         now(AgentStatsGet.self) { [board] _ in services.stats(board: board) }
         on(RPCDiscover.self) { _ in .rendered(Discovery.text) }
         now(NetworkStatusGet.self) { [board] _ in board.network }
@@ -15,12 +15,6 @@ extension Dispatcher {
         later(AgentRestart.self) { _ async throws(AgentError) in
             try await services.restart()
             return services.pong
-        }
-        on(AgentLock.self) { _ throws(AgentError) in
-            throw AgentError(
-                .unsupported,
-                "\(AgentLock.name) is not supported by this version (\(Release.version)); rpc.discover lists all methods."
-            )
         }
         on(EventsSubscribe.self) { .subscribe($0.params) }
         on(EventsUnsubscribe.self) { .unsubscribe($0.params) }
@@ -174,8 +168,14 @@ extension Dispatcher {
         }
     }
 
+    mutating func addLock(_ lock: LockService) {
+        later(AgentLock.self) { _ async throws(AgentError) in try await lock.lock() }
+        later(AgentUnlock.self) { call async throws(AgentError) in try await lock.unlock(call) }
+        later(AgentPassphrase.self) { call async throws(AgentError) in try await lock.setPassphrase(call) }
+    }
+
     mutating func addStore(_ store: StoreAdmin) {
-        later(AgentUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
+        later(StoreUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
         later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }
         later(StoreMigrate.self) { call async throws(AgentError) in try await store.migrate(call) }
         later(SessionExport.self) { call async throws(AgentError) in try await store.export(call) }

@@ -13,7 +13,7 @@ package struct Dispatcher: Sendable {
 
     package init(
         context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient, outbox: Outbox,
-        store: StoreAdmin, services: AgentServices, audit: AuditLog, signInLimit: SignInLimit
+        store: StoreAdmin, lock: LockService, services: AgentServices, audit: AuditLog, signInLimit: SignInLimit
     ) {
         self.audit = audit
         self.signInLimit = signInLimit
@@ -26,6 +26,7 @@ package struct Dispatcher: Sendable {
         addTokens(sessions)
         addCalls(api, outbox)
         addStore(store)
+        addLock(lock)
         addAudit(audit)
     }
 
@@ -36,6 +37,7 @@ package struct Dispatcher: Sendable {
         }
         // Its response lets the client make itself not dumpable, as authc does.
         if request.method == AgentPing.name { caller.identifyEarly() }
+        if let refusal = refusalWhileLocked(of: request.method, handler, from: caller) { return refusal }
         // Confined clients never sign in, so they must not use up what others may.
         if caller.confinement == nil, SignInLimit.methods.contains(request.method) {
             do throws(AgentError) {
@@ -55,6 +57,22 @@ package struct Dispatcher: Sendable {
             audited.session = board.status(nil)?.session
         }
         return AuditTrail(audited, by: caller, in: audit).recording(handling)
+    }
+
+    /// `nil`: the agent is not locked, or serves this method all the same. Other classes than `status` are use of the agent.
+    private func refusalWhileLocked(
+        of method: String, _ handler: any MethodHandler, from caller: Caller
+    ) -> RequestHandling? {
+        guard handler.access != .status else { return nil }
+        guard board.isLocked else {
+            board.recordUse()
+            return nil
+        }
+        guard !LockRules.serves(method, handler.access) else { return nil }
+        let error = AgentError.agentLocked
+        let refusal = RequestHandling.now(.failure(caller.confinement?.visibility.error(error) ?? error))
+        guard handler.isAudited else { return refusal }
+        return AuditTrail(AuditedRequest(method: method), by: caller, in: audit).recording(refusal)
     }
 
     private func profile(of session: SessionName?) -> ProviderProfile? {
@@ -118,6 +136,7 @@ package struct Dispatcher: Sendable {
 ///
 /// A type, not a closure: Swift 6.3.1 crashes on a closure that reads the params and calls another one.
 private protocol MethodHandler: Sendable {
+    var access: AccessClass { get }
     var isAudited: Bool { get }
     /// - Parameter describe: gets the request, if it can be read.
     func answer(
@@ -128,18 +147,22 @@ private protocol MethodHandler: Sendable {
 private struct Handler<Method: AgentMethod>: MethodHandler {
     let reply: @Sendable (Method) throws(AgentError) -> RequestHandling
 
+    var access: AccessClass { Method.access }
     var isAudited: Bool { AuditedRequest.isAudited(Method.name, Method.access) }
 
     func answer(
         _ params: JSON?, from caller: Caller, describing describe: (any AgentMethod) -> Void
     ) -> RequestHandling {
         do throws(AgentError) {
-            guard let confinement = caller.confinement else {
+            let handling: RequestHandling
+            if let confinement = caller.confinement {
+                handling = try answer(params, within: confinement, describing: describe)
+            } else {
                 let request = try Method(params: params)
                 describe(request)
-                return try reply(request)
+                handling = try reply(request)
             }
-            return try answer(params, within: confinement, describing: describe)
+            return LockRules.serves(Method.name, Method.access) ? handling.continuingWhenLocked() : handling
         } catch {
             return .now(.failure(caller.confinement?.visibility.error(error) ?? error))
         }

@@ -10,14 +10,20 @@ enum RequestHandling {
     /// From memory.
     case live(LiveToken)
     /// With work that waits, within the caller's time limit; `nil`: within the usual one. It begins when the store has been read
-    /// once. The trail records the result that is sent.
-    case later(within: Duration?, RequestTask.Work, AuditTrail? = nil)
+    /// once. The trail records the result that is sent. A lock of the agent ends it.
+    case later(within: Duration?, RequestTask.Work, AuditTrail? = nil, endsAtLock: Bool = true)
     /// With a stream that lives until its task ends.
     case open(StreamOpening)
     /// With a stream of this connection.
     case onStream(String, @Sendable (APIStream) -> RequestHandling)
     case subscribe(SubscribeParams)
     case unsubscribe(SubscribeParams)
+
+    /// The same handling of a request that a locked agent serves, too.
+    func continuingWhenLocked() -> RequestHandling {
+        guard case .later(let limit, let work, let trail, _) = self else { return self }
+        return .later(within: limit, work, trail, endsAtLock: false)
+    }
 }
 
 /// A call with a streamed body or response.

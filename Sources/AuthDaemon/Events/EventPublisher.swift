@@ -12,6 +12,21 @@ package final class EventPublisher: Sendable {
         listener.withLock { $0 }?.perform { $0.send(event) }
     }
 
+    /// Answers the requests that a locked agent does not serve. Returns when no token of theirs is sent any more.
+    package func endAcceptedRequests() async {
+        await withCheckedContinuation { continuation in
+            // Under the lock: a listener that is still there does what was submitted.
+            let isServed = listener.withLock { listener in
+                listener?.perform { registry in
+                    registry.agentLocked()
+                    continuation.resume()
+                }
+                return listener != nil
+            }
+            if !isServed { continuation.resume() }
+        }
+    }
+
     /// - Parameter listener: `nil` when it ends.
     func connect(to listener: Listener?) {
         self.listener.withLock { $0 = listener }

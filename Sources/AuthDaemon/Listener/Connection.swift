@@ -45,10 +45,12 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     var framer: LineFramer
     var pending: PendingRequests
     /// By the client's name.
-    private var streams: [String: (ticket: Int, stream: APIStream)] = [:]
+    private(set) var streams: [String: (ticket: Int, stream: APIStream)] = [:]
     private var requests: AsyncStream<RequestTask>.Continuation?
     /// The deadlines of requests in progress, by ticket.
     private var deadlines: [Int: TimerID] = [:]
+    /// Requests that a lock of the agent ends.
+    private(set) var endAtLock: [Int: OneShot<AgentError>] = [:]
     var outgoing = ByteBuffer()
     /// Runs while a line is incomplete; for the first line, from the connection.
     var lineDeadline: TimerID?
@@ -137,7 +139,8 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         case .now(let result): deliver(result.map(Payload.value), to: place)
         case .rendered(let json): deliver(.success(.text(json)), to: place)
         case .live(let token): deliver(.success(.text(token.json)), to: place)
-        case .later(let limit, let work, let trail): begin(work, within: limit, recordedBy: trail, for: place)
+        case .later(let limit, let work, let trail, let endsAtLock):
+            begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: place)
         case .open(let opening): open(opening, for: place)
         case .onStream(let name, let use):
             guard let (_, stream) = streams[name] else { return deliver(.failure(.noStream), to: place) }
@@ -164,15 +167,16 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
 
     private func begin(
         _ work: @escaping RequestTask.Work, within asked: Duration?, recordedBy trail: AuditTrail?,
-        for place: PendingRequests.Destination
+        endsAtLock: Bool, for place: PendingRequests.Destination
     ) {
         let limit = registry.limits.answerLimit(asked, isConfined: isConfined)
         do throws(AgentError) {
             let ticket = try reserve(for: place)
             registry.counters.began()
-            let late = OneShot<Void>()
+            let late = OneShot<AgentError>()
+            if endsAtLock { endAtLock[ticket] = late }
             let bounded = registry.afterStart(work, within: limit)
-            deadlines[ticket] = socket.executor.schedule(in: limit) { late.send(()) }
+            deadlines[ticket] = socket.executor.schedule(in: limit) { late.send(.late(after: limit)) }
             (requests ?? openTasks()).yield(
                 RequestTask(ticket: ticket, kind: .once(within: limit, late: late, bounded, trail)))
         } catch {
@@ -241,6 +245,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
 
     func ended(_ ticket: Int) {
         registry.counters.ended()
+        endAtLock[ticket] = nil
         if let deadline = deadlines.removeValue(forKey: ticket) { socket.executor.cancel(deadline) }
         endRequest(ticket)
         if let name = streams.first(where: { $0.value.ticket == ticket })?.key { streams[name] = nil }

@@ -320,6 +320,11 @@ final class ConnectionRegistry {
 
     func ended(_ ticket: Int, of number: Int) { working[number]?.ended(ticket) }
 
+    /// No token of a request that was accepted before is sent from now on.
+    func agentLocked() {
+        for owner in Array(working.values) { owner.agentLocked() }
+    }
+
     func tasksEnded(of number: Int) { working[number] = nil }
 
     // MARK: Events
@@ -360,7 +365,8 @@ final class ConnectionRegistry {
         if let confinement { return confinement.visibility.snapshot(of: session, board, at: clock.now().wall) }
         let statuses = board.statuses().filter { session == nil || $0.session == session }
         return AgentEvent(
-            snapshot: statuses, network: board.network, store: board.store, at: clock.now().wall.unixSeconds)
+            snapshot: statuses, network: board.network, store: board.store, lock: board.lock,
+            at: clock.now().wall.unixSeconds)
     }
 
     // MARK: Stopping

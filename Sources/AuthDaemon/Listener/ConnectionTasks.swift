@@ -6,6 +6,8 @@ protocol RequestOwner: AnyObject {
     var number: Int { get }
     func answered(_ ticket: Int, _ result: Result<Payload, AgentError>)
     func ended(_ ticket: Int)
+    /// Answers requests that a locked agent does not serve.
+    func agentLocked()
 }
 
 /// The waiting requests of one connection, or of one client of the message bus: a child of the listener's task, cancelled when

@@ -13,8 +13,8 @@ struct RequestTask: Sendable {
     let kind: Kind
 
     enum Kind {
-        /// `late` sends a value at the deadline. The trail records the result that is sent.
-        case once(within: Duration, late: OneShot<Void>, BoundedWork, AuditTrail?)
+        /// `late` sends the error at the deadline, or when the agent is locked. The trail records the result that is sent.
+        case once(within: Duration, late: OneShot<AgentError>, BoundedWork, AuditTrail?)
         /// It sends its own response, and ends later.
         case stream(@Sendable () async -> Void)
     }
@@ -28,10 +28,7 @@ struct RequestTask: Sendable {
         }
         await withTaskGroup(of: Result<Payload, AgentError>?.self) { group in
             group.addTask { await Self.outcome(of: work) }
-            group.addTask {
-                _ = await late.value()
-                return nil
-            }
+            group.addTask { await late.value().map(Result.failure) }
             let first = await group.next() ?? nil
             group.cancelAll()
             var outcome = first ?? .failure(.late(after: limit))

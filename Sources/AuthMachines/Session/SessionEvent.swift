@@ -34,6 +34,8 @@ package enum SessionEvent: Sendable {
     indirect case userReceived(UserSummary, raw: JSON)
     /// The account has this password now. If answers are remembered, it is stored in the field of that name.
     case passwordSet(Secret, rememberedAs: String?)
+    /// The agent is locked: tokens for a scope or an audience are requested again later.
+    case targetedTokensDropped
     case defaultChosen
     /// It is the default session because it is the only one, and another one is about to be added.
     case defaultImplied

@@ -164,7 +164,7 @@ extension SessionMachine {
             }
     }
 
-    /// After another sign-in, or a sign-out.
+    /// After another sign-in, a sign-out, or at a lock.
     mutating func discardTargetedTokens() {
         targetedTokens = [:]
         targetFailures = [:]

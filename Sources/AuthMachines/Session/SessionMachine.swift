@@ -222,7 +222,7 @@ package struct SessionMachine: Machine {
         case .originsTrusted(let origins):
             originsChecked(nil, &turn)
             if record.origins != origins { update { $0.origins = origins } }
-
+        case .targetedTokensDropped: discardTargetedTokens()
         case .requestEnded(let id, let result, let sentAt):
             requests.remove(id)
             requestEnded(id, result, sentAt, &turn)

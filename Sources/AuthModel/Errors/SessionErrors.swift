@@ -104,6 +104,9 @@ extension AgentError {
     package static let stopping = AgentError(
         .busy, "The agent is stopping: try again when it is back.", cause: "stopping")
 
+    package static let agentLocked = AgentError(
+        .agentLocked, "The agent is locked. Unlock it with `authc unlock`.")
+
     /// A cancelled caller does not read it.
     package static let callerGone = AgentError(.timeout, "The caller disconnected.")
 
@@ -121,7 +124,7 @@ extension AgentError {
         case .sealed:
             self.init(
                 .keyringLocked,
-                "The sessions are sealed with a passphrase: run `authc unlock`.",
+                "The sessions are sealed with a passphrase: run `authc store unlock`.",
                 cause: "passphrase")
         case .waiting:
             self.init(

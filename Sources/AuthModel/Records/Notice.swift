@@ -94,8 +94,8 @@ extension Notice {
     /// The passphrase is entered in `authc`, never on the desktop.
     package static let sealed = Notice(
         subject: .keyring, reason: .keyringLocked, title: "Your sessions are locked",
-        message: "A program waits for a session that is sealed with a passphrase. In a terminal: authc unlock",
-        command: "authc unlock", action: "Unlock")
+        message: "A program waits for a session that is sealed with a passphrase. In a terminal: authc store unlock",
+        command: "authc store unlock", action: "Unlock")
 
     package var info: NoticeInfo {
         NoticeInfo(reason: reason.rawValue, title: title, message: message, command: command)

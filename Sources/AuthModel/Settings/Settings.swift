@@ -32,6 +32,7 @@ package struct Settings: Sendable, Equatable {
     package var notifications = true
     /// Whether authd serves clients of the session bus.
     package var dbus = true
+    package var lock = LockSettings()
 
     /// The address of the user's Client ID Metadata Document.
     package var clientDocument: String?

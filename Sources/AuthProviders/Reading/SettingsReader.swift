@@ -14,6 +14,9 @@ package enum SettingsReader {
     /// For `sign_ins_per_hour`: more than 27 in a second are no limit.
     private static let signInCounts = 1...100_000
 
+    /// For `idle_minutes`: a week at most.
+    private static let idleMinutes = 1...10_080
+
     /// - Throws: all problems of the settings.
     package static func read(_ text: String, source: String) throws(ProfileProblems) -> Settings {
         let root = try TOMLDocument.read(text, file: source)
@@ -26,7 +29,7 @@ package enum SettingsReader {
         root.allow(
             "store", "sealed_key", "socket", "log_level", "allowed_user_ids", "default_session", "notifications",
             "dbus", "sign_ins_per_hour", "http", "api", "client_metadata_url", "prompt", "providers", "folder", "hook",
-            "listener")
+            "listener", "lock")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
@@ -43,6 +46,7 @@ package enum SettingsReader {
             listener.allow("extra")
             if let extra = listener.section("extra") { settings.listenerRules = listenerRules(extra) }
         }
+        if let lock = root.section("lock") { settings.lock = lockSettings(lock) }
         if let api = root.section("api") {
             api.allow("cache_mib")
             if let size = api.integer("cache_mib", in: cacheSizes) { settings.apiCacheBytes = size << 20 }
@@ -52,6 +56,14 @@ package enum SettingsReader {
         settings.folders = root.list("folder").compactMap(folderRule)
         settings.hooks = root.list("hook").compactMap(hook)
         return settings
+    }
+
+    private static func lockSettings(_ section: TOMLSection) -> LockSettings {
+        section.allow("idle_minutes", "with_login_sessions", "before_sleep")
+        return LockSettings(
+            idle: section.integer("idle_minutes", in: idleMinutes).map { .seconds(60 * $0) },
+            withLoginSessions: section.bool("with_login_sessions") ?? false,
+            beforeSleep: section.bool("before_sleep") ?? false)
     }
 
     /// `authc shell-init` reads the values.

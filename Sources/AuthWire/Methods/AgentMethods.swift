@@ -4,7 +4,7 @@
 package enum AgentMethods {
     package static let all: [any AgentMethod.Type] = [
         AgentInfoGet.self, AgentPing.self, AgentStatsGet.self, AgentReload.self, AgentRestart.self,
-        AgentLock.self, AgentUnlock.self, RPCDiscover.self,
+        AgentLock.self, AgentUnlock.self, AgentPassphrase.self, RPCDiscover.self,
         ProviderListGet.self, ProviderShow.self, ProviderCheckRun.self, ProviderTry.self,
         ProviderForget.self,
         LoginStart.self, LoginAnswer.self, LoginCheck.self, LoginWait.self, LoginCancel.self, LoginResend.self,
@@ -18,7 +18,7 @@ package enum AgentMethods {
         NetworkStatusGet.self,
         EventsSubscribe.self, EventsUnsubscribe.self,
         OutboxListGet.self, OutboxFlush.self, OutboxDrop.self,
-        StoreRekey.self, StoreMigrate.self,
+        StoreUnlock.self, StoreRekey.self, StoreMigrate.self,
         SessionExport.self, SessionImport.self, SessionTrust.self,
         AuditListGet.self,
     ]

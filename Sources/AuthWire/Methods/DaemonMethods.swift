@@ -38,28 +38,6 @@ public struct AgentRestart: MethodWithoutParams {
     public init() {}
 }
 
-public struct AgentLock: MethodWithoutParams {
-    public typealias Result = MessageResult
-    public static let info = MethodInfo("agent.lock", .admin, "Locks the agent. Not in this version.")
-    public init() {}
-}
-
-public struct AgentUnlock: AgentMethod, HoldsSecrets {
-    public typealias Result = StoreInfo
-    public static let info = MethodInfo(
-        "agent.unlock", .admin, "Opens the store, with its passphrase if it has one.", secrecy: .ownAgentOnly)
-
-    /// Secret. `nil`: the agent answers whether it needs one.
-    public var passphrase: String?
-
-    public init(blank: Blank) {}
-    public init(passphrase: String? = nil) { self.passphrase = passphrase }
-
-    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
-        try visitor.optional("passphrase", &passphrase, .string)
-    }
-}
-
 public struct RPCDiscover: MethodWithoutParams {
     public typealias Result = OpenRPCDocument
     public static let info = MethodInfo("rpc.discover", .status, "Describes all methods, in OpenRPC.")

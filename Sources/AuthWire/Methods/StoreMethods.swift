@@ -1,3 +1,19 @@
+public struct StoreUnlock: AgentMethod, HoldsSecrets {
+    public typealias Result = StoreInfo
+    public static let info = MethodInfo(
+        "store.unlock", .admin, "Opens the store, with its passphrase if it has one.", secrecy: .ownAgentOnly)
+
+    /// Secret. `nil`: the agent answers whether it needs one.
+    public var passphrase: String?
+
+    public init(blank: Blank) {}
+    public init(passphrase: String? = nil) { self.passphrase = passphrase }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("passphrase", &passphrase, .string)
+    }
+}
+
 /// `store.rekey`. Without a passphrase or a key, the former one seals the new keys.
 public struct StoreRekey: AgentMethod, HoldsSecrets {
     public typealias Result = MessageResult

@@ -16,14 +16,16 @@ public struct AgentEvent: WireObject {
     public var store: StoreInfo?
     public var notice: NoticeInfo?
     public var outbox: OutboxItem?
-    /// `sessions`, `network` and `store`.
+    /// The agent was locked or unlocked.
+    public var lock: LockStatus?
+    /// `sessions`, `network` and `store`; `lock` if the agent is locked.
     public var snapshot: JSON?
 
     public init(blank: Blank) {}
     public init(
         topic: Topic, name: String, at: Double, session: SessionName? = nil, status: SessionStatus? = nil,
         network: NetworkStatus? = nil, store: StoreInfo? = nil, notice: NoticeInfo? = nil,
-        outbox: OutboxItem? = nil, snapshot: JSON? = nil
+        outbox: OutboxItem? = nil, lock: LockStatus? = nil, snapshot: JSON? = nil
     ) {
         self.topic = topic
         self.name = name
@@ -34,16 +36,20 @@ public struct AgentEvent: WireObject {
         self.store = store
         self.notice = notice
         self.outbox = outbox
+        self.lock = lock
         self.snapshot = snapshot
     }
 
     /// The event with the state of everything.
-    public init(snapshot sessions: [SessionStatus], network: NetworkStatus, store: StoreInfo, at: Double) {
-        self.init(
-            topic: .agent, name: Self.snapshotName, at: at,
-            snapshot: [
-                "sessions": .array(sessions.map(\.json)), "network": network.json, "store": store.json,
-            ])
+    public init(
+        snapshot sessions: [SessionStatus], network: NetworkStatus, store: StoreInfo, lock: LockStatus? = nil,
+        at: Double
+    ) {
+        var snapshot: JSONObject = [
+            "sessions": .array(sessions.map(\.json)), "network": network.json, "store": store.json,
+        ]
+        snapshot["lock"] = lock?.json
+        self.init(topic: .agent, name: Self.snapshotName, at: at, snapshot: .object(snapshot))
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -56,6 +62,7 @@ public struct AgentEvent: WireObject {
         try visitor.optional("store", &store, .object)
         try visitor.optional("notice", &notice, .object)
         try visitor.optional("outbox", &outbox, .object)
+        try visitor.optional("lock", &lock, .object)
         try visitor.optional("snapshot", &snapshot, .any)
     }
 }

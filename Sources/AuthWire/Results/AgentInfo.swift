@@ -10,11 +10,13 @@ public struct AgentInfo: WireObject {
     public var features: [String] = []
     /// The program's file was replaced after the agent was started from it.
     public var restartPending = false
+    /// `nil`: it is not locked.
+    public var lock: LockStatus?
 
     public init(blank: Blank) {}
     public init(
         version: String, protocolVersion: Int, pid: Int32, startedAt: Double, store: StoreInfo, features: [String] = [],
-        restartPending: Bool = false
+        restartPending: Bool = false, lock: LockStatus? = nil
     ) {
         self.version = version
         self.protocolVersion = protocolVersion
@@ -23,6 +25,7 @@ public struct AgentInfo: WireObject {
         self.store = store
         self.features = features
         self.restartPending = restartPending
+        self.lock = lock
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -33,6 +36,7 @@ public struct AgentInfo: WireObject {
         try visitor.required("store", &store, .object)
         try visitor.written("features", &features, .strings)
         try visitor.optional("restart_pending", &restartPending, .bool, default: false)
+        try visitor.optional("lock", &lock, .object)
     }
 }
 

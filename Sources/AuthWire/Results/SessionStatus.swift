@@ -49,6 +49,8 @@ public struct SessionStatus: WireObject {
     public var sharedSession: SessionName?
     /// Where it is kept.
     public var store: StoreKind?
+    /// Since when the agent is locked; `nil`: it is not.
+    public var lockedSince: Double?
     /// `default` on the wire.
     public var isDefault = false
 
@@ -59,7 +61,7 @@ public struct SessionStatus: WireObject {
         remembered: Bool = false, expiresAt: Double? = nil, refreshAt: Double? = nil, issuedAt: Double? = nil,
         endsAt: Double? = nil, signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false,
         storeError: String? = nil, clockSkew: Duration? = nil, scopes: [String]? = nil,
-        sharedSession: SessionName? = nil, store: StoreKind? = nil, isDefault: Bool = false
+        sharedSession: SessionName? = nil, store: StoreKind? = nil, lockedSince: Double? = nil, isDefault: Bool = false
     ) {
         self.session = session
         self.provider = provider
@@ -83,6 +85,7 @@ public struct SessionStatus: WireObject {
         self.scopes = scopes
         self.sharedSession = sharedSession
         self.store = store
+        self.lockedSince = lockedSince
         self.isDefault = isDefault
     }
 
@@ -109,6 +112,7 @@ public struct SessionStatus: WireObject {
         try visitor.optional("scopes", &scopes, .strings)
         try visitor.optional("shared_session", &sharedSession, .sessionName)
         try visitor.optional("store", &store, .word)
+        try visitor.optional("locked_since", &lockedSince, .instant)
         try visitor.written("default", &isDefault, .bool)
     }
 }

@@ -2,35 +2,35 @@ import ArgumentParser
 import AuthWire
 import Glibc
 
-struct Unlock: AgentCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Open the store of the sessions.",
-        discussion: """
-            For sealed files, asks for the passphrase. The first time, you choose it. A keyring shows its own prompt on \
-            the desktop. If no keyring runs, authd asks the message bus to start one.
-            """)
-
-    @OptionGroup var common: AskingOptions
-
-    @Flag(help: "Read the passphrase from standard input.")
-    var passphraseStdin = false
-
-    func run(_ options: Options) throws(Failure) -> ExitStatus {
-        let agent = try options.connect(beforeSecrets: true)
-        let json = try StorePassphrase.perform(options, fromInput: passphraseStdin) { passphrase throws(Failure) in
-            let request = AgentUnlock(passphrase: passphrase)
-            let (store, json) = try agent.call(request)
-            if !options.json { Output.note("The store is open (\(store.kind.rawValue)).") }
-            return json
-        }
-        if options.json { try Output.json(json) }
-        return .done
-    }
-}
-
 struct Store: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Manage the store of the sessions.", subcommands: [Rekey.self, Migrate.self])
+        abstract: "Manage the store of the sessions.", subcommands: [Open.self, Rekey.self, Migrate.self])
+
+    struct Open: AgentCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "unlock", abstract: "Open the store of the sessions.",
+            discussion: """
+                For sealed files, asks for the passphrase. The first time, you choose it. A keyring shows its own prompt on \
+                the desktop. If no keyring runs, authd asks the message bus to start one.
+                """)
+
+        @OptionGroup var common: AskingOptions
+
+        @Flag(help: "Read the passphrase from standard input.")
+        var passphraseStdin = false
+
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let agent = try options.connect(beforeSecrets: true)
+            let json = try StorePassphrase.perform(options, fromInput: passphraseStdin) { passphrase throws(Failure) in
+                let request = StoreUnlock(passphrase: passphrase)
+                let (store, json) = try agent.call(request)
+                if !options.json { Output.note("The store is open (\(store.kind.rawValue)).") }
+                return json
+            }
+            if options.json { try Output.json(json) }
+            return .done
+        }
+    }
 
     struct Rekey: AgentCommand {
         static let configuration = CommandConfiguration(

@@ -21,6 +21,9 @@ enum DoctorChecks {
                 .agent, "\(who): the program was upgraded, and this agent still runs the old one",
                 hint: "\(restart) restarts it now; otherwise it restarts when it is idle")
         }
+        if info.lock != nil {
+            return .problem(.agent, .denied, "\(who): it is locked, and returns no token", hint: "`authc unlock`")
+        }
         return .ok(.agent, who)
     }
 
@@ -59,7 +62,7 @@ enum DoctorChecks {
                     : "`authc login`, or remove the item in the keyring's program")
         case .starting:
             return .note(.store, "\(name) has not answered yet", hint: "try again in a few seconds")
-        case .locked where isSealed: return problem("\(name) is locked", "`authc unlock` asks for its passphrase")
+        case .locked where isSealed: return problem("\(name) is locked", "`authc store unlock` asks for its passphrase")
         case .failed where isSealed:
             return problem("\(name) failed", "fix the cause; authd continues within minutes")
         case .notAnswering where isSealed:
@@ -155,7 +158,7 @@ enum DoctorChecks {
             let isSealed = status.store == .sealedFile
             return .problem(
                 .sessions, .keyring, words,
-                hint: isSealed ? "`authc unlock`" : "unlock the keyring; authd continues by itself")
+                hint: isSealed ? "`authc store unlock`" : "unlock the keyring; authd continues by itself")
         case .signedOut, .signingIn: return .note(.sessions, words)
         case .active where status.unsaved:
             return .warning(

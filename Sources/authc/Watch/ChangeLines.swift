@@ -28,12 +28,14 @@ struct ChangeLines: WatchView {
             return [about(status, now) + (event.name == "ending" ? ending(status, now) : "")]
         }
         if let network = event.network { return ["network " + network.state.rawValue] }
+        if event.lock != nil { return ["agent " + StatusCard.spaced(event.name)] }
         if let store = event.store { return ["store " + StatusCard.spaced(store.state.rawValue)] }
         return ["\(event.topic.rawValue)\(event.session.map { " \($0)" } ?? "") \(event.name)"]
     }
 
     private static func about(_ status: SessionStatus, _ now: Double) -> String {
         var text = "\(status.session) " + StatusCard.stateText(status)
+        if status.lockedSince != nil { text += ", locked" }
         if status.state == .active, let end = status.expiresAt, end > now {
             text += ", " + Span.text(seconds: end - now) + " left"
         }

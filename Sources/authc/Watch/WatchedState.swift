@@ -29,6 +29,9 @@ struct WatchedState {
             }
             sessions[status.session] = status.state == .signedOut ? nil : status
         }
+        if let lock = event.lock {
+            for name in sessions.keys { sessions[name]?.lockedSince = lock.isLocked ? lock.since : nil }
+        }
         network = event.network ?? network
         store = event.store ?? store
     }

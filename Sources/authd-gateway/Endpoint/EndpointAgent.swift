@@ -42,6 +42,8 @@ struct EndpointAgent: Sendable {
         } catch {
             throw await problem(error, session)
         }
+        // Nor is anything given out while the agent is locked.
+        guard status.lockedSince == nil else { throw FrontProblem(endpoint: .agentLocked, login: "") }
         guard status.state != .signedOut, status.state != .signInRequired else {
             let message = status.message ?? "The session '\(status.session)' needs a sign-in."
             throw FrontProblem(

@@ -27,6 +27,7 @@ struct TestServer: Sendable {
     let publisher: EventPublisher
     let audit: AuditLog
     let changes: AccessChanges
+    let lock: LockService
     let executor: SocketExecutor
     let time: ManualTime?
     let stop: @Sendable () async -> Void
@@ -93,11 +94,17 @@ struct TestServer: Sendable {
         let api = APIClient(
             context: context, registry: registry, kept: ResponseCache(limit: 0), seed: 1)
         let (audit, changes) = (AuditLog(clock: clock), AccessChanges())
+        let signIns = SignInService(context: context, registry: registry, loader: loader)
+        let lock = LockService(
+            LockService.Dependencies(
+                context: context, registry: registry, storage: storage, signIns: signIns,
+                store: LockFiles(in: folder.path + "/state", cost: PassphraseCost(logarithm: 10)),
+                endAccepted: publisher.endAcceptedRequests, log: { _ in }))
         let listener = Listener(
             socket: socket, extra: extra, executor: executor,
             dispatcher: Dispatcher(
                 context: context, sessions: sessions,
-                signIns: SignInService(context: context, registry: registry, loader: loader), api: api,
+                signIns: signIns, api: api,
                 outbox: Outbox(
                     context: context, api: api, store: SQLiteOutbox(path: nil, keys: store), seed: 1,
                     publish: publisher.publish),
@@ -106,6 +113,7 @@ struct TestServer: Sendable {
                     dependencies: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, configuredStore: { nil }, choose: { _ in }, moves: nil,
                         bundles: PassphraseBundles())),
+                lock: lock,
                 services: services, audit: audit, signInLimit: SignInLimit(clock: clock, perHour: signInsPerHour)),
             board: context.board, policy: CurrentPeerPolicy(policy), rules: broadcast,
             changes: changes, publisher: publisher, limits: limits,
@@ -118,7 +126,7 @@ struct TestServer: Sendable {
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = TestServer(
             path: socket.path, extraPath: extraPath, rules: broadcast, board: context.board, sessions: sessions,
-            counters: counters, publisher: publisher, audit: audit, changes: changes, executor: executor,
+            counters: counters, publisher: publisher, audit: audit, changes: changes, lock: lock, executor: executor,
             time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -1,0 +1,210 @@
+package import AuthConcurrency
+import AuthMachines
+package import AuthModel
+package import AuthWire
+
+/// The agent's lock: runs ``LockMachine``, and carries out what it decides.
+///
+/// Invariant: while it is locked, the board says so, and nothing of the sessions is kept for the next run.
+package final class LockService: Sendable {
+    /// What it needs of the rest of the agent.
+    package struct Dependencies: Sendable {
+        let context: AgentContext
+        let registry: SessionRegistry
+        let storage: SessionStorage
+        let signIns: SignInService
+        /// `nil`: nothing outlives the agent, so it does not lock.
+        let store: (any LockStore)?
+        let endAccepted: @Sendable () async -> Void
+        let log: @Sendable (String) -> Void
+
+        /// - Parameters:
+        ///   - endAccepted: ends requests that were accepted before; no token of theirs is sent after it returns.
+        ///   - log: for the user.
+        package init(
+            context: AgentContext, registry: SessionRegistry, storage: SessionStorage, signIns: SignInService,
+            store: (any LockStore)?, endAccepted: @escaping @Sendable () async -> Void,
+            log: @escaping @Sendable (String) -> Void
+        ) {
+            self.context = context
+            self.registry = registry
+            self.storage = storage
+            self.signIns = signIns
+            self.store = store
+            self.endAccepted = endAccepted
+            self.log = log
+        }
+    }
+
+    private let dependencies: Dependencies
+    private let runner: Runner<LockMachine>
+
+    /// Reads the state, from a disk. From then on the board shows it.
+    package init(_ dependencies: Dependencies) {
+        self.dependencies = dependencies
+        let (context, store) = (dependencies.context, dependencies.store)
+        let now = context.clock.now()
+        let record = store?.load(at: now.wall) ?? LockRecord()
+        let machine = LockMachine(record, hasPassphrase: store?.hasPassphrase() ?? false, now: now)
+        if record.lock != nil {
+            // Before sessions are loaded.
+            dependencies.storage.suspendHandovers()
+            context.board.put(lock: machine.status(at: now.wall))
+        }
+        runner = Runner(machine, performer: LockPerformer(dependencies), tasks: context.tasks)
+    }
+
+    private var context: AgentContext { dependencies.context }
+
+    // MARK: Requests
+
+    package func lock() async throws(AgentError) -> LockStatus {
+        var status = try await ask { .lockRequested($0) }
+        status.tokensEndAt = context.board.tokensEnd
+        return status
+    }
+
+    package func unlock(_ params: AgentUnlock) async throws(AgentError) -> LockStatus {
+        let passphrase = params.passphrase.map { Secret($0) }
+        return try await ask { .unlockRequested($0, passphrase) }
+    }
+
+    package func setPassphrase(_ params: AgentPassphrase) async throws(AgentError) -> LockStatus {
+        let (new, current) = (Secret(params.passphrase), params.current.map { Secret($0) })
+        return try await ask { .passphraseRequested($0, new: new, current: current) }
+    }
+
+    private func ask(_ event: @Sendable (CallerID) -> LockEvent) async throws(AgentError) -> LockStatus {
+        switch try await converting(WaitEnd.self, try await runner.ask(event)) {
+        case .status(let status): return status
+        case .failure(let error): throw error
+        }
+    }
+
+    // MARK: Triggers
+
+    /// Follows the settings, the machine's sleep and the user's login sessions until it is cancelled.
+    package func run(
+        settings: StateBroadcast<LockSettings>, sleep: any SleepWatch, loginSessions: any LoginSessionWatch
+    ) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await settings in settings.states() { await self.runner.send(.configured(settings)) }
+            }
+            group.addTask {
+                for await event in sleep.events() {
+                    if case .preparing(let hold) = event { await self.lockBeforeSleep(hold) }
+                }
+            }
+            group.addTask { await self.follow(loginSessions, settings) }
+        }
+        await runner.close()
+    }
+
+    private func lockBeforeSleep(_ hold: SleepHold) async {
+        let end = context.clock.now().boot + NetworkMonitor.longestHold
+        await withTaskGroup(of: Void.self) { [context] group in
+            group.addTask { _ = try? await self.runner.ask { .sleeping($0) } }
+            group.addTask { try? await context.clock.sleep(until: end) }
+            await group.next()
+            group.cancelAll()
+        }
+        hold.end()
+    }
+
+    /// Watches the login sessions only while the settings ask for it.
+    private func follow(_ watch: any LoginSessionWatch, _ settings: StateBroadcast<LockSettings>) async {
+        // A cancelled wait may still find the state.
+        while await settings.wait(until: \.withLoginSessions), !Task.isCancelled {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for await areLocked in watch.areLocked() {
+                        await self.runner.send(.loginSessions(areLocked: areLocked))
+                    }
+                    _ = await settings.wait { !$0.withLoginSessions }
+                }
+                group.addTask { _ = await settings.wait { !$0.withLoginSessions } }
+                await group.next()
+                group.cancelAll()
+            }
+            await runner.send(.loginSessions(areLocked: false))
+        }
+    }
+}
+
+private struct LockPerformer: ActionPerformer {
+    let dependencies: LockService.Dependencies
+
+    init(_ dependencies: LockService.Dependencies) {
+        self.dependencies = dependencies
+    }
+
+    private var board: StateBoard { dependencies.context.board }
+    private var storage: SessionStorage { dependencies.storage }
+
+    func perform(_ action: LockAction, on runner: isolated Runner<LockMachine>) {
+        switch action {
+        case .publish(let status):
+            let former = board.lock
+            board.put(lock: status)
+            dependencies.log(Self.words(for: status, after: former))
+        case .close:
+            storage.suspendHandovers()
+            runner.start { [dependencies] in
+                await dependencies.endAccepted()
+                await dependencies.signIns.cancelAll()
+                await dependencies.registry.dropTargetedTokens()
+                return .closed
+            }
+        case .open:
+            storage.resumeHandovers()
+            // One may have been fetched for a request that the lock has ended.
+            runner.start { [dependencies] in
+                await dependencies.registry.dropTargetedTokens()
+                return nil
+            }
+        case .save(let record, let version):
+            run(on: runner) { store throws(StoreError) in
+                try await store.save(record)
+            } event: {
+                .saved(version: version, $0)
+            }
+        case .check(let passphrase):
+            run(on: runner) { store throws(StoreError) in
+                try await store.check(passphrase)
+            } event: {
+                .checked($0)
+            }
+        case .setPassphrase(let passphrase):
+            run(on: runner) { store throws(StoreError) in
+                try await store.set(passphrase)
+            } event: {
+                .passphraseSet($0)
+            }
+        case .readLastUse:
+            // Without any use yet, the time since the start counts.
+            runner.send(.idleTick(lastUse: board.lastUse ?? BootInstant(sinceBoot: .zero)))
+        case .log(let text): dependencies.log(text)
+        }
+    }
+
+    private static func words(for status: LockStatus, after former: LockStatus?) -> String {
+        guard status.isLocked else { return "The agent is unlocked." }
+        guard former != nil else { return "The agent is locked (\(status.why ?? "unknown"))." }
+        return "An attempt to unlock the agent failed (\(status.failedAttempts ?? 0) in the last minutes)."
+    }
+
+    /// - Parameter event: of the result.
+    private func run<Value: Sendable>(
+        on runner: isolated Runner<LockMachine>,
+        _ work: @escaping @Sendable (any LockStore) async throws(StoreError) -> Value,
+        event: @escaping @Sendable (Result<Value, StoreError>) -> LockEvent
+    ) {
+        runner.startToEnd { [store = dependencies.store] () async -> LockEvent? in
+            guard let store else {
+                return event(.failure(.failed(reason: "neither XDG_STATE_HOME nor HOME is set")))
+            }
+            return event(await Result(of: try await work(store)))
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import AuthAgent
+import AuthConcurrency
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// Ends what was accepted before the agent was locked. The responses are sent before that of `agent.lock`.
+extension Connection {
+    func agentLocked() {
+        for (ticket, late) in endAtLock {
+            answered(ticket, .failure(.agentLocked))
+            late.send(.agentLocked)
+        }
+        for (ticket, stream) in streams.values {
+            answered(ticket, .failure(.agentLocked))
+            stream.close(.agentLocked)
+        }
+    }
+}

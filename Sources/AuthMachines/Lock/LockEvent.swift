@@ -1,0 +1,48 @@
+package import AuthModel
+package import AuthWire
+
+/// What the lock of the agent reacts to.
+package enum LockEvent: Sendable {
+    case configured(LockSettings)
+    case lockRequested(CallerID)
+    /// The machine is about to sleep. The caller gets a reply when that may go on.
+    case sleeping(CallerID)
+    /// Whether all login sessions of the user are locked now.
+    case loginSessions(areLocked: Bool)
+    /// When a client last made a request of another class than `status`.
+    case idleTick(lastUse: BootInstant)
+    case unlockRequested(CallerID, Secret?)
+    case passphraseRequested(CallerID, new: Secret, current: Secret?)
+    case callerGone(CallerID)
+
+    // Results of the machine's own actions.
+    /// - Parameter version: of the record.
+    case saved(version: Int, Result<Void, StoreError>)
+    /// Whether the passphrase is the right one.
+    case checked(Result<Bool, StoreError>)
+    case passphraseSet(Result<Void, StoreError>)
+    /// What was accepted before the lock has ended.
+    case closed
+    case wake
+}
+
+package enum LockAction: Sendable, Equatable {
+    /// One at a time.
+    case save(LockRecord, version: Int)
+    /// The state that clients see, and that requests are checked against.
+    case publish(LockStatus)
+    /// Ends what was accepted before, and drops what must not be kept.
+    case close
+    /// What a lock took away is there again.
+    case open
+    case check(Secret)
+    case setPassphrase(Secret)
+    /// Asks for ``LockEvent/idleTick(lastUse:)`` now.
+    case readLastUse
+    case log(String)
+}
+
+package enum LockReply: Sendable, Equatable {
+    case status(LockStatus)
+    case failure(AgentError)
+}

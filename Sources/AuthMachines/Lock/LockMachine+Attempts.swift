@@ -1,0 +1,117 @@
+internal import AuthModel
+internal import AuthWire
+
+/// Attempts to unlock the agent, and changes of the passphrase, which need the present one.
+extension LockMachine {
+    struct Attempt {
+        enum Stage: Equatable {
+            /// Written as a failure by this version of the record.
+            case counting(version: Int)
+            case checking, setting
+        }
+
+        let caller: CallerID
+        let passphrase: Secret
+        /// `nil`: it is to unlock the agent.
+        var newPassphrase: Secret?
+        var stage = Stage.checking
+    }
+
+    mutating func unlock(_ caller: CallerID, _ passphrase: Secret?, _ turn: inout LockTurn) {
+        guard record.lock != nil else { return turn.reply(.failure(.notLocked), to: caller) }
+        guard hasPassphrase else { return turn.reply(.failure(.noLockVerifier), to: caller) }
+        guard let passphrase else { return turn.reply(.failure(.lockPassphraseNeeded), to: caller) }
+        begin(Attempt(caller: caller, passphrase: passphrase), &turn)
+    }
+
+    mutating func setPassphrase(_ caller: CallerID, _ new: Secret, _ current: Secret?, _ turn: inout LockTurn) {
+        guard record.lock == nil else { return turn.reply(.failure(.agentLocked), to: caller) }
+        guard new.count >= SealRefusal.shortestPassphrase else {
+            return turn.reply(.failure(.lockPassphraseTooShort), to: caller)
+        }
+        if !hasPassphrase, attempt == nil {
+            attempt = Attempt(caller: caller, passphrase: new, newPassphrase: new, stage: .setting)
+            return turn.act(.setPassphrase(new))
+        }
+        guard let current else {
+            let error: AgentError = hasPassphrase ? .lockPassphraseNeeded : .attemptInProgress
+            return turn.reply(.failure(error), to: caller)
+        }
+        begin(Attempt(caller: caller, passphrase: current, newPassphrase: new), &turn)
+    }
+
+    private mutating func begin(_ new: Attempt, _ turn: inout LockTurn) {
+        guard attempt == nil else { return turn.reply(.failure(.attemptInProgress), to: new.caller) }
+        if let end = record.pause(at: turn.now.wall) {
+            return turn.reply(.failure(.attemptsPaused(for: end - turn.now.wall)), to: new.caller)
+        }
+        record.recordFailure(at: turn.now.wall)
+        version += 1
+        attempt = new
+        attempt?.stage = .counting(version: version)
+        save(&turn)
+    }
+
+    /// The count is on disk, or could not be written.
+    mutating func attemptCounted(_ written: Int, _ failure: StoreError?, _ turn: inout LockTurn) {
+        guard let attempt, case .counting(let needed) = attempt.stage, needed <= written else { return }
+        guard let failure else {
+            self.attempt?.stage = .checking
+            return turn.act(.check(attempt.passphrase))
+        }
+        // It was not checked.
+        record.failures = record.failures.dropLast()
+        endAttempt(.failure(.attemptNotCounted(failure)), &turn)
+    }
+
+    mutating func checked(_ result: Result<Bool, StoreError>, _ turn: inout LockTurn) {
+        guard let attempt, attempt.stage == .checking else { return }
+        switch result {
+        case .success(true): passed(attempt, &turn)
+        case .success(false):
+            if record.lock != nil { turn.act(.publish(status(at: turn.now.wall))) }
+            let pause = record.pause(at: turn.now.wall).map { $0 - turn.now.wall }
+            endAttempt(.failure(pause.map(AgentError.attemptsPaused) ?? .wrongLockPassphrase), &turn)
+        case .failure(let error): endAttempt(.failure(.notChecked(error)), &turn)
+        }
+    }
+
+    private mutating func passed(_ attempt: Attempt, _ turn: inout LockTurn) {
+        record.failures = []
+        version += 1
+        if let new = attempt.newPassphrase {
+            if record.lock == nil {
+                self.attempt?.stage = .setting
+                turn.act(.setPassphrase(new))
+            } else {
+                // It was locked meanwhile.
+                endAttempt(.failure(.agentLocked), &turn)
+            }
+        } else {
+            record.lock = nil
+            lastUse = turn.now.boot
+            self.attempt = nil
+            waiting[attempt.caller] = version
+            turn.act(.publish(status(at: turn.now.wall)))
+            turn.act(.open)
+        }
+        save(&turn)
+    }
+
+    mutating func passphraseSet(_ result: Result<Void, StoreError>, _ turn: inout LockTurn) {
+        guard let attempt, attempt.stage == .setting else { return }
+        switch result {
+        case .success:
+            hasPassphrase = true
+            lastUse = turn.now.boot
+            reply(to: attempt.caller, &turn)
+            self.attempt = nil
+        case .failure(let error): endAttempt(.failure(.passphraseNotWritten(error)), &turn)
+        }
+    }
+
+    private mutating func endAttempt(_ reply: LockReply, _ turn: inout LockTurn) {
+        if let attempt { turn.reply(reply, to: attempt.caller) }
+        attempt = nil
+    }
+}

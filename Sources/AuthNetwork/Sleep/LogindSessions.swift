@@ -1,0 +1,142 @@
+import AuthModel
+import GLibRuntime
+import Glibc
+
+/// Whether all login sessions of the user are locked, as logind reports it (org.freedesktop.login1). Used on its GLib thread only;
+/// no call blocks.
+///
+/// A screen locker sets `LockedHint`. Sessions of another class than `user`, such as greeters and user managers, and those that
+/// are closing do not count.
+final class LogindSessions {
+    private let thread: GLibThread
+    private let address: String
+    private let handler: (Bool) -> Void
+    private var bus: BusConnection?
+    private var closing: GLibSubscription?
+    private var ownership: GLibSubscription?
+    private var signals: [GLibSubscription] = []
+    /// Only the result of the last reading counts.
+    private var reading = 0
+    private var last: Bool?
+
+    private static let name = "org.freedesktop.login1"
+    private static let path = "/org/freedesktop/login1"
+    private static let manager = "org.freedesktop.login1.Manager"
+    private static let session = "org.freedesktop.login1.Session"
+    private static let properties = "org.freedesktop.DBus.Properties"
+    /// A bus on this machine replies in milliseconds or not at all.
+    private static let timeout = Duration.seconds(5)
+    /// The system bus is rarely restarted, and only by hand.
+    private static let pauseBeforeReconnecting = Duration.seconds(10)
+    /// More than a user has.
+    private static let mostSessions = 64
+
+    /// - Parameter handler: called when it is known, and at each change.
+    init(on thread: GLibThread, address: String, handler: @escaping (Bool) -> Void) {
+        self.thread = thread
+        self.address = address
+        self.handler = handler
+        connect()
+    }
+
+    private func connect() {
+        thread.begin(BusConnection.opening(address, on: thread), limit: Self.timeout) { [weak self] result in
+            guard let self else { return }
+            guard case .success(let bus) = result else { return connectLater() }
+            self.bus = bus
+            closing = bus.whenClosed { [weak self] in self?.lost() }
+            ownership = bus.watch(name: Self.name) { [weak self] owner in self?.appeared(owner) }
+        }
+    }
+
+    private func lost() {
+        (bus, closing, ownership, signals) = (nil, nil, nil, [])
+        connectLater()
+    }
+
+    private func connectLater() {
+        thread.after(Self.pauseBeforeReconnecting) { [weak self] in self?.connect() }
+    }
+
+    private func appeared(_ owner: String?) {
+        signals = []
+        guard owner != nil, let bus else { return }
+        for signal in ["SessionNew", "SessionRemoved"] {
+            signals.append(
+                bus.subscribe(to: signal, of: Self.manager, from: Self.name, path: Self.path) { [weak self] _ in
+                    self?.read()
+                })
+        }
+        signals.append(
+            bus.subscribe(
+                to: "PropertiesChanged", of: Self.properties, from: Self.name, firstArgument: Self.session
+            ) { [weak self] _ in self?.read() })
+        read()
+    }
+
+    // MARK: Reading
+
+    private func read() {
+        guard let bus else { return }
+        reading += 1
+        let number = reading
+        let method = BusMethod(
+            destination: Self.name, path: Self.path, interface: Self.manager, member: "ListSessions")
+        let call = bus.calling(method, arguments: nil, reply: "(a(susso))") { reply in
+            reply.members.first.map { sessions in
+                sessions.members.filter { $0.members.dropFirst().first?.uint32 == geteuid() }
+                    .compactMap { $0.members.last?.string }
+            }
+        }
+        thread.begin(call, limit: Self.timeout) { [weak self] result in
+            guard let self, number == reading, case .success(let paths) = result else { return }
+            read(Array(paths.prefix(Self.mostSessions)), number)
+        }
+    }
+
+    private func read(_ paths: [String], _ number: Int) {
+        guard !paths.isEmpty else { return found([], number) }
+        let results = Readings(paths.count)
+        for path in paths {
+            read(path) { [weak self] state in
+                results.states.append(state)
+                if results.states.count == results.count { self?.found(results.states, number) }
+            }
+        }
+    }
+
+    /// - Parameter done: receives whether it is locked; `nil`: it does not count, or has ended.
+    private func read(_ path: String, done: @escaping (Bool?) -> Void) {
+        guard let bus else { return }
+        let method = BusMethod(destination: Self.name, path: path, interface: Self.properties, member: "GetAll")
+        let arguments = BusVariant(tuple: [BusVariant(string: Self.session)])
+        let call = bus.calling(method, arguments: arguments, reply: "(a{sv})") { reply -> [Bool?]? in
+            var values: [String: BusVariant] = [:]
+            for entry in reply.members.first?.members ?? [] {
+                guard let key = entry.members.first?.string else { continue }
+                values[key] = entry.members.last?.unboxed
+            }
+            guard values["Class"]?.string == "user", values["State"]?.string != "closing" else { return [nil] }
+            return [values["LockedHint"]?.bool ?? false]
+        }
+        thread.begin(call, limit: Self.timeout) { result in done((try? result.get())?.first ?? nil) }
+    }
+
+    private func found(_ states: [Bool?], _ number: Int) {
+        guard number == reading else { return }
+        let states = states.compactMap(\.self)
+        let areLocked = !states.isEmpty && states.allSatisfy(\.self)
+        guard areLocked != last else { return }
+        last = areLocked
+        handler(areLocked)
+    }
+
+    private final class Readings {
+        let count: Int
+        var states: [Bool?] = []
+
+        init(_ count: Int) {
+            self.count = count
+        }
+    }
+}

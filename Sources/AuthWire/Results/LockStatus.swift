@@ -1,0 +1,41 @@
+/// Whether the agent is locked, and why.
+public struct LockStatus: WireObject {
+    /// `locked` on the wire.
+    public var isLocked = false
+    /// Unix seconds.
+    public var since: Double?
+    /// `command`, `idle`, `login_sessions`, `sleep`, or `unknown` if the file with the state cannot be read.
+    public var why: String?
+    /// Failed attempts to unlock it in the last minutes.
+    public var failedAttempts: Int?
+    /// Until when attempts are refused without being checked.
+    public var pausedUntil: Double?
+    /// A passphrase is set. Without one the agent does not lock.
+    public var hasPassphrase = false
+    /// When the last of the access tokens ends that programs may have. They stay valid until then.
+    public var tokensEndAt: Double?
+
+    public init(blank: Blank) {}
+    public init(
+        isLocked: Bool, since: Double? = nil, why: String? = nil, failedAttempts: Int? = nil,
+        pausedUntil: Double? = nil, hasPassphrase: Bool = false, tokensEndAt: Double? = nil
+    ) {
+        self.isLocked = isLocked
+        self.since = since
+        self.why = why
+        self.failedAttempts = failedAttempts
+        self.pausedUntil = pausedUntil
+        self.hasPassphrase = hasPassphrase
+        self.tokensEndAt = tokensEndAt
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("locked", &isLocked, .bool)
+        try visitor.optional("since", &since, .instant)
+        try visitor.optional("why", &why, .string)
+        try visitor.optional("failed_attempts", &failedAttempts, .integer)
+        try visitor.optional("paused_until", &pausedUntil, .instant)
+        try visitor.optional("passphrase_set", &hasPassphrase, .bool, default: false)
+        try visitor.optional("tokens_end_at", &tokensEndAt, .instant)
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import AuthWire
+
+struct Lock: AgentCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lock the agent: no program gets a token until `authc unlock`.",
+        discussion: """
+            Sessions are renewed meanwhile. The first time, set a passphrase: `authc lock --set-passphrase`. Tokens that programs \
+            have already stay valid until they end; `authc logout --all` revokes them, and works while the agent is locked.
+            """)
+
+    @OptionGroup var common: AskingOptions
+
+    @Flag(help: "Set the passphrase that unlocks the agent, and do not lock it.")
+    var setPassphrase = false
+
+    @Flag(help: "With --set-passphrase: read the new passphrase from standard input.")
+    var passphraseStdin = false
+
+    @Option(
+        help: ArgumentHelp("With --set-passphrase: read the present passphrase from this descriptor.", valueName: "fd"),
+        completion: .nothing)
+    var currentFd: Int32?
+
+    func validate() throws {
+        guard setPassphrase || !passphraseStdin && currentFd == nil else {
+            throw ValidationError("--passphrase-stdin and --current-fd belong to --set-passphrase.")
+        }
+    }
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        if setPassphrase { return try change(options) }
+        let (status, json) = try options.connect().call(AgentLock())
+        if options.json { return try Output.jsonResult(json) }
+        Output.note("The agent is locked. `authc unlock` unlocks it.")
+        let end = status.tokensEndAt.map { "at \(WallClock.text($0, now: WallClock.now)) at the latest" }
+        Output.note(
+            Visible.line(
+                "Tokens that programs have already stay valid until they end\(end.map { ", \($0)" } ?? "")."
+                    + " `authc logout --all` revokes them."))
+        return .done
+    }
+
+    private func change(_ options: Options) throws(Failure) -> ExitStatus {
+        // Before anything is opened: otherwise the descriptor could be the agent's socket.
+        var current: String?
+        if let currentFd { current = try FieldArguments.secret(from: currentFd, named: "--current-fd") }
+        var new = passphraseStdin ? try Passphrase.fromInput() : nil
+        let agent = try options.connect(beforeSecrets: true)
+        var triesLeft = StorePassphrase.tries
+        while true {
+            let passphrase =
+                if let new { new } else {
+                    try Passphrase.ask("New passphrase of the lock", isNew: true, options)
+                }
+            do throws(Failure) {
+                let (_, json) = try agent.call(AgentPassphrase(passphrase: passphrase, current: current))
+                if options.json { return try Output.jsonResult(json) }
+                Output.note("The passphrase is set. `authc lock` locks the agent.")
+                return .done
+            } catch {
+                let cause = error.agentError?.cause
+                guard options.canPrompt, triesLeft > 0, cause == "passphrase" || cause == "new_passphrase" else {
+                    var error = error
+                    if cause == "passphrase", current == nil { error.hint = "use --current-fd" }
+                    throw error
+                }
+                triesLeft -= 1
+                if cause == "new_passphrase" {
+                    guard !passphraseStdin else { throw error }
+                    Output.note(Visible.line(error.message))
+                    new = nil
+                } else {
+                    guard currentFd == nil else { throw error }
+                    if current != nil { Output.note(Visible.line(error.message)) }
+                    new = passphrase
+                    current = try Passphrase.ask("Present passphrase of the lock", isNew: false, options)
+                }
+            }
+        }
+    }
+}
+
+struct Unlock: AgentCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Unlock the agent.",
+        discussion: """
+            Asks for the passphrase that `authc lock --set-passphrase` has set. After three wrong ones in five minutes the agent \
+            checks none for five minutes. To open the store of the sessions, use `authc store unlock`.
+            """)
+
+    @OptionGroup var common: AskingOptions
+
+    @Flag(help: "Read the passphrase from standard input.")
+    var passphraseStdin = false
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let agent = try options.connect(beforeSecrets: true)
+        let json = try StorePassphrase.perform(options, fromInput: passphraseStdin, of: "the lock") {
+            passphrase throws(Failure) in
+            let (_, json) = try agent.call(AgentUnlock(passphrase: passphrase))
+            if !options.json { Output.note("The agent is unlocked.") }
+            return json
+        }
+        if options.json { try Output.json(json) }
+        return .done
+    }
+}
