@@ -49,7 +49,8 @@ struct Authc: ParsableCommand {
             Results go to stdout, messages to stderr. Exit status: 0 done, 3 not signed in, 4 keyring locked \
             or unavailable, 64 usage, 65 refused data, 69 no agent, 70 internal, 75 temporary, 76 bad reply, \
             77 refused by policy or the user, 78 bad settings or profile.
-            Manual pages: authc(1), authd(1), authd.toml(5), authd-profile(5), authd-protocol(7), authd-recipes(7).
+            Manual pages: authc(1), authd(1), authd.toml(5), authd-profile(5), authd-policy(5), authd-protocol(7), \
+            authd-recipes(7).
             """,
         version: Release.version,
         subcommands: [
@@ -57,8 +58,8 @@ struct Authc: ParsableCommand {
             Use.self, Token.self, Exec.self, Env.self, Helper.self, Mcp.self, Proxy.self,
             HTTPCommand.self, Whoami.self, Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self,
             ShellInit.self, Provider.self, Network.self, AgentCommands.self,
-            Doctor.self, Stats.self, LogCommand.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self,
-            Lock.self, Unlock.self, Store.self, Export.self, Import.self, Trust.self, Config.self, Completion.self,
-            Redirect.self,
+            Doctor.self, Stats.self, LogCommand.self, Policy.self, Reload.self, Version.self, Request.self, Call.self,
+            Outbox.self, Lock.self, Unlock.self, Store.self, Export.self, Import.self, Trust.self, Config.self,
+            Completion.self, Redirect.self,
         ])
 }

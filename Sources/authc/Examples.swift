@@ -142,6 +142,14 @@ enum Examples {
         "export": ["authc export sessions.authd", "authc export - -s work -r age1example > work.age"],
         "import": ["authc import sessions.authd", "authc import work.age -i key.txt"],
         "trust": ["authc trust -s work", "authc trust -s work --yes"],
+        "policy": ["authc policy show", "authc policy test --as-unit backup.service token.get"],
+        "policy show": ["authc policy show", "authc policy show --json"],
+        "policy test": [
+            "authc policy test --as-unit backup.service token.get",
+            "authc policy test -s work --as-executable /usr/bin/curl api.call --endpoint items.list",
+        ],
+        "policy replay": ["authc policy replay", "authc policy replay new-rules.toml"],
+        "policy apply": ["authc policy apply", "authc policy apply --json"],
         "config": ["authc config edit", "authc config set log_level notice"],
         "config get": ["authc config get http.proxy", "authc config get hook --json"],
         "config set": [

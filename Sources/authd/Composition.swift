@@ -259,7 +259,17 @@ struct Composition: Sendable {
 
         let policy = CurrentPeerPolicy(PeerPolicy.own(allowing: settings.allowedUserIDs))
         let rules = StateBroadcast<ListenerRules>(settings.listenerRules)
+        let (counters, audit) = (AgentCounters(), AuditLog(clock: clock))
         let accessChanges = AccessChanges()
+        let policySources = reader.policySources(stateFolder: claims.stateFolder)
+        let (accessPolicy, policyProblems) = policySources.start()
+        for problem in policyProblems { logger.error("\(problem)") }
+        if !policyProblems.isEmpty {
+            logger.error(
+                "Until this is fixed and authd is reloaded, an access rule refuses account and admin requests.")
+        }
+        let accessRules = PolicyRequests(
+            AccessControl(accessPolicy, changes: accessChanges), from: policySources, audit: audit)
         let signInLimit = SignInLimit(clock: clock, perHour: settings.signInsPerHour)
         let defaultSession = DefaultSessionSettings(
             board: board, folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")),
@@ -268,14 +278,13 @@ struct Composition: Sendable {
         let showsNotices = StateBroadcast<Bool>(settings.notifications)
         let reloader = Reloader(
             current: claims.configuration, read: reader.read, board: board, registry: registry, policy: policy,
-            rules: rules, accessChanges: accessChanges, signInLimit: signInLimit,
+            rules: rules, accessRules: accessRules, accessChanges: accessChanges, signInLimit: signInLimit,
             openExtra: { settings throws(StartRefusal) in
                 try claims.extra.listen(at: try reader.extraSocketPath(settings))
             },
             chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, servesBus: servesBus,
             lock: lockSettings, log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
-        let (counters, audit) = (AgentCounters(), AuditLog(clock: clock))
         let profileCheck = ProfileCheckProcess()
         let trials = ProfileTrials(context: context)
         let signIns = SignInService(
@@ -303,7 +312,7 @@ struct Composition: Sendable {
                         if activity.isInMemoryOnly { throw .sessionsInMemory }
                         return true
                     }
-                }, program: claims.program), audit: audit, signInLimit: signInLimit)
+                }, program: claims.program), policy: accessRules, audit: audit, signInLimit: signInLimit)
         let stop = ShutdownDeadline()
         let listener = Listener(
             socket: socket, extra: claims.extra, executor: executor, dispatcher: dispatcher, board: board,

@@ -48,7 +48,12 @@ struct ConfigurationReader: Sendable {
     /// `--check`: prints each problem in one line. They go to stdout, because the user asked for them; where the manager asked,
     /// with `ExecReload=`, they are errors in the journal.
     func check() -> ExitStatus {
-        let problems = read().problems
+        var problems = read().problems
+        do throws(ProfileProblems) {
+            _ = try PolicyFile.root(AccessDecision.rootFile)
+        } catch {
+            problems += error.problems
+        }
         if AgentLog.isJournal {
             let logger = AgentLog(level: .error).logger()
             for problem in problems { logger.error("\(problem)") }
@@ -57,6 +62,27 @@ struct ConfigurationReader: Sendable {
             if problems.isEmpty { print("ok") }
         }
         return problems.isEmpty ? .done : .badConfiguration
+    }
+
+    /// Where the access rules are.
+    func policySources(stateFolder: String?) -> PolicySources {
+        typealias Problems = PolicySources.PolicyProblems
+        @Sendable func problems(_ failure: ProfileProblems) -> Problems {
+            Problems(failure.problems.map(\.description))
+        }
+        let root = AccessDecision.rootFile
+        return PolicySources(
+            rootPath: root, userPath: paths.policy, stateFolder: stateFolder,
+            readRoot: {
+                Result { () throws(ProfileProblems) in try PolicyFile.root(root) }.mapError(problems)
+            },
+            readUser: { path in
+                Result { () throws(ProfileProblems) in try PolicyFile.text(path) }.mapError(problems)
+            },
+            parseUser: { text, path in
+                Result { () throws(ProfileProblems) in try PolicyReader.read(text, from: .user, file: path) }
+                    .mapError(problems)
+            })
     }
 
     /// What the command line, or else the settings, want for the next start; `nil`: nothing.

@@ -7,8 +7,7 @@ struct HelpTests {
     private static let asking: Set = [
         "login", "register", "logout", "password set", "password change", "password request-reset", "password reset",
         "trust", "lock", "unlock", "store unlock", "store rekey", "store migrate", "export", "import", "call",
-        "provider add", "provider new",
-        "config edit",
+        "provider add", "provider new", "config edit", "policy apply",
     ]
 
     @Test("every command has two examples that its parser accepts, and only the options that have an effect there")

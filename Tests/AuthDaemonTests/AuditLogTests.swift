@@ -34,7 +34,8 @@ struct AuditLogTests {
                 let entries = try Self.list(rig)
                 try #require(entries.count == 2)
                 let entry = entries[0]
-                #expect(entry.method == "token.get" && entry.rule == "default" && entry.error == nil)
+                #expect(entry.method == "token.get" && entry.rule == "default.token" && entry.error == nil)
+                #expect(entry.enforced == nil)
                 #expect(entries.map(\.count) == [3, 3])
                 #expect(entry.session?.text == TestServer.session)
                 #expect(entry.token?.count == 16 && entry.token == entries[1].token)
@@ -259,7 +260,7 @@ struct AuditLogTests {
             #expect(written.allSatisfy { $0.hasPrefix("info: Audit: token.get for shop answered") }, "\(written)")
             #expect(written[0].contains(" purpose=a rule=default \"x\" "), "\(written[0])")
             for field in [
-                "audit=1", "listener=api", "peer_pid=\(getpid())", "rule=default", "token_hash=\(token ?? "")",
+                "audit=1", "listener=api", "peer_pid=\(getpid())", "rule=default.token", "token_hash=\(token ?? "")",
             ] {
                 #expect(written[0].contains(" \(field)"), "\(field)")
             }
@@ -304,7 +305,7 @@ struct AuditLogTests {
         let caller = CallerIdentity(listener: .api, processID: 7, userID: 1000)
         for purpose in ["a", "a", "b", "b"] {
             let request = AuditedRequest(method: "token.get", purpose: purpose)
-            let answered = AnsweredRequest(request: request, caller: caller, rule: AuditEntry.defaultRule)
+            let answered = AnsweredRequest(request: request, caller: caller, rule: "default.token")
             repeated.record(answered, token: nil, generation: 0, in: log)
         }
         repeated.end(in: log)
@@ -321,11 +322,11 @@ struct AuditLogTests {
     func covered() {
         let start = BootInstant(sinceBoot: .seconds(100))
         var request = AuditedRequest(method: "token.get", session: try? SessionName("shop"))
-        let place = AuditLog(clock: BootClock()).record(request, by: nil, rule: AuditEntry.defaultRule)
+        let place = AuditLog(clock: BootClock()).record(request, by: nil, rule: "default.token")
         let caller = CallerIdentity(listener: .api, processID: 7, userID: 1000)
         func entry(_ token: AnsweredRequest.Token?) -> RepeatedEntry {
             let answered = AnsweredRequest(
-                request: request, caller: caller, rule: AuditEntry.defaultRule, token: token)
+                request: request, caller: caller, rule: "default.token", token: token)
             return RepeatedEntry(answered, at: place, began: start, generation: 3)
         }
         #expect(entry(.number(7)).covers(start + .seconds(59), generation: 3))

@@ -21,7 +21,7 @@ struct AuditRecordTests {
         }
     }
 
-    private static func profile(_ name: String) -> ProviderProfile {
+    static func profile(_ name: String) -> ProviderProfile {
         ProviderProfile(
             name: name, title: name, source: "test",
             environments: [ProviderEnvironment(name: "production", baseURL: "https://\(name).example")],

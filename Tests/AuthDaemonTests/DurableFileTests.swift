@@ -114,6 +114,8 @@ struct DurableFileTests {
         let reloader = Reloader(
             current: AgentConfiguration(settings: Settings(), catalog: ProfileCatalog()), read: { readings.next() },
             board: context.board, registry: registry, policy: policy, rules: StateBroadcast(ListenerRules()),
+            accessRules: TestServer.policyRequests(
+                AccessControl(changes: AccessChanges()), folder: folder.path, audit: AuditLog(clock: BootClock())),
             accessChanges: AccessChanges(), signInLimit: SignInLimit(clock: BootClock()), openExtra: { _ in },
             chosen: chosen,
             showsNotices: StateBroadcast<Bool>(true), hooks: StateBroadcast<[Hook]>([]), log: log,

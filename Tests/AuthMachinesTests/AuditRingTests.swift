@@ -7,7 +7,7 @@ import Testing
 struct AuditRingTests {
     private static let start = Moment(boot: BootInstant(sinceBoot: .seconds(10)), wall: WallTime(unixSeconds: 1000))
 
-    private static func entry(_ method: String, rule: String = AuditEntry.defaultRule) -> AuditEntry {
+    private static func entry(_ method: String, rule: String = "default.token") -> AuditEntry {
         AuditEntry(AuditedRequest(method: method), at: start, rule: rule, caller: nil)
     }
 

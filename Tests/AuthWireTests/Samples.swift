@@ -63,7 +63,17 @@ enum Samples {
             SessionImport(bytes: [1, 2, 3], passphrase: secret),
             SessionTrust(session: session, origins: ["https://api.example"]),
             AuditListGet(after: 7, limit: 20),
+            PolicyShow(), policyTest(session), PolicyReplay(text: "enforce = true"),
+            PolicyApply(accepted: "enforce = true"),
         ]
+    }
+
+    private static func policyTest(_ session: SessionName) -> PolicyTest {
+        var test = PolicyTest(method: "api.call", session: session, endpoint: "items.add", scopes: ["a"])
+        (test.executable, test.unit, test.slice) = ("/usr/bin/curl", "backup.service", "app.slice")
+        (test.sandbox, test.label, test.listener) = ("flatpak", "unconfined", "api")
+        (test.terminal, test.loginSession) = (true, false)
+        return test
     }
 
     static func status() throws -> SessionStatus {

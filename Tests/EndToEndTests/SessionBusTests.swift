@@ -73,7 +73,7 @@ struct SessionBusTests {
             #expect(!secret.isEmpty && !monitor.out.text.contains(secret))
 
             let entry = try #require(try AuditList(try await scene.agent.json("log")).entries.last)
-            #expect(entry.listener == "dbus" && entry.method == "token.get" && entry.rule == "default")
+            #expect(entry.listener == "dbus" && entry.method == "token.get" && entry.rule == "default.token")
             #expect(entry.exe?.contains("python") == true && entry.session?.text == "app-template")
             #expect(entry.purpose == "test" && entry.token?.count == 16 && entry.pid != nil)
         }

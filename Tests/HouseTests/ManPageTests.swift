@@ -8,7 +8,7 @@ struct ManPageTests {
 
     @Test("each has a date in its title line")
     func dated() throws {
-        #expect(Self.pages.count == 7)
+        #expect(Self.pages.count == 8)
         for page in Self.pages {
             let title = try #require(page.lines.first { $0.hasPrefix(".TH ") }, "\(page.path)")
             #expect(title.contains(#/^\.TH [A-Z.-]+ [1-8] "20\d\d-[01]\d-[0-3]\d" /#), "\(title)")

@@ -14,7 +14,7 @@ final class Caller {
     weak var socket: ClientSocket?
     /// The label of the security module, if the message bus reported it.
     private let busLabel: String?
-    private let changes: AccessChanges
+    let changes: AccessChanges
     private var known: (generation: Int, identity: CallerIdentity, folder: String?)?
     let repeated = RepeatedEntries()
 
@@ -41,11 +41,27 @@ final class Caller {
             if !isOther { return known.identity }
         }
         let end: PeerEnd? = listener == .dbus ? .bus(label: busLabel) : socket?.openDescriptor.map(PeerEnd.socket)
-        let bare = CallerIdentity(
-            listener: listener, processID: peer.processID, userID: peer.userID, sandbox: confinement?.client.sandbox)
+        let bare = bareIdentity
         guard let (identity, folder) = bare.completed(process?.reference ?? reference, at: end) else { return bare }
         known = (generation, identity, folder)
         return identity
+    }
+
+    /// What is known since the connection.
+    var bareIdentity: CallerIdentity {
+        var identity = CallerIdentity(
+            listener: listener, processID: peer.processID, userID: peer.userID, sandbox: confinement?.client.sandbox)
+        identity.isConfined = confinement != nil
+        return identity
+    }
+
+    /// What is needed for an access rule.
+    func identity(for need: AccessFacts.Need) -> CallerIdentity {
+        switch need {
+        case .connection: bareIdentity
+        case .process: known.flatMap { $0.generation == changes.generation ? $0.identity : nil } ?? identity
+        case .program: identity
+        }
     }
 
     /// Reads the identity of a program that may hide its executable as soon as it gets a response, before it has a secret.
@@ -56,6 +72,22 @@ final class Caller {
     /// The generation of settings and rules.
     var generation: Int { changes.generation }
 
-    /// The rule that decides about its requests.
-    var rule: String { confinement == nil ? AuditEntry.defaultRule : AuditEntry.confinedRule }
+    /// About its plain requests for a token, until the rules or the token change.
+    var plainDecision: PlainDecision?
+}
+
+/// The decision about a connection's plain requests for one token. A class, so that the most frequent request copies nothing.
+final class PlainDecision {
+    let generation: Int
+    /// ``LiveToken/number``
+    let token: UInt64
+    let decision: AccessDecision
+    let isRefused: Bool
+    /// Whom the decision is about, if it tests the program.
+    let program: CallerIdentity?
+
+    init(_ decision: AccessDecision, about token: UInt64, generation: Int, program: CallerIdentity?) {
+        (self.decision, self.token, self.generation, self.program) = (decision, token, generation, program)
+        isRefused = decision.isRefused
+    }
 }

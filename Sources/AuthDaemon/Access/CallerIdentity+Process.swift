@@ -26,6 +26,7 @@ extension CallerIdentity {
         let folder: String
         do throws(ConfinedClient) {
             identity.label = try end.label()
+            identity.isLabelKnown = true
             (folder, _) = try ProcText.folder(of: processID, process: process)
             try identity.readFiles(of: folder)
         } catch {
@@ -52,6 +53,7 @@ extension CallerIdentity {
             unit = group.unit
             slice = group.slice
             loginSession = group.loginSession
+            isGroupKnown = true
         }
         executable = Self.executable(of: folder)
     }

@@ -8,6 +8,8 @@ package struct ConfigurationPaths: Sendable, Equatable {
     package let files: [String]
     /// The folders with profiles.
     package let folders: [String]
+    /// The path of the user's access rules; `nil`: the environment has no home.
+    package let policy: String?
 
     /// - Parameter file: of `--config`: it replaces the user's own file, and the profiles are beside it.
     package init(file: String?, environment: (String) -> String?) {
@@ -21,6 +23,7 @@ package struct ConfigurationPaths: Sendable, Equatable {
             }
         let places = (own.map { [$0] } ?? []) + [Self.system]
         files = file.map { [$0] } ?? places.map { $0 + "/authd.toml" }
+        policy = own.map { $0 + "/policy.toml" }
         folders = places.map { $0 + "/providers" }
     }
 

@@ -18,6 +18,8 @@ package actor Reloader {
     private let registry: SessionRegistry
     private let policy: CurrentPeerPolicy
     private let rules: StateBroadcast<ListenerRules>
+    /// Root's rules; those of the user change only with `policy.apply`.
+    private let accessRules: PolicyRequests
     private let accessChanges: AccessChanges
     private let signInLimit: SignInLimit
     private let openExtra: OpenExtra
@@ -39,7 +41,8 @@ package actor Reloader {
 
     package init(
         current: AgentConfiguration, read: @escaping Read, board: StateBoard, registry: SessionRegistry,
-        policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>, accessChanges: AccessChanges,
+        policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>, accessRules: PolicyRequests,
+        accessChanges: AccessChanges,
         signInLimit: SignInLimit,
         openExtra: @escaping OpenExtra,
         chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, hooks: StateBroadcast<[Hook]>,
@@ -53,6 +56,7 @@ package actor Reloader {
         self.registry = registry
         self.policy = policy
         self.rules = rules
+        self.accessRules = accessRules
         self.accessChanges = accessChanges
         self.signInLimit = signInLimit
         self.openExtra = openExtra
@@ -86,6 +90,7 @@ package actor Reloader {
         inEffect = found.reading
         var changes = found.changes
         changes += await apply(found.configuration)
+        _ = accessRules.use(root: found.rootRules)
         for change in changes { logger.notice("Reloaded: \(change)") }
         if changes.isEmpty { logger.notice("Reloaded: nothing has changed.") }
         return Self.result(changes)
@@ -98,6 +103,7 @@ package actor Reloader {
     private struct Found {
         let reading: Int
         let configuration: AgentConfiguration
+        let rootRules: AccessPolicy.Rules
         let changes: [String]
     }
 
@@ -110,8 +116,11 @@ package actor Reloader {
                 .validation, "The settings or profiles are broken; everything stays as it was.",
                 details: reading.problems.map(\.description))
         }
+        let rootRules = try await accessRules.rootRules()
+        let otherRules = accessRules.differs(root: rootRules) ? ["root's access rules are different"] : []
         return Found(
-            reading: number, configuration: new, changes: ConfigurationChange.list(from: current, to: new))
+            reading: number, configuration: new, rootRules: rootRules,
+            changes: ConfigurationChange.list(from: current, to: new) + otherRules)
     }
 
     private static func result(_ changes: [String]) -> MessageResult {

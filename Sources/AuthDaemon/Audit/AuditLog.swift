@@ -41,11 +41,11 @@ package final class AuditLog: Sendable {
     /// - Returns: the place of the entry.
     @discardableResult
     package func record(
-        _ request: AuditedRequest, by caller: CallerIdentity?, rule: String, error: ErrorKind? = nil,
-        token: Secret? = nil
+        _ request: AuditedRequest, by caller: CallerIdentity?, rule: String, enforced: Bool? = nil,
+        error: ErrorKind? = nil, token: Secret? = nil
     ) -> AuditRing.Place {
         let entry = AuditEntry(
-            request, at: clock.now(), rule: rule, caller: caller, error: error,
+            request, at: clock.now(), rule: rule, enforced: enforced, caller: caller, error: error,
             token: token.map { hasher.hash(of: $0) })
         return inside.withLock { inside in
             let (kept, place, replaced) = inside.ring.append(entry)
@@ -78,6 +78,9 @@ package final class AuditLog: Sendable {
         return AuditList(
             entries: entries.map(\.item), startedAt: started.unixSeconds, dropped: dropped, unlogged: unlogged)
     }
+
+    /// All that are in memory, oldest first.
+    var entries: [AuditEntry] { inside.withLock { $0.ring.entries(after: nil, limit: Int.max) } }
 
     var now: BootInstant { clock.now().boot }
 
@@ -122,7 +125,8 @@ extension AuditEntry {
             "method": "\(item.method)", "rule": "\(item.rule)",
         ]
         let texts: [(String, String?)] = [
-            ("error", item.error?.rawValue), ("session", item.session?.text), ("endpoint", item.endpoint),
+            ("enforced", item.enforced.map { $0 ? "true" : "false" }), ("error", item.error?.rawValue),
+            ("session", item.session?.text), ("endpoint", item.endpoint),
             ("call", item.call), ("origin", item.origin),
             ("read_only", item.readOnly == true ? "true" : nil), ("token_hash", item.token),
             ("listener", item.listener),

@@ -8,14 +8,20 @@ struct AuditTrail: Sendable {
     private let request: AuditedRequest
     private let caller: CallerIdentity
     private let rule: String
+    private let enforced: Bool?
     private let repeated: RepeatedEntries
     private let generation: Int
     private let log: AuditLog
 
-    init(_ request: AuditedRequest, by caller: Caller, in log: AuditLog) {
+    /// No rule was asked.
+    private static let unread = "none"
+
+    /// - Parameter decision: of the access rules; `nil`: the request could not be read, or the hard boundary refuses it.
+    init(_ request: AuditedRequest, by caller: Caller, decision: AccessDecision? = nil, in log: AuditLog) {
         self.request = request
         self.caller = caller.identity
-        rule = caller.rule
+        rule = decision?.rule.id ?? (caller.confinement == nil ? Self.unread : AuditEntry.confinedRule)
+        enforced = decision?.enforced
         repeated = caller.repeated
         generation = caller.generation
         self.log = log
@@ -72,8 +78,15 @@ struct AuditTrail: Sendable {
         _ request: AuditedRequest, _ error: AgentError? = nil, token: Secret? = nil,
         _ name: AnsweredRequest.Token? = nil
     ) {
-        let answered = AnsweredRequest(
-            request: request, caller: caller, rule: rule, error: error.map { $0.kind ?? .internal_ }, token: name)
+        var answered = AnsweredRequest(
+            request: request, caller: caller, rule: rule, enforced: enforced,
+            error: error.map { $0.kind ?? .internal_ }, token: name)
+        switch error?.cause {
+        // It may be another rule than when the request was made.
+        case AccessDecision.cause: (answered.rule, answered.enforced) = (error?.details.first ?? rule, true)
+        case AgentError.confinedCause: answered.enforced = true
+        default: break
+        }
         repeated.record(answered, token: token, generation: generation, in: log)
     }
 }

@@ -9,9 +9,14 @@ extension AuditedRequest {
         TokenGet.name, TokenProof.name, APIRequest.name, APICall.name, UserGet.name, UserUpdate.name,
     ]
 
+    /// Methods of the class `admin` that only read what the agent keeps.
+    fileprivate static let readers: Set<String> = [
+        AuditListGet.name, PolicyShow.name, PolicyTest.name, PolicyReplay.name,
+    ]
+
     /// Whether the audit log has requests of this method.
     static func isAudited(_ method: String, _ access: AccessClass) -> Bool {
-        access == .admin ? method != AuditListGet.name : methods.contains(method)
+        access == .admin ? !readers.contains(method) : methods.contains(method)
     }
 
     /// It names no session. A token for an origin may be another session's.
@@ -34,9 +39,14 @@ extension AuditedRequest {
             self = AuditedRequest(
                 method: Method.name, session: request.session, origin: request.origins.map(Self.list),
                 isReadOnly: request.origins == nil)
+        case let request as PolicyApply:
+            self = AuditedRequest(method: Method.name, isReadOnly: request.accepted == nil)
         case let request as AgentReload: self = AuditedRequest(method: Method.name, isReadOnly: request.check)
         case let request as UserGet: session = request.session
         case let request as UserUpdate: session = request.session
+        case let request as SessionUse: session = request.session
+        case let request as SessionLogout: session = request.session
+        case let request as LoginStart: session = request.session
         case let request as OutboxFlush: session = request.params.session
         case let request as OutboxDrop: session = request.params.session
         case let request as APICall:
@@ -61,4 +71,9 @@ extension AuditedRequest {
         let letters = UInt8(ascii: "A")...UInt8(ascii: "Z")
         return (1...16).contains(method.utf8.count) && method.utf8.allSatisfy(letters.contains) ? method : anyPath
     }
+}
+
+extension AccessDecision {
+    /// Whether the audit log has the decision whatever the method is. Programs that only read what the agent keeps would fill it.
+    func isRecorded(_ method: String) -> Bool { isRefused || isDenied && !AuditedRequest.readers.contains(method) }
 }

@@ -43,7 +43,8 @@ final class RepeatedEntries: Sendable {
                 log.ended(entry.place)
             }
             let place = log.record(
-                answered.request, by: answered.caller, rule: answered.rule, error: answered.error, token: token)
+                answered.request, by: answered.caller, rule: answered.rule, enforced: answered.enforced,
+                error: answered.error, token: token)
             guard !inside.hasEnded else { return }
             if inside.entries.count == Self.most { log.ended(inside.entries.removeFirst().place) }
             inside.entries.append(RepeatedEntry(answered, at: place, began: now, generation: generation))

@@ -13,7 +13,8 @@ struct AnsweredRequest: Hashable, Sendable {
 
     let request: AuditedRequest
     let caller: CallerIdentity
-    let rule: String
+    var rule: String
+    var enforced: Bool?
     var error: ErrorKind?
     var token: Token?
 

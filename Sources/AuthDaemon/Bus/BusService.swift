@@ -242,7 +242,8 @@ final class BusService: BusLinkDelegate {
         lazy var full = fullView
         for client in clients.values where client.sent != nil {
             guard link?.isFull == false else { return }
-            report(client.isConfined ? view(for: client) : full, to: client)
+            let isFiltered = client.isConfined || registry.dispatcher.access.mayHideSessions
+            report(isFiltered ? view(for: client) : full, to: client)
         }
     }
 
@@ -250,7 +251,14 @@ final class BusService: BusLinkDelegate {
 
     /// What this client may see.
     func view(for client: BusClient) -> BusView {
-        guard let confinement = client.caller?.confinement else { return fullView }
+        guard let confinement = client.caller?.confinement else {
+            guard let caller = client.caller, let hidden = HiddenSessions(registry.dispatcher.access, for: caller)
+            else { return fullView }
+            let board = registry.board
+            return BusView(
+                hidden.without(board.statuses()), network: board.network.state,
+                store: hidden.withoutMessage(board.store))
+        }
         let visibility = confinement.visibility
         let listed = visibility.rules.allows(SessionListGet.name, SessionListGet.access)
         let network = visibility.rules.allows(NetworkStatusGet.name, NetworkStatusGet.access)

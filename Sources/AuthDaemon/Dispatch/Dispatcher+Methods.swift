@@ -174,6 +174,21 @@ extension Dispatcher {
         later(AgentPassphrase.self) { call async throws(AgentError) in try await lock.setPassphrase(call) }
     }
 
+    mutating func addPolicy(_ policy: PolicyRequests) {
+        later(PolicyShow.self) { _ async throws(AgentError) in try await policy.show() }
+        onCaller(PolicyTest.self) { [board] call, caller throws(AgentError) in
+            let facts = policy.access.facts(of: caller, for: .program)
+            return .now(.success(try policy.test(call, default: board.status(nil)?.session, by: facts).json))
+        }
+        later(PolicyReplay.self) { call async throws(AgentError) in try await policy.replay(call) }
+        onCaller(PolicyApply.self) { call, caller in
+            let facts = policy.access.facts(of: caller, for: .program)
+            return .later(within: nil) { _ async throws(AgentError) in
+                .value(try await policy.apply(call, by: facts).json)
+            }
+        }
+    }
+
     mutating func addStore(_ store: StoreAdmin) {
         later(StoreUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
         later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }

@@ -7,15 +7,18 @@ import AuthWire
 package struct Dispatcher: Sendable {
     let board: StateBoard
     let audit: AuditLog
+    let access: AccessControl
     private let signInLimit: SignInLimit
     private let providers: ProviderClient
     private var handlers: [String: any MethodHandler] = [:]
 
     package init(
         context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient, outbox: Outbox,
-        store: StoreAdmin, lock: LockService, services: AgentServices, audit: AuditLog, signInLimit: SignInLimit
+        store: StoreAdmin, lock: LockService, services: AgentServices, policy: PolicyRequests, audit: AuditLog,
+        signInLimit: SignInLimit
     ) {
         self.audit = audit
+        access = policy.access
         self.signInLimit = signInLimit
         board = context.board
         providers = context.providers
@@ -28,6 +31,7 @@ package struct Dispatcher: Sendable {
         addStore(store)
         addLock(lock)
         addAudit(audit)
+        addPolicy(policy)
     }
 
     func answer(_ request: RPCRequest, from caller: Caller) -> RequestHandling {
@@ -46,17 +50,40 @@ package struct Dispatcher: Sendable {
                 return .now(.failure(error))
             }
         }
-        guard handler.isAudited else { return handler.answer(request.params, from: caller, describing: { _ in }) }
         var described: AuditedRequest?
-        let handling = handler.answer(request.params, from: caller) { request in
-            described = AuditedRequest(request) { profile(of: $0) }
+        var decided: (request: AccessRequest, decision: AccessDecision)?
+        var handling = handler.answer(
+            request.params, from: caller,
+            describing: { request in
+                if handler.isAudited { described = AuditedRequest(request) { profile(of: $0) } }
+            },
+            deciding: { request throws(AgentError) in
+                let made = self.decision(about: request, by: caller)
+                decided = made
+                if made.decision.isRecorded(made.request.method), described == nil {
+                    described = AuditedRequest(request) { profile(of: $0) }
+                }
+                if made.decision.isRefused { throw made.decision.error(made.request.method) }
+                return access.policy.testsSessions ? made.request.target.name : nil
+            })
+        handling = HiddenSessions(access, for: caller)?.filtering(handling, of: request.method) ?? handling
+        guard handler.isAudited || decided?.decision.isRecorded(request.method) == true else { return handling }
+        if let decided, caller.confinement == nil {
+            handling = DecidedRequest(decided.request, decided.decision, by: caller, in: access).guarding(handling)
         }
         var audited = described ?? AuditedRequest(method: request.method)
         // A request that cannot be read may name any session, and a confined client has a default session of its own.
         if described?.meansDefaultSession == true, caller.confinement == nil {
             audited.session = board.status(nil)?.session
         }
-        return AuditTrail(audited, by: caller, in: audit).recording(handling)
+        return AuditTrail(audited, by: caller, decision: decided?.decision, in: audit).recording(handling)
+    }
+
+    private func decision(
+        about request: any AgentMethod, by caller: Caller
+    ) -> (request: AccessRequest, decision: AccessDecision) {
+        let request = AccessRequest(request, default: board.status(nil)?.session)
+        return (request, access.decision(about: request, by: caller))
     }
 
     /// `nil`: the agent is not locked, or serves this method all the same. Other classes than `status` are use of the agent.
@@ -87,6 +114,13 @@ package struct Dispatcher: Sendable {
     /// Any handler.
     mutating func on<Method: AgentMethod>(
         _: Method.Type, _ answer: @escaping @Sendable (Method) throws(AgentError) -> RequestHandling
+    ) {
+        onCaller(Method.self) { request, _ throws(AgentError) in try answer(request) }
+    }
+
+    /// Any handler that needs to know who calls.
+    mutating func onCaller<Method: AgentMethod>(
+        _: Method.Type, _ answer: @escaping @Sendable (Method, Caller) throws(AgentError) -> RequestHandling
     ) {
         handlers[Method.name] = Handler(reply: answer)
     }
@@ -138,44 +172,50 @@ package struct Dispatcher: Sendable {
 private protocol MethodHandler: Sendable {
     var access: AccessClass { get }
     var isAudited: Bool { get }
-    /// - Parameter describe: gets the request, if it can be read.
+    /// - Parameters:
+    ///   - describe: gets the request, if it can be read.
+    ///   - decide: throws if a rule refuses the request, and returns the session that it decided about.
     func answer(
-        _ params: JSON?, from caller: Caller, describing describe: (any AgentMethod) -> Void
+        _ params: JSON?, from caller: Caller, describing describe: (any AgentMethod) -> Void,
+        deciding decide: (any AgentMethod) throws(AgentError) -> SessionName?
     ) -> RequestHandling
 }
 
 private struct Handler<Method: AgentMethod>: MethodHandler {
-    let reply: @Sendable (Method) throws(AgentError) -> RequestHandling
+    let reply: @Sendable (Method, Caller) throws(AgentError) -> RequestHandling
 
     var access: AccessClass { Method.access }
     var isAudited: Bool { AuditedRequest.isAudited(Method.name, Method.access) }
 
     func answer(
-        _ params: JSON?, from caller: Caller, describing describe: (any AgentMethod) -> Void
+        _ params: JSON?, from caller: Caller, describing describe: (any AgentMethod) -> Void,
+        deciding decide: (any AgentMethod) throws(AgentError) -> SessionName?
     ) -> RequestHandling {
         do throws(AgentError) {
             let handling: RequestHandling
             if let confinement = caller.confinement {
-                handling = try answer(params, within: confinement, describing: describe)
+                try confinement.check(Method.name, Method.access)
+                var request = try Method(params: params)
+                // Also if it is refused.
+                defer { describe(request) }
+                let confined = try confinement.confine(&request)
+                _ = try decide(request)
+                handling = confinement.guarding(try reply(request, caller), of: confined)
             } else {
-                let request = try Method(params: params)
+                var request = try Method(params: params)
                 describe(request)
-                handling = try reply(request)
+                // The default session may be another one when the request is carried out.
+                if let session = try decide(request), var scoped = request as? any SessionScoped,
+                    scoped.session == nil
+                {
+                    scoped.session = session
+                    if let named = scoped as? Method { request = named }
+                }
+                handling = try reply(request, caller)
             }
             return LockRules.serves(Method.name, Method.access) ? handling.continuingWhenLocked() : handling
         } catch {
             return .now(.failure(caller.confinement?.visibility.error(error) ?? error))
         }
-    }
-
-    private func answer(
-        _ params: JSON?, within confinement: Confinement, describing describe: (any AgentMethod) -> Void
-    ) throws(AgentError) -> RequestHandling {
-        try confinement.check(Method.name, Method.access)
-        var request = try Method(params: params)
-        // Also if it is refused.
-        defer { describe(request) }
-        let confined = try confinement.confine(&request)
-        return confinement.guarding(try reply(request), of: confined)
     }
 }

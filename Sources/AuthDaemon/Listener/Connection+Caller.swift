@@ -15,7 +15,8 @@ extension Connection {
 
     /// A token that was returned for a request in the usual form. It is the most frequent one, so counting one more allocates
     /// nothing.
-    func recordRepeatable(_ token: LiveToken) {
+    /// - Parameter plain: that has allowed it.
+    func recordRepeatable(_ token: LiveToken, _ plain: PlainDecision) {
         let (audit, generation) = (registry.dispatcher.audit, caller.generation)
         if let now = token.askedAt,
             caller.repeated.count(plain: token.number, at: now, generation: generation, in: audit)
@@ -24,7 +25,7 @@ extension Connection {
         }
         let answered = AnsweredRequest(
             request: AuditedRequest(method: TokenGet.name, session: token.session), caller: caller.identity,
-            rule: caller.rule, token: .number(token.number))
+            rule: plain.decision.rule.id, enforced: plain.decision.enforced, token: .number(token.number))
         caller.repeated.record(answered, token: token.token, generation: generation, in: audit)
     }
 }

@@ -130,12 +130,14 @@ extension Connection {
         }
     }
 
-    /// Whether the token was in memory.
+    /// Whether the token was in memory, and no rule refuses it.
     func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
         guard confinement == nil, let token = registry.liveToken(plain.session) else { return false }
+        let decision = registry.dispatcher.access.plainDecision(about: token, by: caller)
+        guard !decision.isRefused else { return false }
         registry.counters.request()
         Self.write(token, id: plain.id, of: line, to: &outgoing)
-        recordRepeatable(token)
+        recordRepeatable(token, decision)
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
         return true
     }

@@ -150,7 +150,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
                 try subscriptions.add(params)
                 if hasProcessEnded { unsubscribe() } else { registry.follow(self) }
                 deliver(.success(.value([:])), to: place)
-                let snapshot = registry.snapshot(for: params.session, confinement)
+                let snapshot = registry.snapshot(for: params.session, caller)
                 if isConfined { sent.record(snapshot) }
                 send(RPCReply.notification(snapshot))
             } catch {

@@ -340,6 +340,10 @@ final class ConnectionRegistry {
         var visible: AgentEvent??
         for connection in followers.values where connection.subscriptions.matches(event) {
             guard let confinement = connection.confinement else {
+                if let hidden = HiddenSessions(dispatcher.access, for: connection.caller) {
+                    if hidden.allow(event) { connection.send(event: hidden.line(of: event)) }
+                    continue
+                }
                 let bytes = line ?? RPCReply.notification(event).serialized()
                 line = bytes
                 connection.send(event: bytes)
@@ -354,19 +358,17 @@ final class ConnectionRegistry {
         }
     }
 
-    // MARK: Memory
-
     /// The answer to the most frequent request.
     func liveToken(_ session: SessionName?) -> LiveToken? {
         board.liveToken(session, minValid: nil, at: clock.now().boot)
     }
 
-    func snapshot(for session: SessionName?, _ confinement: Confinement?) -> AgentEvent {
-        if let confinement { return confinement.visibility.snapshot(of: session, board, at: clock.now().wall) }
-        let statuses = board.statuses().filter { session == nil || $0.session == session }
-        return AgentEvent(
-            snapshot: statuses, network: board.network, store: board.store, lock: board.lock,
-            at: clock.now().wall.unixSeconds)
+    func snapshot(for session: SessionName?, _ caller: Caller) -> AgentEvent {
+        if let confinement = caller.confinement {
+            return confinement.visibility.snapshot(of: session, board, at: clock.now().wall)
+        }
+        let hidden = HiddenSessions(dispatcher.access, for: caller)
+        return HiddenSessions.snapshot(of: session, board, without: hidden, at: clock.now().wall)
     }
 
     // MARK: Stopping

@@ -31,7 +31,7 @@ package struct AuditRing: Sendable {
     package mutating func append(_ entry: AuditEntry) -> (AuditEntry, Place, replaced: AuditEntry?) {
         lastNumber += 1
         let entry = entry.numbered(lastNumber)
-        let isConfined = entry.rule == AuditEntry.confinedRule
+        let isConfined = entry.isConfined
         let (index, replaced) = isConfined ? confined.append(entry) : own.append(entry)
         return (entry, Place(number: lastNumber, isConfined: isConfined, index: index), replaced)
     }

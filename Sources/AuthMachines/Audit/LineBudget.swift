@@ -17,7 +17,7 @@ package struct LineBudget: Sendable {
     /// - Returns: whether this entry is written.
     package mutating func allows(_ entry: AuditEntry, at now: BootInstant) -> Bool {
         if start.map({ now - $0 >= Self.window }) ?? true { (start, used, confinedUsed) = (now, 0, 0) }
-        let isConfined = entry.rule == AuditEntry.confinedRule
+        let isConfined = entry.isConfined
         guard used < Self.limit, !isConfined || confinedUsed < Self.confinedLimit else { return false }
         used += 1
         if isConfined { confinedUsed += 1 }

@@ -67,10 +67,8 @@ package struct AuditedRequest: Sendable, Hashable {
 
 /// One entry of the audit log. A request that a client repeats is counted in the entry of the first one.
 package struct AuditEntry: Sendable, Equatable {
-    /// The rule that allows the user's own programs everything.
-    package static let defaultRule = "default"
     /// `[listener.extra]` of the settings.
-    package static let confinedRule = "listener.extra"
+    package static let confinedRule = AccessPolicy.boundary.id
     /// The agent did it, at a signal.
     package static let signalRule = "signal"
 
@@ -79,6 +77,8 @@ package struct AuditEntry: Sendable, Equatable {
     package let at: Moment
     package let request: AuditedRequest
     package let rule: String
+    /// Whether a denial by the rule was enforced; `nil`: the rule allows the request.
+    package let enforced: Bool?
     /// `nil`: the agent itself.
     package let caller: CallerIdentity?
     /// `nil`: the request was answered.
@@ -92,17 +92,20 @@ package struct AuditEntry: Sendable, Equatable {
     package var hasEnded = false
 
     package init(
-        _ request: AuditedRequest, at: Moment, rule: String, caller: CallerIdentity?, error: ErrorKind? = nil,
-        token: String? = nil
+        _ request: AuditedRequest, at: Moment, rule: String, enforced: Bool? = nil, caller: CallerIdentity?,
+        error: ErrorKind? = nil, token: String? = nil
     ) {
         self.at = at
         self.request = request
-        self.rule = rule
+        (self.rule, self.enforced) = (rule, enforced)
         self.caller = caller.map(Self.shortened)
         self.error = error
         self.token = token
         last = at.boot
     }
+
+    /// It must not replace entries of others.
+    package var isConfined: Bool { rule == Self.confinedRule || caller?.isConfined == true }
 
     /// The kernel allows paths of 4,095 bytes.
     private static func shortened(_ caller: CallerIdentity) -> CallerIdentity {
@@ -123,7 +126,7 @@ package struct AuditEntry: Sendable, Equatable {
         var item = AuditItem(number: number, at: at.wall.unixSeconds, method: request.method, rule: rule)
         item.count = count
         item.lastAt = count > 1 ? at.date(of: last).unixSeconds : nil
-        item.error = error
+        (item.enforced, item.error) = (enforced, error)
         item.session = request.session
         (item.scopes, item.audience, item.purpose) = (request.scopes, request.audience, request.purpose)
         (item.endpoint, item.call) = (request.endpoint, request.call)

@@ -4,8 +4,9 @@ internal import Glibc
 
 /// Reads a configuration file: a regular file of limited size.
 enum TextFile {
+    /// - Parameter owner: the only user who may own and change it; `nil`: this user or root, and their private groups.
     /// - Returns: its text; `nil` if the file is missing.
-    static func read(_ path: String) throws(ProfileProblems) -> String? {
+    static func read(_ path: String, ownedBy owner: UInt32? = nil) throws(ProfileProblems) -> String? {
         // O_NONBLOCK: opening a pipe must not block the agent.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -18,13 +19,17 @@ enum TextFile {
             throw problem(path, "a regular file", "something else")
         }
         // A user who can change it decides where passwords are sent.
-        guard [geteuid(), 0].contains(status.st_uid) else {
-            throw problem(path, "a file owned by you or root", "a file of user \(status.st_uid)")
+        guard (owner.map { [$0] } ?? [geteuid(), 0]).contains(status.st_uid) else {
+            let owners = owner.map { $0 == 0 ? "root" : "user \($0)" } ?? "you or root"
+            throw problem(path, "a file owned by \(owners)", "a file of user \(status.st_uid)")
         }
         guard status.st_mode & S_IWOTH == 0 else {
             throw problem(path, "a file that others cannot change (`chmod o-w`)", "a file that everybody can change")
         }
-        guard status.st_mode & S_IWGRP == 0 || PrivateGroup.isPrivate(status.st_gid, of: status.st_uid) else {
+        guard
+            status.st_mode & S_IWGRP == 0
+                || owner == nil && PrivateGroup.isPrivate(status.st_gid, of: status.st_uid)
+        else {
             throw problem(
                 path, "a file that others cannot change (`chmod g-w`)", "one that group \(status.st_gid) can")
         }

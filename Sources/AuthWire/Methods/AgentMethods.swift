@@ -21,6 +21,7 @@ package enum AgentMethods {
         StoreUnlock.self, StoreRekey.self, StoreMigrate.self,
         SessionExport.self, SessionImport.self, SessionTrust.self,
         AuditListGet.self,
+        PolicyShow.self, PolicyTest.self, PolicyReplay.self, PolicyApply.self,
     ]
 
     package static func named(_ name: String) -> (any AgentMethod.Type)? { all.first { $0.name == name } }

@@ -7,6 +7,8 @@ public struct AuditItem: WireObject {
     public var method = ""
     /// The rule that decided.
     public var rule = ""
+    /// Whether a denial by the rule was enforced; `nil`: the rule allows the request.
+    public var enforced: Bool?
     /// `nil`: the request was answered.
     public var error: ErrorKind?
     /// How often the client has made this request, until ``lastAt``.
@@ -52,6 +54,7 @@ public struct AuditItem: WireObject {
         try visitor.required("at", &at, .instant)
         try visitor.required("method", &method, .string)
         try visitor.required("rule", &rule, .string)
+        try visitor.optional("enforced", &enforced, .bool)
         try visitor.optional("error", &error, .word)
         try visitor.written("count", &count, .count)
         try visitor.optional("last_at", &lastAt, .instant)

@@ -21,7 +21,7 @@ struct AuditText {
     private func cells(_ entry: AuditItem) -> [String] {
         let time =
             screen.isTerminal ? WallClock.text(entry.at, now: now, withSeconds: true) : WallClock.utc(entry.at)
-        let result = entry.error?.rawValue ?? "ok"
+        let result = (entry.error?.rawValue ?? "ok") + (entry.enforced == false ? " (would be denied)" : "")
         return [
             time, entry.method, entry.session?.text ?? "-", entry.count > 1 ? "\(result) \(entry.count)x" : result,
             who(entry) + what(entry),
@@ -40,7 +40,8 @@ struct AuditText {
     private func what(_ entry: AuditItem) -> String {
         [
             entry.call ?? entry.endpoint, entry.scopes.map { "scopes \($0)" }, entry.audience.map { "audience \($0)" },
-            entry.origin.map { "origin \($0)" }, entry.readOnly == true ? "nothing changed" : nil,
+            entry.origin.map { "origin \($0)" }, entry.enforced != nil ? "rule \(entry.rule)" : nil,
+            entry.readOnly == true ? "nothing changed" : nil,
             entry.purpose.map { "claimed purpose: \($0)" },
         ].compactMap { $0.map { ": " + $0 } }.joined()
     }

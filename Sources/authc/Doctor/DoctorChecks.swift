@@ -42,6 +42,22 @@ enum DoctorChecks {
         ).reported(.problems(error.details))
     }
 
+    static func rules(_ policy: PolicyInfo) -> [Finding] {
+        var findings = policy.problems.map { Finding.problem(.rules, .badSettings, $0, hint: "fix this file") }
+        if policy.unapplied {
+            findings.append(
+                .note(
+                    .rules, "\(policy.userFile ?? "policy.toml") has changes that are not in use",
+                    hint: "`authc policy apply` shows and applies them"))
+        }
+        let own = policy.rules.count { !$0.rule.hasPrefix("default.") }
+        if own > 0 || policy.enforced {
+            let effect = policy.enforced ? "enforced" : "recorded only"
+            findings.append(.ok(.rules, "\(own) besides the built-in ones, \(effect)"))
+        }
+        return findings
+    }
+
     static func store(_ store: StoreInfo) -> Finding {
         let name = StatusCard.spaced(store.kind.rawValue)
         let who = store.process.map { " (\($0.name.map { $0 + ", " } ?? "")process \($0.pid))" } ?? ""

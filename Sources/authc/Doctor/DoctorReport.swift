@@ -67,7 +67,8 @@ struct DoctorReport {
             let agent = try options.connect()
             let info = try agent.call(AgentInfoGet()).value
             self.info = info
-            findings += [DoctorChecks.agent(info), try settings(agent), DoctorChecks.store(info.store)]
+            findings += [DoctorChecks.agent(info), try settings(agent)]
+            findings += try rules(agent) + [DoctorChecks.store(info.store)]
             subject = .network
             let network = try agent.call(NetworkStatusGet()).value
             self.network = network
@@ -89,6 +90,19 @@ struct DoctorReport {
         } catch {
             guard let agentError = error.agentError, agentError.kind == .validation else { throw error }
             return DoctorChecks.settings(broken: agentError)
+        }
+    }
+
+    /// Nothing if the agent has built-in rules only, or is of a version without rules.
+    private func rules(_ agent: Agent) throws(Failure) -> [Finding] {
+        do throws(Failure) {
+            return DoctorChecks.rules(try agent.call(PolicyShow()).value)
+        } catch {
+            switch error.agentError?.kind {
+            case .unsupported: return []
+            case .denied: return [.note(.rules, "a rule does not allow this program to read the access rules")]
+            default: throw error
+            }
         }
     }
 

@@ -28,6 +28,7 @@ struct TestServer: Sendable {
     let audit: AuditLog
     let changes: AccessChanges
     let lock: LockService
+    let access: AccessControl
     let executor: SocketExecutor
     let time: ManualTime?
     let stop: @Sendable () async -> Void
@@ -54,12 +55,14 @@ struct TestServer: Sendable {
     /// - Parameters:
     ///   - names: of its sessions; all have the same token.
     ///   - rules: for the extra socket.
+    ///   - accessPolicy: root's and the user's rules.
     ///   - time: for the connections; by default the system's.
     ///   - parse: parses long lines.
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
         names: [String] = [session], catalog: ProfileCatalog = ProfileCatalog(),
-        rules: ListenerRules = ListenerRules(), signInsPerHour: Int = Settings.defaultSignInsPerHour,
+        rules: ListenerRules = ListenerRules(), accessPolicy: AccessPolicy = AccessPolicy(),
+        signInsPerHour: Int = Settings.defaultSignInsPerHour,
         time: ManualTime? = nil,
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
@@ -100,6 +103,8 @@ struct TestServer: Sendable {
                 context: context, registry: registry, storage: storage, signIns: signIns,
                 store: LockFiles(in: folder.path + "/state", cost: PassphraseCost(logarithm: 10)),
                 endAccepted: publisher.endAcceptedRequests, log: { _ in }))
+        let access = AccessControl(accessPolicy, changes: changes)
+        let policyRequests = policyRequests(access, folder: folder.path, audit: audit)
         let listener = Listener(
             socket: socket, extra: extra, executor: executor,
             dispatcher: Dispatcher(
@@ -113,8 +118,8 @@ struct TestServer: Sendable {
                     dependencies: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, configuredStore: { nil }, choose: { _ in }, moves: nil,
                         bundles: PassphraseBundles())),
-                lock: lock,
-                services: services, audit: audit, signInLimit: SignInLimit(clock: clock, perHour: signInsPerHour)),
+                lock: lock, services: services, policy: policyRequests, audit: audit,
+                signInLimit: SignInLimit(clock: clock, perHour: signInsPerHour)),
             board: context.board, policy: CurrentPeerPolicy(policy), rules: broadcast,
             changes: changes, publisher: publisher, limits: limits,
             counters: counters,
@@ -126,8 +131,8 @@ struct TestServer: Sendable {
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = TestServer(
             path: socket.path, extraPath: extraPath, rules: broadcast, board: context.board, sessions: sessions,
-            counters: counters, publisher: publisher, audit: audit, changes: changes, lock: lock, executor: executor,
-            time: time,
+            counters: counters, publisher: publisher, audit: audit, changes: changes, lock: lock, access: access,
+            executor: executor, time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await loader.run() }
@@ -146,6 +151,15 @@ struct TestServer: Sendable {
             }
         }
         await executor.stop()
+    }
+
+    /// Without files of rules.
+    static func policyRequests(_ access: AccessControl, folder: String, audit: AuditLog) -> PolicyRequests {
+        let none = AccessPolicy.Rules()
+        let sources = PolicySources(
+            rootPath: folder + "/root-policy.toml", userPath: nil, stateFolder: nil, readRoot: { .success(none) },
+            readUser: { _ in .success(nil) }, parseUser: { _, _ in .success(none) })
+        return PolicyRequests(access, from: sources, audit: audit)
     }
 
     private static func record(named name: String, at now: WallTime) throws -> SessionRecord {

@@ -1,0 +1,68 @@
+import AuthMachines
+package import AuthModel
+import AuthWire
+import Glibc
+import Synchronization
+
+/// The access rules in use. Each request is decided here, whatever its form. Any thread uses it.
+package final class AccessControl: Sendable {
+    private let inside: Mutex<AccessPolicy>
+    private let changes: AccessChanges
+    let ownUserID: UInt32
+
+    /// - Parameter changes: notified of other rules.
+    package init(_ policy: AccessPolicy = AccessPolicy(), changes: AccessChanges, ownUserID: UInt32 = geteuid()) {
+        inside = Mutex(policy)
+        self.changes = changes
+        self.ownUserID = ownUserID
+    }
+
+    package var policy: AccessPolicy { inside.withLock { $0 } }
+
+    /// Replaces rules. Decisions made with earlier ones are made again.
+    package func change(_ change: @Sendable (inout AccessPolicy) -> Void) {
+        inside.withLock { change(&$0) }
+        changes.changed()
+    }
+
+    // MARK: Decisions
+
+    /// On the sockets' thread.
+    func decision(about request: AccessRequest, by caller: Caller) -> AccessDecision {
+        policy.decision(about: request) { self.facts(of: caller, for: $0) }
+    }
+
+    func facts(of caller: Caller, for need: AccessFacts.Need) -> AccessFacts {
+        AccessFacts(caller.identity(for: need), ownUserID: ownUserID)
+    }
+
+    /// The decision about a plain request for this token. It costs a comparison unless the rules, the token or, if a rule tests
+    /// it, the program has changed.
+    func plainDecision(about token: LiveToken, by caller: Caller) -> PlainDecision {
+        let generation = caller.generation
+        if let known = caller.plainDecision, known.token == token.number, known.generation == generation {
+            guard let program = known.program else { return known }
+            if program == caller.identity { return known }
+        }
+        var request = AccessRequest(method: TokenGet.name, access: TokenGet.access, target: .named(token.session))
+        request.scopes = .all
+        let decision = decision(about: request, by: caller)
+        let made = PlainDecision(
+            decision, about: token.number, generation: generation,
+            program: decision.testsProgram ? caller.identity : nil)
+        caller.plainDecision = made
+        return made
+    }
+
+    // MARK: What is hidden
+
+    /// Whether some session may be hidden from a client that is not confined.
+    var mayHideSessions: Bool { policy.mayHideSessions }
+
+    /// Whether the client may read the status of the session.
+    func hides(_ session: SessionName, from caller: Caller) -> Bool {
+        let request = AccessRequest(
+            method: SessionStatusGet.name, access: SessionStatusGet.access, target: .named(session))
+        return decision(about: request, by: caller).isRefused
+    }
+}

@@ -1,0 +1,55 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// A request that was allowed: what a rule decides once more when the result is known.
+struct DecidedRequest: Sendable {
+    let request: AccessRequest
+    let decision: AccessDecision
+    /// What was known about the caller when the request was made.
+    private let facts: AccessFacts
+    private let generation: Int
+    private let changes: AccessChanges
+    private let access: AccessControl
+
+    /// - Parameter changes: of ``access``.
+    init(_ request: AccessRequest, _ decision: AccessDecision, by caller: Caller, in access: AccessControl) {
+        (self.request, self.decision, self.access) = (request, decision, access)
+        facts = access.facts(of: caller, for: .program)
+        generation = caller.generation
+        changes = caller.changes
+    }
+
+    /// Only results that a program may keep are decided again. `policy.apply` and `agent.reload` change the rules themselves.
+    private var isGuarded: Bool { [.token, .act].contains(request.access) || request.method == SessionExport.name }
+
+    /// The same handling, whose result is returned only if the rules allow it then.
+    func guarding(_ handling: RequestHandling) -> RequestHandling {
+        guard isGuarded else { return handling }
+        switch handling {
+        case .live(let token):
+            guard let refusal = refusal(of: token.session) else { return handling }
+            return .now(.failure(refusal))
+        case .later(let limit, let work, let trail, let endsAtLock):
+            return .later(
+                within: limit,
+                { end async throws(AgentError) in
+                    let payload = try await work(end)
+                    var session: SessionName?
+                    if case .token(let token) = payload { session = token.session }
+                    if let refusal = refusal(of: session) { throw refusal }
+                    return payload
+                }, trail, endsAtLock: endsAtLock)
+        default: return handling
+        }
+    }
+
+    /// - Parameter session: of the token, which may be another one than the request has named.
+    private func refusal(of session: SessionName?) -> AgentError? {
+        var request = request
+        if let session { request.target = .named(session) }
+        guard request != self.request || changes.generation != generation else { return nil }
+        let decision = access.policy.decision(about: request) { _ in facts }
+        return decision.isRefused ? decision.error(request.method) : nil
+    }
+}

@@ -1,0 +1,197 @@
+import AuthConcurrency
+import AuthFiles
+import AuthMachines
+package import AuthModel
+package import AuthWire
+
+/// Answers `policy.*`, and applies other rules.
+package struct PolicyRequests: Sendable {
+    let access: AccessControl
+    private let sources: PolicySources
+    private let audit: AuditLog
+    /// One thread, so that one change follows the other.
+    private let disk = BlockingThread()
+
+    package init(_ access: AccessControl, from sources: PolicySources, audit: AuditLog) {
+        (self.access, self.sources, self.audit) = (access, sources, audit)
+    }
+
+    // MARK: Root's rules
+
+    /// Reads root's file.
+    /// - Throws: `validation` with each problem.
+    package func rootRules() async throws(AgentError) -> AccessPolicy.Rules {
+        try await onDisk { [sources] in sources.readRoot() }.mapError { AgentError.broken(sources.rootPath, $0.texts) }
+            .get()
+    }
+
+    /// - Returns: whether they differ from those before.
+    package func use(root rules: AccessPolicy.Rules) -> Bool {
+        guard access.policy.root != rules else { return false }
+        access.change { $0.root = rules }
+        return true
+    }
+
+    package func differs(root rules: AccessPolicy.Rules) -> Bool { access.policy.root != rules }
+
+    // MARK: Requests
+
+    func show() async throws(AgentError) -> PolicyInfo {
+        let (user, applied, root) = try await onDisk { [sources] in
+            (sources.userText(), sources.applied(), sources.readRoot())
+        }
+        var problems: [String] = []
+        if case .failure(let failure) = root { problems += failure.texts }
+        if case .failure(let failure) = applied { problems += failure.texts }
+        if case .failure(let failure) = user { problems += failure.texts }
+        let policy = access.policy
+        let isApplied = (try? user.get()) == (try? applied.get().text)
+        return PolicyInfo(
+            enforced: policy.isEnforced, rules: policy.all.map(\.item), rootFile: sources.rootPath,
+            userFile: sources.userPath, unapplied: !isApplied, problems: problems)
+    }
+
+    /// - Parameter caller: whom the request is about if it describes no program.
+    func test(
+        _ call: PolicyTest, default session: SessionName?, by caller: AccessFacts
+    ) throws(AgentError) -> PolicyVerdict {
+        guard let method = AgentMethods.named(call.method) else { throw .methodNotFound(call.method) }
+        var request = AccessRequest(method: call.method, access: method.access)
+        let isAboutSession = method.memberList.contains { $0.name == "session" }
+        if let named = call.session {
+            request.target = .named(named)
+        } else if isAboutSession {
+            request.target = session.map(AccessRequest.Target.named) ?? .any
+        }
+        request.endpoint = call.endpoint
+        if call.method == TokenGet.name { request.scopes = call.scopes.map(AccessRequest.Scopes.listed) ?? .all }
+        let facts = try call.facts() ?? caller
+        var steps: [PolicyStep] = []
+        let decision = access.policy.decision(
+            about: request, by: { _ in facts }, noting: { steps.append(PolicyStep($0.id, $1)) })
+        return PolicyVerdict(
+            allowed: !decision.isDenied, enforced: decision.isEnforced, rule: decision.rule.id,
+            reason: decision.rule.reason, unknown: decision.unknown, steps: steps)
+    }
+
+    func replay(_ call: PolicyReplay) async throws(AgentError) -> PolicyReplayed {
+        let file = sources.userPath ?? "policy.toml"
+        let new = try await onDisk { [sources] () -> PolicySources.Parsed in
+            let text = call.text.map(Result.success) ?? sources.userText()
+            return text.flatMap { sources.parseUser($0, call.text == nil ? file : "policy.toml") }
+        }.mapError { AgentError.broken(file, $0.texts) }.get()
+        let former = access.policy
+        let later = AccessPolicy(root: former.root, user: new)
+        var compared = 0
+        let differences: [PolicyDifference] = audit.entries.compactMap { entry in
+            guard let caller = entry.caller, let request = AccessRequest(entry.request) else { return nil }
+            compared += 1
+            let facts = AccessFacts(caller, ownUserID: access.ownUserID)
+            let (old, new) = (
+                former.decision(about: request) { _ in facts }, later.decision(about: request) { _ in facts }
+            )
+            guard old.result != new.result else { return nil }
+            return PolicyDifference(
+                entry.item, formerRule: old.rule.id, formerResult: old.result, rule: new.rule.id, result: new.result)
+        }
+        return PolicyReplayed(entries: compared, changes: differences)
+    }
+
+    /// - Parameter caller: who applies the rules.
+    func apply(_ call: PolicyApply, by caller: AccessFacts) async throws(AgentError) -> PolicyChange {
+        let file = sources.userPath ?? "policy.toml"
+        let (user, former) = try await onDisk { [sources] in (sources.userText(), sources.applied()) }
+        let text = try user.mapError { AgentError.broken(file, $0.texts) }.get()
+        let rules = try sources.parseUser(text, file).mapError { AgentError.broken(file, $0.texts) }.get()
+        // A broken copy is shown as none.
+        let formerText = (try? former.get().text) ?? ""
+        var change = PolicyChange(former: formerText, text: text, applied: false, locksOut: false)
+        let later = AccessPolicy(root: access.policy.root, user: rules)
+        let again = AccessRequest(method: PolicyApply.name, access: PolicyApply.access)
+        change.locksOut = later.decision(about: again) { _ in caller }.isRefused
+        guard let accepted = call.accepted else { return change }
+        guard accepted == text else {
+            throw AgentError(
+                .conflict, "\(file) has changed since it was shown: run `authc policy apply` again.")
+        }
+        // Also if the client has gone: what is stored is in use.
+        let stored = await disk.complete { [access, sources] in
+            let stored = sources.apply(text)
+            if case .success = stored { access.change { $0.user = rules } }
+            return stored
+        }
+        if case .failure(let failure) = stored { throw .internalError("The rules are not in use: \(failure).") }
+        change.applied = true
+        return change
+    }
+
+    private func onDisk<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value
+    ) async throws(AgentError) -> Value {
+        guard let value = await disk.run(work) else { throw .callerGone }
+        return value
+    }
+}
+
+extension AgentError {
+    fileprivate static func broken(_ file: String, _ problems: [String]) -> AgentError {
+        AgentError(.validation, "The access rules in \(file) are broken; nothing is changed.", details: problems)
+    }
+}
+
+extension PolicyTest {
+    /// The facts about the program that is described; `nil` if none is.
+    fileprivate func facts() throws(AgentError) -> AccessFacts? {
+        let texts = [executable, unit, slice, sandbox, label, listener]
+        guard texts.contains(where: { $0 != nil }) || terminal != nil || loginSession != nil else { return nil }
+        var facts = AccessFacts()
+        if let listener {
+            guard let name = ListenerName(rawValue: listener) else {
+                throw .invalidParams(
+                    "params.listener: expected one of \(ListenerName.allCases.map(\.rawValue).joined(separator: ", ")); "
+                        + "found '\(listener.quotable)'.")
+            }
+            facts.listener = name
+        }
+        if let sandbox, sandbox != "none" {
+            guard AccessRule.SandboxTest.words.contains(sandbox), sandbox != "any" else {
+                let words = AccessRule.SandboxTest.words.filter { $0 != "any" }
+                throw .invalidParams(
+                    "params.sandbox: expected one of \(words.joined(separator: ", ")); found '\(sandbox.quotable)'.")
+            }
+            facts.sandbox = .text(sandbox)
+        }
+        facts.isConfined = facts.listener == .extra || facts.sandbox != .absent
+        facts.executable = .init(executable, isKnown: false)
+        facts.unit = .init(unit, isKnown: false)
+        facts.slice = .init(slice, isKnown: false)
+        facts.label = .init(label, isKnown: false)
+        facts.terminal = terminal == true ? .text("") : .absent
+        facts.loginSession = loginSession == true ? .text("") : .absent
+        return facts
+    }
+}
+
+extension PolicyStep {
+    fileprivate init(_ rule: String, _ outcome: AccessEvaluation.Outcome) {
+        switch outcome {
+        case .match: self.init(rule: rule, outcome: "match", key: nil)
+        case .noMatch(let key): self.init(rule: rule, outcome: "no_match", key: key)
+        case .unknown(let key): self.init(rule: rule, outcome: "unknown", key: key)
+        }
+    }
+}
+
+extension AccessRequest {
+    /// What the audit log has of a request; `nil` for a method of another version.
+    fileprivate init?(_ audited: AuditedRequest) {
+        guard let method = AgentMethods.named(audited.method) else { return nil }
+        let isAboutSession = method.memberList.contains { $0.name == "session" }
+        self.init(
+            method: audited.method, access: method.access,
+            target: audited.session.map(Target.named) ?? (isAboutSession ? .any : .none))
+        endpoint = audited.endpoint
+        guard audited.method == TokenGet.name else { return }
+        scopes = audited.scopes.map { .listed($0.split(separator: " ").map(String.init)) } ?? .all
+    }
+}

@@ -1,0 +1,42 @@
+package import AuthWire
+
+/// Which rule decides about a request.
+package struct AccessDecision: Sendable, Equatable {
+    package let rule: AccessRule
+    /// A key that the rule tests, about which nothing is known. The rule denies then.
+    package let unknown: String?
+    /// Whether a denial is a refusal.
+    package let isEnforced: Bool
+    /// It depends on the executable, so another program of the process may have another decision.
+    package let testsProgram: Bool
+
+    package var isDenied: Bool { rule.effect == .deny || unknown != nil }
+    package var isRefused: Bool { isDenied && isEnforced }
+    /// For the audit log: `nil` if the rule allows the request.
+    package var enforced: Bool? { isDenied ? isEnforced : nil }
+
+    /// For `policy.replay`.
+    package var result: String { isRefused ? "denied" : isDenied ? "would_be_denied" : "allowed" }
+
+    /// The error of a refusal. Its details begin with the rule.
+    package func error(_ method: String) -> AgentError {
+        var text = "The access rule \(rule.id) denies \(method)."
+        if let reason = rule.reason { text += " " + reason }
+        if let unknown { text += " It tests the key \(unknown), which is not known about this program." }
+        return AgentError(.denied, text + " " + remedy, cause: Self.cause, details: [rule.id])
+    }
+
+    /// The cause of a refusal.
+    package static let cause = "access_rule"
+
+    private var remedy: String {
+        switch rule.source {
+        case .root: "An administrator can change it in \(Self.rootFile)."
+        case .user: "It is yours: change policy.toml, then run `authc policy apply`."
+        case .builtIn, .boundary: "A rule in \(Self.rootFile) can allow it."
+        }
+    }
+
+    /// Root's rules.
+    package static let rootFile = "/etc/authd/policy.toml"
+}

@@ -1,0 +1,144 @@
+internal import AuthWire
+
+/// The rules about requests: root's, the user's and the built-in ones.
+///
+/// Invariant: the user's rules only narrow. A request is allowed if root's rules and the built-in ones allow it and the user's
+/// rules do not deny it.
+package struct AccessPolicy: Sendable, Equatable {
+    /// The rules of one file.
+    package struct Rules: Sendable, Equatable {
+        /// Requests that a rule denies are refused, not only recorded.
+        package var enforces = false
+        package var rules: [AccessRule] = []
+        /// The file cannot be used. Its replacement is always enforced.
+        package private(set) var isBroken = false
+
+        package init() {}
+
+        /// In place of a file that cannot be used: nobody knows what it denies, so only what programs need every day is
+        /// allowed.
+        package static func broken(_ source: AccessRule.Source) -> Rules {
+            var rules = Rules()
+            var denial = AccessRule(
+                "broken-file", from: source, .deny, reason: "The file with these rules cannot be used.")
+            denial.request.classes = [.account, .admin]
+            if source == .user {
+                // These can repair it.
+                var repair = AccessRule("repair", from: source, .allow)
+                repair.request.methods = ["policy.show", "policy.apply"].compactMap(TextPattern.init)
+                rules.rules.append(repair)
+            }
+            rules.rules.append(denial)
+            rules.isBroken = true
+            return rules
+        }
+    }
+
+    package var root = Rules()
+    package var user = Rules()
+
+    package init(root: Rules = Rules(), user: Rules = Rules()) {
+        (self.root, self.user) = (root, user)
+    }
+
+    package var isEnforced: Bool { root.enforces || user.enforces }
+
+    /// In the order in which they are compared.
+    package var all: [AccessRule] { root.rules + user.rules + Self.defaults }
+
+    /// Reports a rule that was compared.
+    package typealias Note = (AccessRule, AccessEvaluation.Outcome) -> Void
+
+    package func decision(
+        about request: AccessRequest, by read: @escaping AccessEvaluation.Read, noting note: Note? = nil
+    ) -> AccessDecision {
+        var evaluation = AccessEvaluation(request, by: read)
+        func first(_ rules: [AccessRule]) -> (rule: AccessRule, unknown: String?)? {
+            for rule in rules {
+                let outcome = evaluation.outcome(of: rule)
+                note?(rule, outcome)
+                switch outcome {
+                case .match: return (rule, nil)
+                case .unknown(let key): return (rule, key)
+                case .noMatch: break
+                }
+            }
+            return nil
+        }
+        // Of a confined client the boundary decides in place of the built-in rules.
+        let builtIn = read(.connection).isConfined ? [Self.boundary] : Self.defaults
+        let own = first(root.rules)
+        let base = own ?? first(builtIn) ?? (Self.rest, nil)
+        let narrowing = first(user.rules)
+        func decision(_ found: (rule: AccessRule, unknown: String?), isBroken: Bool) -> AccessDecision {
+            AccessDecision(
+                rule: found.rule, unknown: found.unknown, isEnforced: isBroken || isEnforced,
+                testsProgram: evaluation.testsProgram)
+        }
+        let granting = decision(base, isBroken: own != nil && root.isBroken)
+        guard let narrowing else { return granting }
+        let denial = decision(narrowing, isBroken: user.isBroken)
+        guard denial.isDenied else { return granting }
+        return granting.isDenied && (granting.isEnforced || !denial.isEnforced) ? granting : denial
+    }
+
+    /// Whether a rule of a file may deny the status of a session to someone.
+    package var mayHideSessions: Bool {
+        isEnforced
+            && (root.rules + user.rules).contains { rule in
+                let tests = rule.request
+                return tests.classes?.contains(.status) ?? true
+                    && tests.methods?.contains { $0.matches(SessionStatusGet.name) } ?? true
+                    && tests.endpoints == nil && tests.scopes == nil
+            }
+    }
+
+    /// Whether a rule of a file tests which session a request is about.
+    package var testsSessions: Bool { (root.rules + user.rules).contains { $0.request.sessions != nil } }
+
+    // MARK: Built-in rules
+
+    package static let boundary = AccessRule("extra", from: .boundary, .allow)
+
+    /// After the built-in rules. It keeps a decision whole.
+    private static let rest = AccessRule("rest", from: .builtIn, .deny)
+
+    package static let defaults: [AccessRule] = {
+        func rule(
+            _ name: String, _ effect: AccessRule.Effect, _ classes: [AccessClass], reason: String? = nil,
+            _ change: (inout AccessRule.CallerTest) -> Void = { _ in }
+        ) -> AccessRule {
+            var rule = AccessRule(name, from: .builtIn, effect, reason: reason)
+            rule.request.classes = classes
+            change(&rule.caller)
+            return rule
+        }
+        func isOwn(_ test: inout AccessRule.CallerTest) {
+            test.ownUser = true
+            test.sandboxes = [.none]
+        }
+        return [
+            rule("status", .allow, [.status]),
+            rule(
+                "other-user", .deny, [.token, .act, .account, .admin], reason: "Other users may only read the status."
+            ) { $0.ownUser = false },
+            rule("token", .allow, [.token], isOwn),
+            rule("act", .allow, [.act], isOwn),
+            rule("account", .allow, [.account]) {
+                isOwn(&$0)
+                $0.terminal = true
+            },
+            rule(
+                "no-terminal", .deny, [.account],
+                reason: "Signing in and out, and changes of an account, need a terminal."),
+            rule("admin", .allow, [.admin]) {
+                isOwn(&$0)
+                $0.terminal = true
+                $0.loginSession = true
+            },
+            rule(
+                "no-login-terminal", .deny, [.admin],
+                reason: "Exports and changes of the agent need a terminal of a login session."),
+        ]
+    }()
+}

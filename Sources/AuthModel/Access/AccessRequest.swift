@@ -1,0 +1,33 @@
+package import AuthWire
+
+/// What access rules can test about a request.
+package struct AccessRequest: Sendable, Hashable {
+    /// Which session it is about.
+    package enum Target: Sendable, Hashable {
+        case none
+        case named(SessionName)
+        /// Every one, or one that is not known before it is made.
+        case any
+
+        package var name: SessionName? { if case .named(let name) = self { name } else { nil } }
+    }
+
+    /// The scopes of a token that is requested.
+    package enum Scopes: Sendable, Hashable {
+        /// It requests no token.
+        case none
+        /// All that the session has.
+        case all
+        case listed([String])
+    }
+
+    package var method: String
+    package var access: AccessClass
+    package var target = Target.none
+    package var endpoint: String?
+    package var scopes = Scopes.none
+
+    package init(method: String, access: AccessClass, target: Target = .none) {
+        (self.method, self.access, self.target) = (method, access, target)
+    }
+}

@@ -1,0 +1,102 @@
+package import AuthWire
+
+/// One access rule: it matches if all that it tests is as it says.
+package struct AccessRule: Sendable, Equatable {
+    package enum Effect: String, Sendable, CaseIterable {
+        case allow, deny
+    }
+
+    /// Where a rule is from. The raw value begins its ID.
+    package enum Source: String, Sendable {
+        case root, user
+        case builtIn = "default"
+        /// The hard boundary, which has decided already.
+        case boundary = "listener"
+    }
+
+    /// What it tests about the caller; `nil`: anything.
+    package struct CallerTest: Sendable, Equatable {
+        package var executables: [TextPattern]?
+        package var units: [TextPattern]?
+        package var slices: [TextPattern]?
+        package var labels: [TextPattern]?
+        package var sandboxes: [SandboxTest]?
+        package var listeners: [ListenerName]?
+        package var terminal: Bool?
+        package var loginSession: Bool?
+        package var ownUser: Bool?
+
+        package init() {}
+    }
+
+    package enum SandboxTest: Sendable, Equatable {
+        case none, any
+        case kind(CallerIdentity.Sandbox)
+
+        /// The words of rules.
+        package static let words =
+            ["none", "any"] + CallerIdentity.Sandbox.allCases.filter { $0 != .unknown }.map(\.rawValue)
+
+        package init?(_ word: String) {
+            switch word {
+            case "none": self = .none
+            case "any": self = .any
+            default:
+                guard let kind = CallerIdentity.Sandbox(rawValue: word), kind != .unknown else { return nil }
+                self = .kind(kind)
+            }
+        }
+
+        package var word: String {
+            switch self {
+            case .none: "none"
+            case .any: "any"
+            case .kind(let kind): kind.rawValue
+            }
+        }
+    }
+
+    /// What it tests about the request; `nil`: anything.
+    package struct RequestTest: Sendable, Equatable {
+        package var sessions: [TextPattern]?
+        package var classes: [AccessClass]?
+        package var methods: [TextPattern]?
+        package var endpoints: [TextPattern]?
+        package var scopes: [TextPattern]?
+
+        package init() {}
+    }
+
+    package let name: String
+    package let source: Source
+    package let effect: Effect
+    package var reason: String?
+    package var caller = CallerTest()
+    package var request = RequestTest()
+
+    package init(_ name: String, from source: Source, _ effect: Effect, reason: String? = nil) {
+        (self.name, self.source, self.effect, self.reason) = (name, source, effect, reason)
+    }
+
+    /// For messages and the audit log.
+    package var id: String { "\(source.rawValue).\(name)" }
+
+    /// As for the name of a session: lower-case letters, digits and `._-`.
+    package static func isName(_ text: String) -> Bool { (try? SessionName(text)) != nil }
+
+    /// As `policy.show` lists it.
+    package var item: PolicyRuleItem {
+        var item = PolicyRuleItem(rule: id, effect: effect.rawValue, reason: reason)
+        func texts(_ patterns: [TextPattern]?) -> [String]? { patterns?.map(\.text) }
+        (item.executables, item.units) = (texts(caller.executables), texts(caller.units))
+        (item.slices, item.labels) = (texts(caller.slices), texts(caller.labels))
+        item.sandboxes = caller.sandboxes?.map(\.word)
+        item.listeners = caller.listeners?.map(\.rawValue)
+        (item.terminal, item.loginSession) = (caller.terminal, caller.loginSession)
+        item.ownUser = caller.ownUser
+        (item.sessions, item.methods) = (texts(request.sessions), texts(request.methods))
+        item.classes = request.classes?.map(\.rawValue)
+        (item.endpoints, item.scopes) = (texts(request.endpoints), texts(request.scopes))
+        return item
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import AuthWire
+
+extension Policy {
+    struct Apply: AgentCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show what is different in your policy.toml, ask, and have the agent use it.",
+            discussion: "Until then the agent uses the rules that you applied last, also after a restart or reload.")
+
+        @OptionGroup var common: AskingOptions
+
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let agent = try options.connect()
+            let (found, json) = try agent.call(PolicyApply())
+            guard found.text != found.former else {
+                if options.json { return try Output.jsonResult(json) }
+                Output.note("There is nothing to apply: the agent uses these rules.")
+                return .done
+            }
+            // Nobody else may agree for the user.
+            guard options.canPrompt else {
+                throw .usage("rules are applied on a terminal only", hint: "run `authc policy apply` on a terminal")
+            }
+            for line in TextDifference(from: found.former, to: found.text).lines { Output.note(Visible.line(line)) }
+            if found.locksOut {
+                Output.note(
+                    "With these rules another change cannot be applied from here: a rule refuses it. To undo them, an "
+                        + "administrator has to allow policy.apply in /etc/authd/policy.toml.")
+            }
+            let answer = try TerminalInput.ask("Use these rules? [y/N] ", isSecret: false)
+            guard ["y", "yes"].contains(answer?.lowercased() ?? "") else { throw .cancelled("nothing was changed") }
+            let (_, applied) = try agent.call(PolicyApply(accepted: found.text))
+            if options.json { return try Output.jsonResult(applied) }
+            Output.note("The rules are in use.")
+            return .done
+        }
+    }
+}

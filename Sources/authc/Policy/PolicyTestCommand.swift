@@ -1,0 +1,76 @@
+import ArgumentParser
+import AuthWire
+
+extension Policy {
+    struct Test: AgentCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Report which rule decides about a request, and why.",
+            discussion: """
+                The program is this one, unless options describe another: then what they leave out is unknown, and a rule \
+                that tests it denies. Exit status: 77 if the rule denies, also if rules are not enforced.
+                """)
+
+        @OptionGroup var common: CommonOptions
+
+        @Option(help: ArgumentHelp("The path of the program.", valueName: "path"), completion: .file())
+        var asExecutable: String?
+
+        @Option(help: ArgumentHelp("The program's systemd unit.", valueName: "unit"), completion: .nothing)
+        var asUnit: String?
+
+        @Option(help: ArgumentHelp("The program's slice.", valueName: "slice"), completion: .nothing)
+        var asSlice: String?
+
+        @Option(
+            help: ArgumentHelp("The kind of sandbox.", valueName: "kind"),
+            completion: .list(["none", "process-namespace", "user-namespace", "flatpak", "snap"]))
+        var asSandbox: String?
+
+        @Option(help: ArgumentHelp("The program's security label.", valueName: "label"), completion: .nothing)
+        var asLabel: String?
+
+        @Option(
+            help: ArgumentHelp("Where it connects.", valueName: "listener"),
+            completion: .list(["api", "extra", "dbus"]))
+        var asListener: String?
+
+        @Flag(help: "The program has a terminal.")
+        var asTerminal = false
+
+        @Flag(help: "The program belongs to a login session.")
+        var asLoginSession = false
+
+        @Option(help: ArgumentHelp("The endpoint of api.call.", valueName: "endpoint"), completion: .endpoints)
+        var endpoint: String?
+
+        @Option(help: ArgumentHelp("A requested scope; repeatable.", valueName: "scope"), completion: .scopes)
+        var scope: [String] = []
+
+        @Argument(
+            help: "The method, such as token.get.", completion: .live { _ in AgentMethods.all.map { $0.name } })
+        var method: String
+
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            guard AgentMethods.named(method) != nil else {
+                let names = AgentMethods.all.map { $0.name }
+                throw .usage(
+                    "there is no method '\(Visible.line(method))'",
+                    hint: Suggestion.nearest(to: method, among: names).map { "did you mean \($0)?" })
+            }
+            var params = PolicyTest(
+                method: method, session: try options.namedSession(), endpoint: endpoint,
+                scopes: scope.isEmpty ? nil : scope)
+            (params.executable, params.unit, params.slice) = (asExecutable, asUnit, asSlice)
+            (params.sandbox, params.label, params.listener) = (asSandbox, asLabel, asListener)
+            if asTerminal { params.terminal = true }
+            if asLoginSession { params.loginSession = true }
+            let (verdict, json) = try options.connect().call(params)
+            if options.json {
+                try Output.json(json)
+            } else {
+                try Output.result(PolicyText.verdict(verdict))
+            }
+            return verdict.allowed ? .done : .denied
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import AuthAgent
+import AuthModel
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AuthDaemon
+
+/// The access rules of an agent on a real socket.
+@Suite("Access rules on the socket", .timeLimit(.minutes(1)))
+struct AccessControlTests {
+    private static func rule(
+        _ name: String, _ effect: AccessRule.Effect = .deny, from source: AccessRule.Source = .user,
+        _ change: (inout AccessRule) -> Void = { _ in }
+    ) -> AccessRule {
+        var rule = AccessRule(name, from: source, effect)
+        change(&rule)
+        return rule
+    }
+
+    private static func policy(enforces: Bool = true, _ rules: AccessRule...) -> AccessPolicy {
+        var policy = AccessPolicy()
+        policy.user.enforces = enforces
+        policy.user.rules = rules
+        // Where these tests run there may be no login session.
+        policy.root.rules = [
+            Self.rule("tests", .allow, from: .root) { $0.request.classes = [.admin] }
+        ]
+        return policy
+    }
+
+    private static let noTokens: @Sendable (inout AccessRule) -> Void = {
+        $0.request.classes = [.token]
+        $0.reason = "No tokens here."
+    }
+
+    private static func texts(_ text: String) -> [TextPattern] { [text].compactMap(TextPattern.init) }
+
+    private static func expectDenied(_ answer: JSON, by rule: String) {
+        #expect(answer.errorKind == "denied" && answer["error"]?["data"]?["cause"] == "access_rule", "\(answer.text())")
+        #expect(answer["error"]?["message"]?.stringValue?.contains(rule) == true, "\(answer.text())")
+    }
+
+    @Test("every form of a request is refused by the rule that denies it, and says which rule and what to do")
+    func forms() async throws {
+        try await TestServer.run(accessPolicy: Self.policy(Self.rule("no-tokens", .deny, Self.noTokens))) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                for _ in 1...2 { Self.expectDenied(try AuditLogTests.askPlainly(client), by: "user.no-tokens") }
+                Self.expectDenied(try AuditLogTests.askPlainly(client, for: "shop"), by: "user.no-tokens")
+                let other = try client.ask("token.get", ["purpose": "x"])
+                Self.expectDenied(other, by: "user.no-tokens")
+                let message = other["error"]?["message"]?.stringValue ?? ""
+                #expect(message.contains("No tokens here.") && message.contains("`authc policy apply`"), "\(message)")
+                // An element of a batch, and a notification.
+                let token = RawClient.request("token.get").dropLast()
+                try client.send("[\(token),\(RawClient.request("agent.ping", id: 2).dropLast())]\n")
+                let batch = try client.json().arrayValue ?? []
+                #expect(batch.count == 2 && batch.contains { $0["result"] != nil })
+                #expect(batch.contains { $0.errorKind == "denied" })
+                try client.send(RawClient.request("token.get", ["purpose": "unheard"], id: nil))
+                #expect(try client.ask("session.list")["result"] != nil)
+                let entries = try AuditLogTests.list(rig)
+                #expect(
+                    entries.allSatisfy { $0.rule == "user.no-tokens" && $0.enforced == true && $0.error == .denied })
+                #expect(entries.allSatisfy { $0.token == nil } && entries.last?.purpose == "unheard")
+                #expect(entries.map(\.count).reduce(0, +) == 6)
+            }
+        }
+    }
+
+    @Test("without enforcement the request is answered, and the audit log has the rule that would have denied it")
+    func recorded() async throws {
+        let policy = Self.policy(enforces: false, Self.rule("no-tokens", .deny, Self.noTokens))
+        try await TestServer.run(accessPolicy: policy) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                for _ in 1...3 { #expect(try AuditLogTests.askPlainly(client)["result"] != nil) }
+                #expect(try client.ask("token.get", ["purpose": "x"])["result"] != nil)
+                let entries = try AuditLogTests.list(rig)
+                #expect(entries.map(\.count) == [3, 1])
+                #expect(entries.allSatisfy { $0.rule == "user.no-tokens" && $0.enforced == false && $0.error == nil })
+                #expect(entries.allSatisfy { $0.token?.count == 16 })
+            }
+        }
+    }
+
+    @Test("other rules apply to the next request of a connection, also if it is the one from memory")
+    func changed() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                #expect(try AuditLogTests.askPlainly(client)["result"] != nil)
+                rig.access.change { $0 = Self.policy(Self.rule("no-tokens", .deny, Self.noTokens)) }
+                Self.expectDenied(try AuditLogTests.askPlainly(client), by: "user.no-tokens")
+                rig.access.change { $0 = AccessPolicy() }
+                #expect(try AuditLogTests.askPlainly(client)["result"] != nil)
+            }
+        }
+    }
+
+    @Test("a session is refused by its name, by the default session's, and as the owner of an origin")
+    func sessions() async throws {
+        let rule = Self.rule("no-shop") {
+            Self.noTokens(&$0)
+            $0.request.sessions = Self.texts("shop")
+        }
+        let catalog = ProfileCatalog(["shop", "work"].map(AuditRecordTests.profile))
+        try await TestServer.run(names: ["shop", "work"], catalog: catalog, accessPolicy: Self.policy(rule)) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let chosen = try client.ask("session.list")["result"]?["sessions"]?.arrayValue?
+                    .first { $0["default"] == true }?["session"]?.stringValue
+                #expect(chosen == "shop")
+                Self.expectDenied(try AuditLogTests.askPlainly(client), by: "user.no-shop")
+                Self.expectDenied(try AuditLogTests.askPlainly(client, for: "shop"), by: "user.no-shop")
+                #expect(try AuditLogTests.askPlainly(client, for: "work")["result"]?["session"] == "work")
+                for (params, isAllowed) in [
+                    (["session": "work", "min_valid_ms": 1], true), (["min_valid_ms": 1], false),
+                    (["origin": "https://work.example"], true), (["origin": "https://shop.example"], false),
+                ] as [(JSON, Bool)] {
+                    let answer = try client.ask("token.get", params)
+                    #expect((answer["result"] != nil) == isAllowed, "\(params.text()) \(answer.text())")
+                    if !isAllowed { Self.expectDenied(answer, by: "user.no-shop") }
+                }
+                let last = try AuditLogTests.list(rig).last
+                #expect(last?.rule == "user.no-shop" && last?.enforced == true && last?.error == .denied)
+            }
+        }
+    }
+
+    @Test("a session whose status a rule denies is in no list, snapshot or event")
+    func hidden() async throws {
+        let rule = Self.rule("hidden") { $0.request.sessions = Self.texts("work") }
+        try await TestServer.run(names: ["shop", "work"], accessPolicy: Self.policy(rule)) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let list = try client.ask("session.list")
+                #expect(list["result"]?["sessions"]?.arrayValue?.map { $0["session"] } == ["shop"], "\(list.text())")
+                Self.expectDenied(try client.ask("session.status", ["session": "work"]), by: "user.hidden")
+                Self.expectDenied(try client.ask("events.subscribe", ["session": "work"]), by: "user.hidden")
+                #expect(try client.ask("events.subscribe")["result"] != nil)
+                let snapshot = try client.json()
+                #expect(!snapshot.text().contains("work") && snapshot.text().contains("shop"), "\(snapshot.text())")
+                for name in ["work", "shop"] {
+                    let session = try SessionName(name)
+                    rig.publisher.publish(
+                        AgentEvent(
+                            topic: .session, name: "renewed", at: 1, session: session,
+                            status: rig.board.status(session)))
+                }
+                let event = try client.json()
+                #expect(event["params"]?["session"] == "shop", "\(event.text())")
+                // Without the rule it is there again.
+                rig.access.change { $0 = AccessPolicy() }
+                let all = try client.ask("session.list")["result"]?["sessions"]?.arrayValue
+                #expect(all?.count == 2)
+            }
+        }
+    }
+
+    @Test("a rule about a program applies to the one that runs now, and denies one that cannot be read")
+    func programs() async throws {
+        let program = URL(filePath: "/usr/bin/python3").resolvingSymlinksInPath().path
+        let only = Self.rule("python-only", .allow) {
+            $0.caller.executables = Self.texts(program)
+            $0.request.classes = [.token]
+        }
+        let policy = Self.policy(only, Self.rule("others", .deny, Self.noTokens))
+        try await TestServer.run(accessPolicy: policy) { rig in
+            try await onThread { Self.expectDenied(try AuditLogTests.askPlainly(try rig.dial()), by: "user.others") }
+            // It hides its executable after the first response, when the agent knows it.
+            let answers = try await SenderTests.responses("hidden", rig.path)
+            #expect(answers.count == 2 && answers.allSatisfy { $0["result"] != nil }, "\(answers)")
+            // What was read before other rules came is read again.
+            let unit = Self.rule("nobody", .allow) { $0.caller.executables = Self.texts("/usr/bin/nobody") }
+            rig.access.change { $0 = Self.policy(unit, Self.rule("others", .deny, Self.noTokens)) }
+            let others = try await SenderTests.responses("hidden", rig.path)
+            #expect(others.allSatisfy { $0.errorKind == "denied" }, "\(others)")
+        }
+    }
+
+    @Test("a confined client is refused by its boundary first, and by a rule if the boundary allows the request")
+    func confined() async throws {
+        var rules = ListenerRules()
+        rules.sessions = [try SessionName("shop")]
+        rules.classes = [.status]
+        let rule = Self.rule("extra") { $0.caller.listeners = [.extra] }
+        try await TestServer.run(rules: rules) { rig in
+            try await onThread {
+                let client = try rig.dialExtra()
+                #expect(try client.ask("session.list")["result"] != nil)
+                rig.access.change { $0 = Self.policy(rule) }
+                let refused = try client.ask("session.list")
+                #expect(refused.errorKind == "denied" && refused["error"]?["data"]?["cause"] == "access_rule")
+                #expect(try client.ask("token.get")["error"]?["data"]?["cause"] == "confined")
+                #expect(try rig.dial().ask("session.list")["result"] != nil)
+                let entries = try AuditLogTests.list(rig)
+                #expect(entries.map(\.rule) == ["user.extra", "listener.extra"])
+                #expect(entries.map(\.enforced) == [true, true])
+            }
+        }
+    }
+
+    @Test("each method that has a session is decided by it")
+    func targets() throws {
+        let work = try SessionName("work")
+        for method in AgentMethods.all where method.memberList.contains(where: { $0.name == "session" }) {
+            // Its param is of the request that is tested.
+            if method.name == PolicyTest.name { continue }
+            #expect(try Self.target(of: method, session: "work") == .named(work), "\(method.name)")
+            let without = try Self.target(of: method, session: nil)
+            let listsAll = [EventsSubscribe.name, EventsUnsubscribe.name].contains(method.name)
+            #expect((without == .none) == listsAll || method.name == SessionUse.name, "\(method.name)")
+        }
+        #expect(try Self.target(of: SessionImport.self, session: nil) == .any)
+    }
+
+    private static func target<Method: AgentMethod>(
+        of _: Method.Type, session: String?
+    ) throws -> AccessRequest.Target {
+        var params: JSONObject = [
+            "session": "x", "provider": "shop", "access_token": "t", "method": "GET", "path": "/", "url": "https://a",
+            "endpoint": "e", "fields": [:], "until": "active", "parcel_base64": "", "login": "l",
+        ]
+        if Method.name != SessionUse.name || session != nil { params["session"] = session.map(JSON.string) }
+        if params["session"] == nil, Method.name == SessionUse.name { params["session"] = "other" }
+        return AccessRequest(try Method(params: .object(params)), default: nil).target
+    }
+}
