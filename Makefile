@@ -71,6 +71,11 @@ LIB := $(DESTDIR)$(LIBDIR)
 INCLUDE := $(DESTDIR)$(PREFIX)/include
 SONAME := libauthclient.so.0
 VERSION = $(shell sed -n 's/.*let version = "\(.*\)"/\1/p' Sources/AuthWire/Release.swift)
+# The name, icon and description of authd on the desktop.
+DESKTOP := Sources/Packaging/desktop/org.authd.agent
+DESKTOP_FOLDER := $(DESTDIR)$(PREFIX)/share/applications
+ICON_FOLDER := $(DESTDIR)$(PREFIX)/share/icons/hicolor/scalable/apps
+METAINFO_FOLDER := $(DESTDIR)$(PREFIX)/share/metainfo
 BUS_SERVICE := $(DESTDIR)$(PREFIX)/share/dbus-1/services/org.authd.service
 # Where each shell looks for them by itself.
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
@@ -236,6 +241,9 @@ install:
 	$(INSTALL) -d $(CATALOG_FOLDER)
 	$(INSTALL) -m 644 $(CATALOGS) $(CATALOG_FOLDER)/
 	$(INSTALL) -D -m 644 Sources/Packaging/dbus/org.authd.service $(BUS_SERVICE)
+	$(INSTALL) -D -m 644 -t $(DESKTOP_FOLDER) $(DESKTOP).desktop
+	$(INSTALL) -D -m 644 -t $(ICON_FOLDER) $(DESKTOP).svg
+	$(INSTALL) -D -m 644 -t $(METAINFO_FOLDER) $(DESKTOP).metainfo.xml
 	$(INSTALL) -m 644 $(MAN1) $(MAN)/man1/
 	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/
 	$(INSTALL) -m 644 $(MAN7) $(MAN)/man7/
@@ -264,6 +272,8 @@ uninstall:
 	rm -f $(addprefix $(MAN)/man3/,$(notdir $(MAN3)))
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
+	rm -f $(DESKTOP_FOLDER)/$(notdir $(DESKTOP)).desktop $(ICON_FOLDER)/$(notdir $(DESKTOP)).svg \
+	    $(METAINFO_FOLDER)/$(notdir $(DESKTOP)).metainfo.xml
 	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS))) $(BUS_SERVICE)
 	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) \
 	    $(addprefix $(MAN)/man7/,$(notdir $(MAN7)))

@@ -38,6 +38,24 @@ package struct AgentContext: Sendable {
             && providers.needsNetwork(profile, in: environment)
     }
 
+    /// Waits while the network is metered, if the settings say so.
+    /// - Returns: `false` if `stopped` gets its value first, or if the task is cancelled.
+    func transfersMayGo(_ record: SessionRecord, unless stopped: OneShot<Void>) async -> Bool {
+        guard board.network.transfersWait, providers.needsNetwork(record) else { return true }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask { [board] in
+                for await _ in board.changes() where !board.network.transfersWait { return true }
+                return false
+            }
+            group.addTask {
+                _ = await stopped.value()
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
     /// - Returns: `false` if there is no network until `end`, if `stopped` gets its value, or if the task is cancelled.
     func networkReturns(before end: BootInstant, unless stopped: OneShot<Void>? = nil) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in

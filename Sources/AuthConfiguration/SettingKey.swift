@@ -41,6 +41,7 @@ package struct SettingKey: Sendable, Equatable {
         SettingKey("lock.idle_minutes", .integer),
         SettingKey("lock.with_login_sessions", .boolean, default: "false"),
         SettingKey("lock.before_sleep", .boolean, default: "false"),
+        SettingKey("network.metered", .word(["send", "wait"]), default: "send"),
         SettingKey("api.cache_mib", .integer, default: "16"),
         SettingKey("prompt.format", .text, default: PromptFormat.standard),
         SettingKey("prompt.folder_only", .boolean, default: "false"),

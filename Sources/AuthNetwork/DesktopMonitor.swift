@@ -10,7 +10,7 @@ import Synchronization
 final class DesktopMonitor: @unchecked Sendable {
     private let thread: GLibThread
     private let changed: @Sendable () -> Void
-    private let state = Mutex(NetworkState.online)
+    private let state = Mutex(Report())
     /// Retained as long as the monitor: GIO would create another one, which ends the process when it closes.
     private var bus: GObjectReference?
     private var monitor: GObjectReference?
@@ -23,8 +23,14 @@ final class DesktopMonitor: @unchecked Sendable {
         thread.perform { [weak self] in self?.start() }
     }
 
-    /// The latest state; ``NetworkState/online`` before the first report.
-    var networkState: NetworkState { state.withLock { $0 } }
+    struct Report: Equatable {
+        var network = NetworkState.online
+        /// The user pays for what is sent, or the network is limited. A guess of NetworkManager counts, too.
+        var isMetered = false
+    }
+
+    /// The latest report; an unmetered network that is online before the first one.
+    var report: Report { state.withLock { $0 } }
 
     private func start() {
         bus = Self.sharedBus()
@@ -33,7 +39,10 @@ final class DesktopMonitor: @unchecked Sendable {
         guard typeName(pointer) != "GNetworkMonitorNetlink" else { return }
         let monitor = GObjectReference(taking: g_object_ref(UnsafeMutableRawPointer(pointer)))
         self.monitor = monitor
-        subscriptions = ["network-changed", "notify::connectivity", "notify::network-available"].map { signal in
+        let signals = [
+            "network-changed", "notify::connectivity", "notify::network-available", "notify::network-metered",
+        ]
+        subscriptions = signals.map { signal in
             GLibSubscription(to: signal, of: monitor, on: thread) { [weak self] in self?.read() }
         }
         read()
@@ -41,7 +50,9 @@ final class DesktopMonitor: @unchecked Sendable {
 
     private func read() {
         guard let monitor else { return }
-        let new = Self.state(of: monitor.opaque)
+        let new = Report(
+            network: Self.state(of: monitor.opaque),
+            isMetered: g_network_monitor_get_network_metered(monitor.opaque) != 0)
         let isNew = state.withLock { state in
             defer { state = new }
             return state != new

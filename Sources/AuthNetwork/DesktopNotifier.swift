@@ -4,9 +4,11 @@ import Synchronization
 
 /// Shows notices on the user's desktop (Desktop Notifications Specification 1.2, org.freedesktop.Notifications).
 ///
-/// It connects to the bus when there is a notice for the first time. Invariant: at most one call for each subject is in
-/// progress, and the notice that is current when it ends is shown next. @unchecked Sendable: mutable state is used on
-/// `thread` only; the stream is thread-safe itself.
+/// It connects to the bus when there is a notice for the first time.
+///
+/// Invariants: at most one call for each subject is in progress, and the notice that is current when it ends is shown next.
+/// A number is used only with the server that gave it: the next owner of the name gives the same numbers to others.
+/// @unchecked Sendable: mutable state is used on `thread` only; the stream is thread-safe itself.
 package final class DesktopNotifier: Notifier, @unchecked Sendable {
     private struct Known {
         /// `nil`: show nothing.
@@ -15,17 +17,29 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         var sent: Notice?
         /// The server's ID of the shown notice.
         var number: UInt32?
+        /// For the next choice.
+        var activation: String?
         var isBusy = false
+    }
+
+    /// The connection that owns the name.
+    private struct Server {
+        let name: String
+        var subscriptions: [GLibSubscription] = []
+        /// `nil`: it has not replied yet.
+        var hasActions: Bool?
     }
 
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
     /// A service on this machine; if it has to be started first, that takes a second or two.
     private static let timeout = Duration.seconds(10)
-    /// The action of a click on the whole notice.
-    private static let action = "default"
     /// A reason of NotificationClosed.
     private static let dismissedByUser: UInt32 = 2
+    /// The name of the desktop entry, for the application's name and icon.
+    private static let entry = "org.authd.agent"
+    /// Tokens of compositors have some 40 characters.
+    private static let longestActivation = 256
 
     private let thread: GLibThread
     private let address: String?
@@ -33,7 +47,9 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
     private let receiver: AsyncStream<NoticeResponse>.Continuation
     private var bus: BusConnection?
     private var isConnecting = false
-    private var subscriptions: [GLibSubscription] = []
+    private var isStarting = false
+    private var watches: [GLibSubscription] = []
+    private var server: Server?
     private var known: [Notice.Subject: Known] = [:]
 
     /// - Parameter address: of the user's message bus; `nil` if there is none.
@@ -59,7 +75,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         }
     }
 
-    // MARK: On the GLib thread
+    // MARK: The server, on the GLib thread
 
     private func connect() {
         guard let address, !isConnecting else { return }
@@ -70,40 +86,99 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
             // Without a bus there is no desktop; the next notice tries again.
             guard case .success(let bus) = result else { return }
             self.bus = bus
-            subscriptions = [
+            watches = [
                 bus.whenClosed { [weak self] in self?.lost() },
-                bus.subscribe(to: "ActionInvoked", of: Self.name, from: Self.name, path: Self.path) {
-                    [weak self] arguments in
-                    guard arguments.members.last?.string == Self.action else { return }
-                    self?.chosen(arguments.members.first?.uint32)
-                },
-                bus.subscribe(to: "NotificationClosed", of: Self.name, from: Self.name, path: Self.path) {
-                    [weak self] arguments in
-                    self?.closed(arguments.members.first?.uint32, reason: arguments.members.last?.uint32)
-                },
+                bus.watch(name: Self.name) { [weak self] in self?.changed(owner: $0) },
             ]
-            for subject in known.keys { update(subject) }
         }
     }
 
     private func lost() {
-        (bus, subscriptions) = (nil, [])
-        for subject in known.keys { known[subject]?.number = nil }
+        (bus, watches) = (nil, [])
+        forgetServer()
     }
 
-    private func chosen(_ number: UInt32?) {
-        guard let number, let subject = known.first(where: { $0.value.number == number })?.key else { return }
-        receiver.yield(.chosen(subject))
+    /// What it still showed is shown by the next one.
+    private func forgetServer() {
+        server = nil
+        for (subject, notice) in known where notice.number != nil {
+            known[subject]?.number = nil
+            known[subject]?.sent = nil
+            known[subject]?.activation = nil
+        }
     }
 
-    private func closed(_ number: UInt32?, reason: UInt32?) {
-        guard let number, let subject = known.first(where: { $0.value.number == number })?.key else { return }
+    private func changed(owner: String?) {
+        guard let bus, owner == nil || owner != server?.name else { return }
+        let isFirst = server == nil
+        forgetServer()
+        guard let owner else {
+            // One that has ended is not started again before there is something new to show.
+            if isFirst { startServer() }
+            return
+        }
+        func signal(_ member: String, _ received: @escaping (DesktopNotifier, BusVariant) -> Void) -> GLibSubscription {
+            bus.subscribe(to: member, of: Self.name, from: owner, path: Self.path) { [weak self] arguments in
+                if let self, server?.name == owner { received(self, arguments) }
+            }
+        }
+        server = Server(
+            name: owner,
+            subscriptions: [
+                signal("ActivationToken") { $0.receivedActivation($1) },
+                signal("ActionInvoked") { $0.chosen($1) },
+                signal("NotificationClosed") { $0.closed($1) },
+            ])
+        let call = bus.calling(method("GetCapabilities", of: owner), arguments: nil, reply: "(as)") {
+            $0.members.first?.members.compactMap(\.string)
+        }
+        thread.begin(call, limit: Self.timeout) { [weak self] result in
+            guard let self, server?.name == owner else { return }
+            let found: [String] = if case .success(let list) = result { list } else { [] }
+            server?.hasActions = found.contains("actions")
+            for subject in known.keys { update(subject) }
+        }
+    }
+
+    private func startServer() {
+        guard let bus, !isStarting, known.values.contains(where: { $0.requested != nil }) else { return }
+        isStarting = true
+        thread.begin(bus.startingService(Self.name), limit: Self.timeout) { [weak self] _ in self?.isStarting = false }
+    }
+
+    // MARK: Its signals
+
+    private func subject(of number: UInt32?) -> Notice.Subject? {
+        guard let number else { return nil }
+        return known.first { $0.value.number == number }?.key
+    }
+
+    private func receivedActivation(_ arguments: BusVariant) {
+        guard let subject = subject(of: arguments.members.first?.uint32),
+            let token = arguments.members.last?.string, token.utf8.count <= Self.longestActivation,
+            token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return }
+        known[subject]?.activation = token
+    }
+
+    private func chosen(_ arguments: BusVariant) {
+        guard let subject = subject(of: arguments.members.first?.uint32), let key = arguments.members.last?.string
+        else { return }
+        let activation = known[subject]?.activation
+        known[subject]?.activation = nil
+        receiver.yield(.chosen(subject, key: key, activation: activation))
+    }
+
+    private func closed(_ arguments: BusVariant) {
+        guard let subject = subject(of: arguments.members.first?.uint32) else { return }
         known[subject]?.number = nil
-        guard reason == Self.dismissedByUser else { return }
+        guard arguments.members.last?.uint32 == Self.dismissedByUser else { return }
         // It is shown again only if it is requested again.
         known[subject] = nil
         receiver.yield(.dismissed(subject))
     }
+
+    // MARK: Its methods
 
     /// Shows or withdraws a subject's notice as requested.
     private func update(_ subject: Notice.Subject) {
@@ -115,39 +190,52 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         }
         guard known.sent != notice else { return }
         guard let bus else { return connect() }
+        guard let server else { return startServer() }
+        guard let hasActions = server.hasActions else { return }
+        let owner = server.name
         self.known[subject]?.isBusy = true
         self.known[subject]?.sent = notice
         let call = bus.calling(
-            method("Notify"), arguments: Self.arguments(notice, replacing: known.number ?? 0), reply: "(u)",
-            startingService: true
+            method("Notify", of: owner),
+            arguments: Self.arguments(notice, replacing: known.number ?? 0, hasActions: hasActions), reply: "(u)"
         ) { $0.members.first?.uint32 }
         thread.begin(call, limit: Self.timeout) { [weak self] result in
             guard let self else { return }
             self.known[subject]?.isBusy = false
-            if case .success(let number) = result { self.known[subject]?.number = number }
+            if self.server?.name != owner {
+                self.known[subject]?.sent = nil
+            } else if case .success(let number) = result {
+                self.known[subject]?.number = number
+            }
             update(subject)
         }
     }
 
     private func close(_ number: UInt32) {
-        guard let bus else { return }
+        guard let bus, let server else { return }
         let call = bus.calling(
-            method("CloseNotification"), arguments: BusVariant(tuple: [BusVariant(uint32: number)]), reply: "()"
+            method("CloseNotification", of: server.name), arguments: BusVariant(tuple: [BusVariant(uint32: number)]),
+            reply: "()"
         ) { _ in true }
         thread.begin(call, limit: Self.timeout) { _ in }
     }
 
-    private func method(_ member: String) -> BusMethod {
-        BusMethod(destination: Self.name, path: Self.path, interface: Self.name, member: member)
+    private func method(_ member: String, of server: String) -> BusMethod {
+        BusMethod(destination: server, path: Self.path, interface: Self.name, member: member)
     }
 
     /// It contains no text of a provider, which could be read as markup.
-    private static func arguments(_ notice: Notice, replacing number: UInt32) -> BusVariant {
-        BusVariant(tuple: [
+    private static func arguments(_ notice: Notice, replacing number: UInt32, hasActions: Bool) -> BusVariant {
+        var actions: [String] = []
+        if hasActions, let button = notice.button {
+            actions = [Notice.Button.wholeNotice, button.label, button.key, button.label]
+        }
+        return BusVariant(tuple: [
             BusVariant(string: "authd"), BusVariant(uint32: number), BusVariant(string: "dialog-password"),
-            BusVariant(string: notice.title), BusVariant(string: notice.message),
-            BusVariant(strings: [action, notice.action]),
-            BusVariant(table: [("category", BusVariant(string: "network"))]),
+            BusVariant(string: notice.title), BusVariant(string: notice.message), BusVariant(strings: actions),
+            BusVariant(table: [
+                ("category", BusVariant(string: "network")), ("desktop-entry", BusVariant(string: entry)),
+            ]),
             // The server's default duration.
             BusVariant(int32: -1),
         ])

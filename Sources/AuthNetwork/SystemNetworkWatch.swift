@@ -18,6 +18,7 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
     private let thread: GLibThread
     private let settling: Duration
     private let broadcast = StateBroadcast<NetworkReading>(nil)
+    private let isMetered = StateBroadcast<Bool>(false)
     private var kernel: KernelNetwork?
     private var monitor: DesktopMonitor?
     private var picture = KernelSnapshot()
@@ -40,6 +41,10 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
         broadcast.states()
     }
 
+    package func metered() -> AsyncStream<Bool> {
+        isMetered.states()
+    }
+
     private func start(_ monitors: GLibThread) {
         kernel = KernelNetwork(on: thread) { [weak self] in self?.changed() }
         publish()
@@ -59,7 +64,9 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
     }
 
     private func publish() {
-        let state = monitor?.networkState ?? .online
+        let report = monitor?.report ?? DesktopMonitor.Report()
+        let state = report.network
+        isMetered.set(report.isMetered)
         guard let new = RouteSocket.picture() else {
             // Without the kernel's data, only the monitor counts.
             return broadcast.set(NetworkReading(reach: state == .offline ? .offline : .internet, monitor: state))

@@ -60,6 +60,6 @@ struct Authc: ParsableCommand {
             ShellInit.self, Provider.self, Network.self, AgentCommands.self,
             Doctor.self, Stats.self, LogCommand.self, Policy.self, Reload.self, Version.self, Request.self, Call.self,
             Outbox.self, Lock.self, Unlock.self, Store.self, Export.self, Import.self, Trust.self, Config.self,
-            Completion.self, Redirect.self,
+            Completion.self, Redirect.self, TerminalCommand.self,
         ])
 }

@@ -10,10 +10,15 @@ struct NetworkLines: WatchView {
             let providers = known.providers.sorted { $0.key < $1.key }.map {
                 "\($0.key) \(StatusCard.spaced($0.value))"
             }
-            let text = ([known.state.rawValue] + providers).joined(separator: ", ")
+            let text = ([known.state.rawValue] + Self.metered(known) + providers).joined(separator: ", ")
             try Output.result(Visible.line("\(time) \(text)"))
         } else if event.topic == .agent {
             try Output.result(Visible.line("\(time) authd is not running"))
         }
+    }
+
+    static func metered(_ network: NetworkStatus) -> [String] {
+        guard network.isMetered else { return [] }
+        return network.transfersWait ? ["metered: queued writes and streams wait"] : ["metered"]
     }
 }

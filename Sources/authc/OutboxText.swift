@@ -37,8 +37,10 @@ enum OutboxText {
         case .givenUp: "given up"
         case .sending: "sending"
         case .waiting:
-            entry.retryAt.map { "waits \(since), next try in \(Span.text(seconds: max(0, $0 - now)))" }
-                ?? "waits \(since)"
+            entry.waitsFor == OutboxItem.unmeteredNetwork
+                ? "waits \(since) for a network that is not metered"
+                : entry.retryAt.map { "waits \(since), next try in \(Span.text(seconds: max(0, $0 - now)))" }
+                    ?? "waits \(since)"
         }
     }
 }

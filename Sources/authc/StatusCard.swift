@@ -9,8 +9,6 @@ struct StatusCard {
     /// The longest label and a gap.
     private static let labelColumns = 10
     private static let barColumns = 20
-    /// In seconds: when the agent first warns of the end of a session.
-    private static let nearEnd = 3.0 * 86_400
 
     var lines: [String] {
         // An unknown session has no account and no provider.
@@ -134,9 +132,9 @@ struct StatusCard {
             let set = status.isDefault ? "`authc password set`" : "`authc password set -s \(status.session)`"
             warnings.append("the account has no password yet: \(set)")
         }
-        if status.state == .active, let end = status.endsAt, end - now < StatusCard.nearEnd {
+        if let end = SessionEnd(status), end.warning(at: now) != nil {
             warnings.append(
-                "the session ends \(WallClock.text(end, now: now)); sign in again before: "
+                "the session ends \(WallClock.text(end.end, now: now)); sign in again before: "
                     + "`authc login \(status.provider) -s \(status.session)`")
         }
         if let skew = status.clockSkew {

@@ -275,6 +275,7 @@ struct Composition: Sendable {
             board: board, folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")),
             logger: logger)
         await defaultSession.apply(settings)
+        board.put(waitsIfMetered: settings.waitsIfMetered)
         let showsNotices = StateBroadcast<Bool>(settings.notifications)
         let reloader = Reloader(
             current: claims.configuration, read: reader.read, board: board, registry: registry, policy: policy,
@@ -361,7 +362,8 @@ struct Composition: Sendable {
                 board: board, prompt: AtomicFile(path: PromptPath.beside(socket: socket.path)), notifier: notifier,
                 logger: logger),
             NoticeService(
-                context: context, sessions: sessions, loader: loader, desktop: adapters.desktop, isOn: showsNotices,
+                context: context, registry: registry, sessions: sessions, loader: loader, desktop: adapters.desktop,
+                isOn: showsNotices, windows: WindowProgram(beside: claims.program?.path, socket: socket.path),
                 publish: publisher.publish, logger: logger),
             HookService(context: context, feed: hookFeed, logger: logger),
             ReloadSignal(reloader: reloader, audit: audit),

@@ -14,7 +14,7 @@ struct HelpTests {
     func commands() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var waiting = [[String](), ["redirect"]]
+        var waiting = [[String](), ["redirect"], ["terminal"]]
         var count = 0
         while let command = waiting.popLast() {
             let name = command.joined(separator: " ")

@@ -11,7 +11,9 @@ struct SettingKeyTests {
 
     /// The keys of each table that the reader knows.
     private static func known() throws -> Set<String> {
-        let tables = ["", "http", "api", "prompt", "providers.NAME", "folder[N]", "hook[N]", "listener.extra"]
+        let tables = [
+            "", "http", "lock", "network", "api", "prompt", "providers.NAME", "folder[N]", "hook[N]", "listener.extra",
+        ]
         let text = tables.map { table in
             let header =
                 table.isEmpty ? "" : table.hasSuffix("[N]") ? "[[\(table.dropLast(3))]]\n" : "[\(table)]\n"
@@ -31,7 +33,8 @@ struct SettingKeyTests {
     @Test("are those of the reader")
     func complete() throws {
         let tables: Set = [
-            "http", "api", "prompt", "providers", "providers.NAME.environments", "folder", "hook", "listener",
+            "http", "lock", "network", "api", "prompt", "providers", "providers.NAME.environments", "folder", "hook",
+            "listener",
         ]
         let keys = try Self.known().subtracting(tables).union(["providers.NAME.environments.NAME"])
         #expect(Set(SettingKey.all.map(\.name)) == keys)

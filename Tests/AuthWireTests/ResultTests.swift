@@ -14,7 +14,8 @@ struct ResultTests {
         let plain = SessionStatus(session: status.session, provider: "shop", state: .signedOut)
         let store = StoreInfo(kind: .secretService, state: .notAnswering, message: "No answer in 5 s.")
         let network = NetworkStatus(
-            state: .portal, since: 1.5, providers: ["shop": "reachable"], clockSkews: ["shop": .seconds(-90)])
+            state: .portal, since: 1.5, providers: ["shop": "reachable"], clockSkews: ["shop": .seconds(-90)],
+            isMetered: true, transfersWait: true)
         let field = StepField(
             name: "password", label: "Password", secret: true, optional: true, kind: "password", rules: ["8 or more"],
             value: "x")
@@ -150,7 +151,7 @@ struct ResultTests {
             keys == [
                 "session", "provider", "environment", "state", "cause", "message", "user", "needs_password",
                 "renews", "remembered", "expires_at",
-                "refresh_at", "issued_at", "signed_in_at", "last_error", "unsaved", "scopes",
+                "refresh_at", "issued_at", "ends_at", "end_is_fixed", "signed_in_at", "last_error", "unsaved", "scopes",
                 "shared_session", "store", "default",
             ])
         #expect(

@@ -82,7 +82,7 @@ enum Samples {
             message: "There is no network.",
             user: UserSummary(id: "7", email: "ada@example.org", name: "Ada", verified: true),
             needsPassword: true, renews: false, remembered: true, expiresAt: 1_763_702_777, refreshAt: 1_763_702_700.25,
-            issuedAt: 1_763_700_000,
+            issuedAt: 1_763_700_000, endsAt: 1_764_000_000, isEndFixed: true,
             signedInAt: 1_763_000_000, lastError: "timed out", unsaved: true, scopes: ["read"],
             sharedSession: try SessionName("other"), store: .sealedFile, isDefault: true)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 
 /// A private message bus with services of python-dbusmock on it.
@@ -17,7 +18,7 @@ final class MockBus: Sendable {
     let address: String
     private let folder: TemporaryFolder
     private let bus: Child
-    private let services: [Child]
+    private let services: Mutex<[Child]>
     private let environment: [String: String]
 
     init(_ wanted: [Service]) async throws {
@@ -41,23 +42,34 @@ final class MockBus: Sendable {
             environment: environment)
         guard await bus.out.wait(for: "unix:path=") else { throw Failure("no bus: \(bus.err.text)") }
         var services: [Child] = []
-        for service in wanted {
-            services.append(
-                try await Child(
-                    [NetworkLab.python, "-m", "dbusmock", service.kind, "--template", service.template],
-                    environment: environment))
-        }
-        self.services = services
-        for service in wanted {
-            _ = try await run(["gdbus", "wait", service.kind, "--timeout", "20", service.rawValue])
-        }
+        for service in wanted { services.append(try await Self.start(service, environment)) }
+        self.services = Mutex(services)
+        for service in wanted { try await wait(for: service) }
+    }
+
+    private static func start(_ service: Service, _ environment: [String: String]) async throws -> Child {
+        let command = [NetworkLab.python, "-m", "dbusmock", service.kind, "--template", service.template]
+        let parameters = service == .notifications ? ["--parameters", #"{"capabilities": "actions body"}"#] : []
+        return try await Child(command + parameters, environment: environment)
+    }
+
+    private func wait(for service: Service) async throws {
+        _ = try await run(["gdbus", "wait", service.kind, "--timeout", "20", service.rawValue])
+    }
+
+    /// Ends the notification server like a crash, and starts another one.
+    func replaceNotifications() async throws {
+        await services.withLock { $0[0] }.end(SIGKILL)
+        let new = try await Self.start(.notifications, environment)
+        services.withLock { $0[0] = new }
+        try await wait(for: .notifications)
     }
 
     /// The calls to the services, one per line.
-    var asked: Gathered { services[0].out }
+    var asked: Gathered { services.withLock { $0[0] }.out }
 
     func end() async {
-        for service in services {
+        for service in services.withLock({ $0 }) {
             service.kill(SIGCONT)
             await service.end(SIGKILL)
         }
@@ -66,7 +78,7 @@ final class MockBus: Sendable {
 
     /// Like a hung service: it owns its name and does not reply.
     func stopAnswering() {
-        for service in services { service.kill(SIGSTOP) }
+        for service in services.withLock({ $0 }) { service.kill(SIGSTOP) }
     }
 
     func setConnectivity(_ number: Int) async throws {
@@ -75,6 +87,19 @@ final class MockBus: Sendable {
             try await call(
                 "NetworkManager", "/org/freedesktop/NetworkManager", ".Mock.SetGlobalConnectionState", "uint32 70")
         }
+    }
+
+    /// Its template has no such property.
+    func addMetered(_ isMetered: Bool) async throws {
+        try await call(
+            "NetworkManager", "/org/freedesktop/NetworkManager", ".Mock.AddProperty", "org.freedesktop.NetworkManager",
+            "Metered", "<uint32 \(isMetered ? 1 : 2)>")
+    }
+
+    func setMetered(_ isMetered: Bool) async throws {
+        try await call(
+            "NetworkManager", "/org/freedesktop/NetworkManager", ".Mock.UpdateProperties",
+            "org.freedesktop.NetworkManager", "{'Metered': <uint32 \(isMetered ? 1 : 2)>}")
     }
 
     func emitSleep(_ isGoing: Bool) async throws {
@@ -99,8 +124,21 @@ final class MockBus: Sendable {
     }
 
     /// Like a user who clicks a notification.
-    func choose(notification number: Int) async throws {
-        try await emit("ActionInvoked", "us", "[<uint32 \(number)>, <'default'>]")
+    func choose(notification number: Int, action: String = "default") async throws {
+        try await emit("ActionInvoked", "us", "[<uint32 \(number)>, <'\(action)'>]")
+    }
+
+    /// Like a compositor that lets the next window have the focus.
+    func giveActivation(_ token: String, notification number: Int) async throws {
+        try await emit("ActivationToken", "us", "[<uint32 \(number)>, <'\(token)'>]")
+    }
+
+    /// The same signal as a click, from a program that shows no notifications.
+    func pretendChoice(notification number: Int) async throws {
+        _ = try await run([
+            "gdbus", "emit", "--session", "--object-path", "/org/freedesktop/Notifications", "--signal",
+            "org.freedesktop.Notifications.ActionInvoked", "uint32 \(number)", "'default'",
+        ])
     }
 
     /// Like a user who closes it.

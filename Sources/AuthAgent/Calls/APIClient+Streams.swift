@@ -68,6 +68,9 @@ extension APIClient {
     }
 
     private func performCall(_ order: PreparedCall, _ session: Session, by stream: APIStream) async {
+        guard await context.transfersMayGo(await session.record, unless: stream.closed) else {
+            return await stream.finish(.failure(.stopping), nil)
+        }
         do throws(AgentError) {
             let received = try await exchange(order, session, by: stream)
             if order.template.method != "GET" { written(received, order) }

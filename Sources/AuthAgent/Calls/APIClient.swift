@@ -303,7 +303,7 @@ package final class APIClient: Sendable {
         let record = await session.record
         guard let profile = context.providers.profile(of: record) else { return error }
         let grant = ScopeGrant(of: record, at: profile, needed: error.details)
-        if let command = grant.command { context.board.put(missing: grant.missing, command: command, of: record) }
+        if let command = grant.signIn { context.board.put(missing: grant.missing, command: command, of: record) }
         return grant.explained(error)
     }
 

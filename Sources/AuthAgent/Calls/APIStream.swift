@@ -1,3 +1,4 @@
+import AuthConcurrency
 package import AuthModel
 package import AuthWire
 internal import Synchronization
@@ -13,6 +14,8 @@ package final class APIStream: HTTPResponseSink {
     package let name: String
     let upload: UploadPipe?
     let download: DownloadPipe?
+    /// The client is gone, or its time.
+    let closed = OneShot<Void>()
     private let respond: Respond
     private let state = Mutex(State())
 
@@ -57,6 +60,7 @@ package final class APIStream: HTTPResponseSink {
     /// Ends it: the client has disconnected, or has closed the stream.
     package func close(_ error: AgentError) {
         respondOnce(.failure(error))
+        closed.send(())
         upload?.finish(.failed(error))
         download?.abandon()
     }

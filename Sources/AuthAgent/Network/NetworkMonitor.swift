@@ -11,6 +11,8 @@ package final class NetworkMonitor: Sendable {
         package var publish: @Sendable (_ state: NetworkState, _ providers: [String: String]) -> Void
         /// Providers whose clocks are so far ahead of ours, or behind it, that users are notified.
         package var publishSkews: @Sendable (_ providers: [String: Duration]) -> Void
+        /// Whether the network is metered.
+        package var publishMetered: @Sendable (Bool) -> Void
         /// Each session is to get its ``NetworkMonitor/news(of:)``; never called twice at once.
         package var notifySessions: @Sendable () async -> Void
         /// The machine is about to sleep: what is unwritten is to be written, within ``NetworkMonitor/longestHold``.
@@ -45,6 +47,9 @@ package final class NetworkMonitor: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 for await reading in self.watch.readings() { await self.runner.send(.reading(reading)) }
+            }
+            group.addTask {
+                for await isMetered in self.watch.metered() { reactions.publishMetered(isMetered) }
             }
             group.addTask {
                 for await event in self.sleep.events() { await self.follow(event, reactions) }

@@ -1,6 +1,7 @@
 import AuthMachines
 package import AuthModel
 package import AuthWire
+internal import Synchronization
 
 /// Accepts writes that may wait, and sends them as ``OutboxMachine`` decides.
 ///
@@ -41,14 +42,23 @@ package final class Outbox: Sendable {
 
     package func list(_ params: OutboxParams) async throws(AgentError) -> OutboxList { try await list(.list(params)) }
 
-    /// Tries what waits, and what was given up too if it is named. Returns when that has been tried.
-    package func flush(_ params: OutboxParams) async throws(AgentError) -> OutboxList { try await list(.flush(params)) }
+    /// Tries what waits, and what was given up too if it is named; on a metered network, too. Returns when that has been tried.
+    package func flush(_ params: OutboxParams) async throws(AgentError) -> OutboxList {
+        // The entries after one that is named still wait.
+        guard params.id == nil else { return try await list(.flush(params)) }
+        let number = performer.metered.allow(params.session)
+        await performer.look(runner)
+        let list: Result<OutboxList, AgentError> = await Result(of: try await list(.flush(params)))
+        performer.metered.end(number)
+        await performer.look(runner)
+        return try list.get()
+    }
 
     package func drop(_ params: OutboxParams) async throws(AgentError) -> OutboxList { try await list(.drop(params)) }
 
     private func list(_ command: OutboxCommand) async throws(AgentError) -> OutboxList {
         switch try await ask(command) {
-        case .list(let items): return OutboxList(entries: items)
+        case .list(let items): return OutboxList(entries: items.map(performer.explained))
         case .refused(let error): throw error
         case .sent, .queued: throw AgentError(.internal_, "A list was requested, and none was returned.")
         }
@@ -66,6 +76,7 @@ private final class OutboxPerformer: ActionPerformer {
     let api: APIClient
     let store: any OutboxStore
     let publish: @Sendable (AgentEvent) -> Void
+    let metered = MeteredGate()
 
     init(
         context: AgentContext, api: APIClient, store: any OutboxStore,
@@ -78,6 +89,8 @@ private final class OutboxPerformer: ActionPerformer {
         switch action {
         // If a call is cut off after the provider has answered, the next run sends the write again.
         case .store(let call):
+            // After an answer, the machine would send the next entry.
+            if context.board.network.transfersWait { look(runner) }
             runner.startToEnd { [self] () async -> OutboxEvent? in
                 .stored(await Result(of: try await carryOut(call)))
             }
@@ -89,6 +102,7 @@ private final class OutboxPerformer: ActionPerformer {
                 return Task.isCancelled ? nil : .answered(entry.id, result)
             }
         case .publish(let name, let item):
+            let item = explained(item)
             publish(
                 AgentEvent(
                     topic: .outbox, name: name, at: context.clock.now().wall.unixSeconds, session: item.session,
@@ -127,11 +141,53 @@ private final class OutboxPerformer: ActionPerformer {
             let isOut = [.online, .limited].contains(network.state) || !context.providers.needsNetwork(status)
             sessions[status.session] = Deliverability(
                 // Writes wait while the agent is locked.
-                maySend: !isLocked && [.active, .stale].contains(status.state) && isOut
+                maySend: !isLocked && [.active, .stale].contains(status.state) && isOut && !isHeld(status)
                     && reachability != ErrorKind.captivePortal.rawValue,
                 isReached: reachability == nil || reachability == "reachable", since: network.since)
         }
         runner.send(.statusChanged(sessions, mayLoad: context.board.store.state == .ready))
+    }
+
+    /// Whether its writes wait for a network that is not metered.
+    private func isHeld(_ status: SessionStatus) -> Bool {
+        context.board.network.transfersWait && context.providers.needsNetwork(status)
+            && !metered.isOpen(for: status.session)
+    }
+
+    /// With what holds the entry back, which the machine does not know.
+    func explained(_ item: OutboxItem) -> OutboxItem {
+        guard item.state == .waiting, let status = context.board.status(item.session), isHeld(status) else {
+            return item
+        }
+        var item = item
+        item.waitsFor = OutboxItem.unmeteredNetwork
+        return item
+    }
+}
+
+/// Sessions whose writes the user sends now, although the network is metered.
+private final class MeteredGate: Sendable {
+    private struct State {
+        /// `nil`: all sessions.
+        var open: [UInt64: SessionName?] = [:]
+        var last: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// - Returns: for ``end(_:)``.
+    func allow(_ session: SessionName?) -> UInt64 {
+        state.withLock { state in
+            state.last += 1
+            state.open.updateValue(session, forKey: state.last)
+            return state.last
+        }
+    }
+
+    func end(_ number: UInt64) { state.withLock { _ = $0.open.removeValue(forKey: number) } }
+
+    func isOpen(for session: SessionName) -> Bool {
+        state.withLock { $0.open.values.contains { $0 == nil || $0 == session } }
     }
 }
 

@@ -41,6 +41,12 @@ package final class SessionRegistry: Sendable {
 
     package func session(named name: SessionName) -> Session? { entries.withLock { $0.sessions[name] } }
 
+    /// What signs in to the session again; `nil` if it is gone, or its profile.
+    package func signInCommand(of name: SessionName) async -> SignInCommand? {
+        guard let record = await session(named: name)?.record else { return nil }
+        return context.providers.profile(of: record).map { SignInCommand(of: record, at: $0) }
+    }
+
     /// The requested session, or the default one.
     /// - Throws: `unknown_session` or `not_signed_in`; the store's own error if it has not been read yet.
     package func session(_ name: SessionName?) async throws(AgentError) -> Session {
@@ -292,6 +298,7 @@ package final class SessionRegistry: Sendable {
             NetworkMonitor.Reactions(
                 publish: { [board] in board.put(network: $0, providers: $1) },
                 publishSkews: { [board] in board.put(clockSkews: $0) },
+                publishMetered: { [board] in board.put(isMetered: $0) },
                 notifySessions: { for session in self.all { await self.sendNetworkState(session) } },
                 prepareForSleep: { await self.drain() },
                 clockSet: { for session in self.all { await session.handle(.clockSet) } }))

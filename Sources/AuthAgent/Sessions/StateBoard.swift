@@ -21,9 +21,12 @@ package final class StateBoard: Sendable {
         var placeholders: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
         var isStoreRequested = false
+        /// Whether a renewal moves the end, of sessions that were renewed.
+        private var fixedEnds: [SessionName: Bool] = [:]
         /// The scopes that sessions lacked for a call.
         private(set) var missingScopes: [SessionName: (signIn: SignInID, MissingScopes)] = [:]
         var network: NetworkStatus
+        var waitsIfMetered = false
         /// `nil`: the agent is not locked.
         var lock: LockStatus?
         /// When a client last requested something of another class than `status`.
@@ -44,6 +47,11 @@ package final class StateBoard: Sendable {
         /// - Returns: the former snapshot.
         mutating func put(_ snapshot: SessionSnapshot?, of session: SessionName) -> SessionSnapshot? {
             let former = snapshots[session]
+            if let former, let snapshot, former.signIn == snapshot.signIn {
+                fixedEnds[session] = SessionEnd.isFixed(from: former.status, to: snapshot.status) ?? fixedEnds[session]
+            } else {
+                fixedEnds[session] = nil
+            }
             if missingScopes[session]?.signIn != snapshot?.signIn { missingScopes[session] = nil }
             snapshots[session] = snapshot
             tokens[session] = snapshot.flatMap { live($0, after: tokens[session]) }
@@ -70,6 +78,15 @@ package final class StateBoard: Sendable {
             defaultToken = defaultSession.flatMap { tokens[$0] }
         }
 
+        /// - Returns: the change, if there is one.
+        mutating func changeNetwork(_ change: (inout NetworkStatus) -> Void) -> [Change] {
+            var new = network
+            change(&new)
+            guard new != network else { return [] }
+            network = new
+            return [Change(topic: .network, name: "changed")]
+        }
+
         func status(_ session: SessionName) -> SessionStatus? {
             snapshots[session].map { whole($0.status) } ?? placeholders[session]
         }
@@ -81,6 +98,7 @@ package final class StateBoard: Sendable {
             status.clockSkew = network.clockSkews[status.provider]
             status.store = store.kind
             status.lockedSince = lock?.since
+            status.isEndFixed = fixedEnds[status.session] ?? false
             return status
         }
     }
@@ -166,7 +184,7 @@ package final class StateBoard: Sendable {
 
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
-            let locked = known.snapshots.isEmpty ? Self.firstLocked(known.placeholders) : nil
+            let locked = known.snapshots.isEmpty ? known.placeholders.firstLocked : nil
             return (session ?? known.defaultSession ?? locked).flatMap { known.status($0) }
         }
     }
@@ -197,7 +215,7 @@ package final class StateBoard: Sendable {
     package func put(_ snapshot: SessionSnapshot) {
         let name = snapshot.status.session
         change { known in
-            let event = Self.eventName(from: known.put(snapshot, of: name), to: snapshot)
+            let event = snapshot.event(after: known.put(snapshot, of: name))
             if event == "renewed" { known.renewals += 1 }
             return [Change(topic: .session, name: event, session: name, status: known.status(name))]
         }
@@ -301,7 +319,7 @@ package final class StateBoard: Sendable {
     }
 
     /// A call required scopes that the session does not have. Publishes no event of its own: the notice does.
-    package func put(missing scopes: [String], command: String, of record: SessionRecord) {
+    package func put(missing scopes: [String], command: SignInCommand, of record: SessionRecord) {
         let missing = MissingScopes(
             session: record.session, provider: record.provider, scopes: scopes, command: command)
         let watchers = known.withLock { known in
@@ -324,20 +342,29 @@ package final class StateBoard: Sendable {
         let now = clock.now().wall.unixSeconds
         change { known in
             let since = known.network.state == state ? known.network.since : now
-            let new = NetworkStatus(
-                state: state, since: since, providers: providers, clockSkews: known.network.clockSkews)
-            guard known.network != new else { return [] }
-            known.network = new
-            return [Change(topic: .network, name: "changed")]
+            return known.changeNetwork { ($0.state, $0.since, $0.providers) = (state, since, providers) }
+        }
+    }
+
+    package func put(isMetered: Bool) {
+        change { known in
+            let waits = isMetered && known.waitsIfMetered
+            return known.changeNetwork { ($0.isMetered, $0.transfersWait) = (isMetered, waits) }
+        }
+    }
+
+    /// Whether queued writes and streams wait while the network is metered.
+    package func put(waitsIfMetered: Bool) {
+        change { known in
+            known.waitsIfMetered = waitsIfMetered
+            return known.changeNetwork { $0.transfersWait = $0.isMetered && waitsIfMetered }
         }
     }
 
     /// - Parameter skews: how far the clocks of some providers are ahead of ours, by name.
     package func put(clockSkews skews: [String: Duration]) {
         change { known in
-            guard known.network.clockSkews != skews else { return [] }
-            known.network.clockSkews = skews
-            return [Change(topic: .network, name: "changed")]
+            known.changeNetwork { $0.clockSkews = skews }
         }
     }
 
@@ -369,17 +396,5 @@ package final class StateBoard: Sendable {
             known.isPublishing = !known.events.isEmpty
             return known.isPublishing ? known.events.removeFirst() : nil
         }
-    }
-
-    private static func eventName(from former: SessionSnapshot?, to new: SessionSnapshot) -> String {
-        guard let former, former.signIn == new.signIn else { return "added" }
-        if former.status.state != new.status.state { return "state" }
-        if former.token != new.token { return "renewed" }
-        if former.ending < new.ending { return "ending" }
-        return "changed"
-    }
-
-    private static func firstLocked(_ placeholders: [SessionName: SessionStatus]) -> SessionName? {
-        placeholders.values.filter { $0.state == .keyringLocked }.map(\.session).min()
     }
 }

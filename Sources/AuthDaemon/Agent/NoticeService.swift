@@ -16,17 +16,20 @@ package struct NoticeService: Service {
 
     /// - Parameters:
     ///   - isOn: whether notices are shown on the desktop.
+    ///   - windows: opens what a click asks for.
     ///   - publish: called with each event; it must not wait.
     package init(
-        context: AgentContext, sessions: SessionRequests, loader: SessionLoader, desktop: any Notifier,
-        isOn: StateBroadcast<Bool>, publish: @escaping @Sendable (AgentEvent) -> Void, logger: Logger
+        context: AgentContext, registry: SessionRegistry, sessions: SessionRequests, loader: SessionLoader,
+        desktop: any Notifier, isOn: StateBroadcast<Bool>, windows: WindowProgram,
+        publish: @escaping @Sendable (AgentEvent) -> Void, logger: Logger
     ) {
         board = context.board
         self.desktop = desktop
         self.isOn = isOn
         let performer = NoticePerformer(
-            sessions: sessions, loader: loader, desktop: desktop, clock: context.clock, publish: publish, logger: logger
-        )
+            sessions: sessions, loader: loader, desktop: desktop, clock: context.clock,
+            opener: NoticeOpener(context: context, registry: registry, windows: windows, logger: logger),
+            publish: publish, logger: logger)
         runner = Runner(NoticeMachine(), performer: performer, tasks: context.tasks)
     }
 
@@ -37,7 +40,8 @@ package struct NoticeService: Service {
             group.addTask {
                 for await response in desktop.responses() {
                     switch response {
-                    case .chosen(let subject): await runner.send(.chosen(subject))
+                    case .chosen(let subject, let key, let activation):
+                        await runner.send(.chosen(subject, key: key, activation: activation))
                     case .dismissed(let subject): await runner.send(.dismissed(subject))
                     }
                 }
@@ -61,6 +65,7 @@ private struct NoticePerformer: ActionPerformer {
     let loader: SessionLoader
     let desktop: any Notifier
     let clock: any SystemClock
+    let opener: NoticeOpener
     let publish: @Sendable (AgentEvent) -> Void
     let logger: Logger
 
@@ -76,6 +81,8 @@ private struct NoticePerformer: ActionPerformer {
                 AgentEvent(
                     topic: .notice, name: change.rawValue, at: clock.now().wall.unixSeconds, session: notice.session,
                     notice: notice.info))
+        case .open(let notice, let activation):
+            runner.start { [opener] in await opener.open(notice, activation: activation) }
         case .retry(let notice):
             if let session = notice.session { sessions.startRenewal(of: session) } else { loader.startRetry() }
         }

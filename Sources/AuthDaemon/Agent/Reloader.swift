@@ -142,6 +142,7 @@ package actor Reloader {
             failures.append("the extra socket is not open: \(error.message)")
         }
         showsNotices.set(new.settings.notifications)
+        board.put(waitsIfMetered: new.settings.waitsIfMetered)
         hooks.set(new.settings.hooks)
         servesBus.set(new.settings.dbus)
         lock.set(new.settings.lock)
@@ -178,6 +179,10 @@ enum ConfigurationChange {
         if old.settings.hooks != new.settings.hooks { changes.append("the hooks are different") }
         if old.settings.notifications != new.settings.notifications {
             changes.append("notifications are \(new.settings.notifications ? "shown" : "no longer shown")")
+        }
+        if old.settings.waitsIfMetered != new.settings.waitsIfMetered {
+            let what = new.settings.waitsIfMetered ? "wait" : "do not wait"
+            changes.append("queued writes and streams \(what) on a metered network")
         }
         if old.settings.dbus != new.settings.dbus {
             changes.append("the session bus is \(new.settings.dbus ? "served" : "no longer served")")

@@ -16,7 +16,7 @@ package struct LockMachine: Machine {
     private var settings = LockSettings()
     private var areSessionsLocked = false
     var lastUse: BootInstant
-    /// Of the record, and of the one that is on disk or being written.
+    /// The number of the record, and of the one that is on disk or being written.
     var (version, written) = (0, 0)
     private var saving: Int?
     private var isClosing = false

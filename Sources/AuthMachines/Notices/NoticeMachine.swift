@@ -30,8 +30,10 @@ package enum NoticeEvent: Sendable {
     case wake
     /// Whether notices are shown on the desktop; at first they are not.
     case turned(on: Bool)
-    /// The user chose the notice's action.
-    case chosen(Notice.Subject)
+    /// The user chose the action with this key.
+    case chosen(Notice.Subject, key: String, activation: String? = nil)
+    /// The window that an action has opened is gone, or what was begun in it has ended; `nil`: without a failure.
+    case windowClosed(Notice.Subject, signedIn: Bool, NoticeFailure?)
     /// The user has closed the notice.
     case dismissed(Notice.Subject)
     /// The agent ends.
@@ -47,6 +49,10 @@ package enum NoticeAction: Sendable, Equatable {
     case publish(NoticeChange, Notice)
     /// Tries now what the notice reports as failed.
     case retry(Notice)
+    /// Opens a terminal or the browser. ``NoticeEvent/windowClosed(_:signedIn:_:)`` follows.
+    ///
+    /// - Parameter activation: the desktop's token for the new window.
+    case open(Notice, activation: String?)
 }
 
 /// A change of a notice, with its name in events.
@@ -54,26 +60,42 @@ package enum NoticeChange: String, Sendable {
     case shown, withdrawn, chosen
 }
 
-/// Decides which notices a user gets, and when they are withdrawn.
+/// Decides which notices a user gets, when they are withdrawn, and what a click does.
 ///
 /// Invariants, whatever the order of events:
 /// 1. A failure that may pass is reported only after ``staleLimit`` on a working network.
 /// 2. A notice is withdrawn as soon as its cause is gone.
-/// 3. The same cause is reported once; a notice that the user has closed returns only after its cause was gone.
+/// 3. The same cause is reported once; a notice that the user has closed returns only after its cause was gone, or when the
+///    action that the user has chosen has failed.
 /// 4. No more than ``maxShown`` are shown at once.
+/// 5. Nothing is opened without a click on a notice that is shown, and for one subject nothing is opened twice at once.
 package struct NoticeMachine: Machine {
     /// A provider may fail for ten minutes without a notice (a restart, a deployment).
     package static let staleLimit = Duration.seconds(600)
     /// More would not fit on a screen; the next one comes when one is withdrawn.
     package static let maxShown = 5
+    /// The second click of a double click is not a second choice, whatever became of the first one.
+    package static let clickPause = Duration.seconds(10)
+    /// No sign-in takes longer. A window that stays open does not disable the button after that.
+    package static let longestWindow = Duration.seconds(15 * 60)
+    /// How long a sign-in's success is shown; many desktops take as long.
+    package static let resultTime = Duration.seconds(10)
 
     package private(set) var shown: [Notice.Subject: Notice] = [:]
+    /// By what the notice was about, whatever its action has led to.
     private var dismissed: [Notice.Subject: Notice.Reason] = [:]
+    private var causes: [Notice.Subject: Notice.Reason] = [:]
     private var view = NoticeInput()
     /// Since when a session is stale on a working network.
     private var staleSince: [SessionName: BootInstant] = [:]
     /// Whether they are shown on the desktop.
     private var isOn = false
+    /// What clicks have opened: when, and until when another click does nothing.
+    private var windows: [Notice.Subject: (opened: BootInstant, until: BootInstant)] = [:]
+    /// Failures of buttons, as long as the cause of the notice lasts.
+    private var failures: [Notice.Subject: NoticeFailure] = [:]
+    /// Sign-ins that a click began, and until when their success is shown.
+    private var successes: [SessionName: BootInstant] = [:]
 
     package init() {}
 
@@ -84,9 +106,10 @@ package struct NoticeMachine: Machine {
         case .changed(let new): view = new
         case .wake: break
         case .turned(let on): setDesktop(on: on, &turn)
-        case .chosen(let subject): if let notice = shown[subject] { choose(notice, &turn) }
+        case .chosen(let subject, let key, let activation): choose(subject, key, activation, &turn)
+        case .windowClosed(let subject, let signedIn, let failure): closed(subject, signedIn, failure, turn.now.boot)
         case .dismissed(let subject):
-            if let notice = shown.removeValue(forKey: subject) { dismissed[subject] = notice.reason }
+            if let notice = shown.removeValue(forKey: subject) { dismissed[subject] = causes[subject] ?? notice.reason }
         case .ended: return setDesktop(on: false, &turn)
         }
         updateStaleSince(turn.now.boot)
@@ -101,15 +124,33 @@ package struct NoticeMachine: Machine {
         }
     }
 
-    private func choose(_ notice: Notice, _ turn: inout Turn<NoticeAction, Never>) {
-        turn.act(.publish(.chosen, notice))
-        switch notice.reason {
-        case .stale, .keyringLocked: turn.act(.retry(notice))
-        // The agent never asks for a password by itself: a subscriber begins a sign-in, or the user runs the command in the
-        // notice.
-        case .signInRequired, .insufficientScope: break
+    // MARK: Clicks
+
+    private mutating func choose(
+        _ subject: Notice.Subject, _ key: String, _ activation: String?, _ turn: inout Turn<NoticeAction, Never>
+    ) {
+        guard isOn, let notice = shown[subject], let button = notice.button, button.answers(to: key) else { return }
+        let now = turn.now.boot
+        if button.action.opensWindow {
+            if let window = windows[subject], now < window.until { return }
+            windows[subject] = (now, now + Self.longestWindow)
         }
+        turn.act(.publish(.chosen, notice))
+        turn.act(button.action.opensWindow ? .open(notice, activation: activation) : .retry(notice))
     }
+
+    private mutating func closed(
+        _ subject: Notice.Subject, _ signedIn: Bool, _ failure: NoticeFailure?, _ now: BootInstant
+    ) {
+        guard let window = windows[subject] else { return }
+        windows[subject]?.until = window.opened + Self.clickPause
+        failures[subject] = failure
+        // The user has asked for it, and does not see the result elsewhere.
+        if failure != nil { dismissed[subject] = nil }
+        if signedIn, case .session(let name) = subject { successes[name] = now + Self.resultTime }
+    }
+
+    // MARK: Causes
 
     private mutating func updateStaleSince(_ now: BootInstant) {
         var still: [SessionName: BootInstant] = [:]
@@ -125,29 +166,52 @@ package struct NoticeMachine: Machine {
         return status.state == .stale && view.network == .online && !isNetwork
     }
 
-    /// Everything that could be reported now, the most important first.
-    private func requested(_ now: BootInstant) -> [Notice] {
+    /// Everything that needs the user now, the most important first.
+    private func present(_ now: Moment) -> [Notice] {
         let isLocked = view.store == .locked || view.store == .denied
         let needsKeyring = isLocked && (view.isStoreRequested || view.sessions.contains(where: \.unsaved))
         let ended = view.sessions.filter { $0.state == .signInRequired }.map(Notice.signIn)
         let stale = view.sessions.filter { status in
-            staleSince[status.session].map { now - $0 >= Self.staleLimit } ?? false
+            staleSince[status.session].map { now.boot - $0 >= Self.staleLimit } ?? false
         }.map { Notice.stale($0, after: Self.staleLimit) }
         // There is one notice for each session.
         let others = Set((ended + stale).compactMap(\.session))
         let lacking = view.missingScopes.filter { !others.contains($0.session) }.map(Notice.insufficientScope)
+        let taken = others.union(lacking.compactMap(\.session))
+        let ending = view.sessions.filter { !taken.contains($0.session) }.compactMap { status in
+            SessionEnd(status)?.warning(at: now.wall.unixSeconds).map { Notice.ending(status, isLastDay: $0 == .day) }
+        }
         return (needsKeyring ? [view.storeKind == .sealedFile ? Notice.sealed : .keyring] : []) + ended + stale
-            + lacking
+            + lacking + ending
+    }
+
+    /// Everything that could be shown now.
+    private mutating func requested(_ now: Moment) -> [Notice] {
+        let present = present(now)
+        causes = Dictionary(present.map { ($0.subject, $0.reason) }) { first, _ in first }
+        let subjects = Set(causes.keys)
+        failures = failures.filter { subjects.contains($0.key) }
+        windows = windows.filter { subjects.contains($0.key) || $0.value.until > now.boot }
+        successes = successes.filter { $0.value > now.boot }
+        let succeeded = view.sessions.filter {
+            successes[$0.session] != nil && $0.state == .active && !subjects.contains(.session($0.session))
+        }
+        return present.map { notice in failures[notice.subject].map(notice.failed) ?? notice }
+            + succeeded.map(Notice.signedIn)
     }
 
     private mutating func settle(_ turn: inout Turn<NoticeAction, Never>) {
         let now = turn.now.boot
-        turn.wakeUp = staleSince.values.map { $0 + Self.staleLimit }.filter { $0 > now }.min()
-        let requested = requested(now)
+        let requested = requested(turn.now)
+        let wall = turn.now.wall.unixSeconds
+        let ends = view.sessions.compactMap { SessionEnd($0)?.nextChange(after: wall) }
+            .map { turn.now.deadline(for: WallTime(unixSeconds: $0)) }
+        turn.wakeUp = (staleSince.values.map { $0 + Self.staleLimit } + ends + successes.values)
+            .filter { $0 > now }.min()
         // Most of the time there is nothing to report.
         if requested.isEmpty, shown.isEmpty { return dismissed = [:] }
         let bySubject = Dictionary(requested.map { ($0.subject, $0) }) { first, _ in first }
-        dismissed = dismissed.filter { bySubject[$0.key]?.reason == $0.value }
+        dismissed = dismissed.filter { (causes[$0.key] ?? bySubject[$0.key]?.reason) == $0.value }
         for notice in shown.values.sorted(by: Self.precedes) where bySubject[notice.subject] == nil {
             shown[notice.subject] = nil
             if isOn { turn.act(.withdraw(notice.subject)) }

@@ -4,6 +4,13 @@ package import AuthWire
 package protocol NetworkWatch: Sendable {
     /// The current reading first, then each that differs, at most one a second.
     func readings() -> AsyncStream<NetworkReading>
+    /// Whether the network is metered: the user pays for what is sent, or it is limited. The current value first.
+    func metered() -> AsyncStream<Bool>
+}
+
+extension NetworkWatch {
+    /// Without a monitor that knows it.
+    package func metered() -> AsyncStream<Bool> { AsyncStream { $0.finish() } }
 }
 
 /// The state of the kernel and of the desktop's network monitor.

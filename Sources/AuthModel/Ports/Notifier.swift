@@ -8,8 +8,10 @@ package protocol Notifier: Sendable {
 }
 
 package enum NoticeResponse: Sendable, Equatable {
-    /// The user chose ``Notice/action``.
-    case chosen(Notice.Subject)
+    /// The user chose the action with this key, which may be unknown.
+    ///
+    /// - Parameter activation: the desktop's permission for a new window to get the focus (XDG activation).
+    case chosen(Notice.Subject, key: String, activation: String?)
     /// The user closed it.
     case dismissed(Notice.Subject)
 }

@@ -7,6 +7,8 @@ package struct ResponseMap: Sendable, Equatable {
     package var refreshToken: ValuePlace?
     /// Lifetime in seconds from when the request was sent.
     package var expiresIn: ValuePlace?
+    /// The refresh token's lifetime, like ``expiresIn``.
+    package var refreshExpiresIn: ValuePlace?
     /// Expiry: Unix seconds, or a date (RFC 3339; a zone ID in brackets is allowed, RFC 9557).
     package var expiresAt: ValuePlace?
     /// If neither is present: the access token's own `exp` (RFC 7519 §4.1.4), read without checking its signature.
@@ -27,14 +29,15 @@ package struct ResponseMap: Sendable, Equatable {
 
     package init(
         accessToken: ValuePlace? = nil, tokenType: ValuePlace? = nil, refreshToken: ValuePlace? = nil,
-        expiresIn: ValuePlace? = nil, expiresAt: ValuePlace? = nil, expiresFromJWT: Bool = false,
-        user: [JSONPointer] = [], needsPassword: JSONPointer? = nil, required: Set<Required> = [],
-        success: ResponseRule? = nil
+        expiresIn: ValuePlace? = nil, refreshExpiresIn: ValuePlace? = nil, expiresAt: ValuePlace? = nil,
+        expiresFromJWT: Bool = false, user: [JSONPointer] = [], needsPassword: JSONPointer? = nil,
+        required: Set<Required> = [], success: ResponseRule? = nil
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
         self.refreshToken = refreshToken
         self.expiresIn = expiresIn
+        self.refreshExpiresIn = refreshExpiresIn
         self.expiresAt = expiresAt
         self.expiresFromJWT = expiresFromJWT
         self.user = user
@@ -49,6 +52,7 @@ package struct ResponseMap: Sendable, Equatable {
         return ResponseMap(
             accessToken: other.accessToken ?? accessToken, tokenType: other.tokenType ?? tokenType,
             refreshToken: other.refreshToken ?? refreshToken, expiresIn: other.expiresIn ?? expiresIn,
+            refreshExpiresIn: other.refreshExpiresIn ?? refreshExpiresIn,
             expiresAt: other.expiresAt ?? expiresAt, expiresFromJWT: other.expiresFromJWT || expiresFromJWT,
             user: other.user.isEmpty ? user : other.user, needsPassword: other.needsPassword ?? needsPassword,
             required: other.required.isEmpty ? required : other.required, success: other.success ?? success)

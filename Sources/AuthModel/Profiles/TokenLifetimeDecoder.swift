@@ -32,7 +32,7 @@ enum TokenLifetimeDecoder {
     }
 
     /// Seconds as a number or string; a negative number means that it ended when it was requested.
-    private static func end(after value: JSON, from sentAt: WallTime) -> WallTime? {
+    static func end(after value: JSON, from sentAt: WallTime) -> WallTime? {
         guard let seconds = number(value) else { return nil }
         return WallTime(unixSeconds: min(sentAt.unixSeconds + max(0, seconds), dates.upperBound))
     }

@@ -13,6 +13,48 @@ package struct Notice: Sendable, Hashable {
         case keyringLocked = "keyring_locked"
         case stale
         case insufficientScope = "insufficient_scope"
+        /// Nothing can renew the session after that.
+        case endsWithinWeek = "ends_within_week"
+        case endsWithinDay = "ends_within_day"
+        /// The result of a sign-in that a notice's button began.
+        case signedIn = "signed_in"
+        case signInFailed = "sign_in_failed"
+        /// A notice's button could not open a terminal.
+        case noTerminal = "no_terminal"
+    }
+
+    package enum Action: Sendable, Hashable {
+        /// Tries now what has failed.
+        case retry
+        /// Has the keyring ask the user.
+        case unlock
+        /// Asks for the passphrase in a terminal.
+        case enterPassphrase
+        /// Signs in, with the browser if that is enough and `terminal` is false, otherwise in a terminal.
+        case signIn(terminal: Bool)
+
+        /// Whether it opens something on the screen.
+        package var opensWindow: Bool { self != .retry && self != .unlock }
+    }
+
+    /// What the user can choose.
+    package struct Button: Sendable, Hashable {
+        /// Names it on the bus.
+        package let key: String
+        package let label: String
+        package let action: Action
+
+        /// The key of a click on the notice itself (Desktop Notifications Specification 1.2, "Actions").
+        package static let wholeNotice = "default"
+
+        package func answers(to key: String) -> Bool { key == self.key || key == Self.wholeNotice }
+
+        static let tryNow = Button(key: "try-now", label: "Try now", action: .retry)
+        static let unlock = Button(key: "unlock", label: "Unlock", action: .unlock)
+        static let enterPassphrase = Button(key: "enter-passphrase", label: "Unlock", action: .enterPassphrase)
+        static let signIn = Button(key: "sign-in", label: "Sign in", action: .signIn(terminal: false))
+        static let signInInTerminal = Button(
+            key: "sign-in", label: "Try in a terminal", action: .signIn(terminal: true))
     }
 
     package let subject: Subject
@@ -21,8 +63,8 @@ package struct Notice: Sendable, Hashable {
     package let message: String
     /// What to type.
     package let command: String?
-    /// The label of the notice's button.
-    package let action: String
+    /// `nil`: nothing can be done with a click.
+    package let button: Button?
 
     package var session: SessionName? {
         if case .session(let name) = subject { name } else { nil }
@@ -35,9 +77,9 @@ package struct MissingScopes: Sendable, Equatable {
     package let provider: String
     package let scopes: [String]
     /// What grants them.
-    package let command: String
+    package let command: SignInCommand
 
-    package init(session: SessionName, provider: String, scopes: [String], command: String) {
+    package init(session: SessionName, provider: String, scopes: [String], command: SignInCommand) {
         self.session = session
         self.provider = provider
         self.scopes = scopes
@@ -46,32 +88,33 @@ package struct MissingScopes: Sendable, Equatable {
 }
 
 extension Notice {
-    /// Desktops may read markup, so a command with its characters is not part of the text.
+    /// Desktops may read markup, so a command with its characters is not part of the text. The scopes in it come from the
+    /// provider: a command that a shell would read in another way has no button.
     package static func insufficientScope(_ missing: MissingScopes) -> Notice {
-        let isPlain = !missing.command.contains { "<>&".contains($0) }
+        let command = missing.command.text
+        let isPlain = !command.contains { "<>&".contains($0) }
         return Notice(
             subject: .session(missing.session), reason: .insufficientScope,
             title: "\(missing.provider) requires more rights",
             message: "A call with session \(missing.session) was refused. "
-                + (isPlain
-                    ? "To grant what it needs, in a terminal: \(missing.command)" : "Its error names what to do."),
-            command: missing.command, action: "Sign in")
+                + (isPlain ? "To grant what it needs, in a terminal: \(command)" : "Its error names what to do."),
+            command: command, button: SignInCommand.isPlain(missing.command.arguments) ? .signIn : nil)
     }
 
     package static func signIn(_ status: SessionStatus) -> Notice {
-        let command = "authc login \(status.provider) -s \(status.session)"
+        let command = signInCommand(status)
         if status.cause == AgentError.originChangedCause {
             return Notice(
                 subject: .session(status.session), reason: .signInRequired,
                 title: "The profile \(status.provider) names another origin",
                 message: "authd keeps session \(status.session) and sends nothing there. If you changed the profile: "
                     + "authc trust -s \(status.session). To sign in there: \(command)",
-                command: command, action: "Sign in")
+                command: command, button: signInButton(status))
         }
         return Notice(
             subject: .session(status.session), reason: .signInRequired, title: "Sign in to \(status.provider) again",
             message: "The session \(status.session) has ended. In a terminal: \(command)", command: command,
-            action: "Sign in")
+            button: signInButton(status))
     }
 
     /// - Parameter wait: how long it has not been renewed.
@@ -82,22 +125,67 @@ extension Notice {
             subject: .session(status.session), reason: .stale,
             title: "\(status.provider) has not renewed a session for \(minutes) minutes",
             message: "authd keeps session \(status.session) and will try again. To try now: \(command)",
-            command: command, action: "Try now")
+            command: command, button: .tryNow)
+    }
+
+    /// - Parameter isLastDay: whether it ends within a day, and not within a week.
+    package static func ending(_ status: SessionStatus, isLastDay: Bool) -> Notice {
+        let command = signInCommand(status)
+        return Notice(
+            subject: .session(status.session), reason: isLastDay ? .endsWithinDay : .endsWithinWeek,
+            title: "Sign in to \(status.provider) within \(isLastDay ? "a day" : "7 days")",
+            message: "After that, authd cannot renew session \(status.session). To sign in now: \(command)",
+            command: command, button: signInButton(status))
     }
 
     package static let keyring = Notice(
         subject: .keyring, reason: .keyringLocked, title: "Your keyring is locked",
-        message: "A program waits for a session in it. Unlock it to continue.",
-        command: nil,
-        action: "Unlock")
+        message: "A program waits for a session in it. Unlock it to continue.", command: nil, button: .unlock)
 
     /// The passphrase is entered in `authc`, never on the desktop.
     package static let sealed = Notice(
         subject: .keyring, reason: .keyringLocked, title: "Your sessions are locked",
         message: "A program waits for a session that is sealed with a passphrase. In a terminal: authc store unlock",
-        command: "authc store unlock", action: "Unlock")
+        command: "authc store unlock", button: .enterPassphrase)
+
+    package static func signedIn(_ status: SessionStatus) -> Notice {
+        Notice(
+            subject: .session(status.session), reason: .signedIn, title: "Signed in to \(status.provider)",
+            message: "Session \(status.session) is active.", command: nil, button: nil)
+    }
+
+    /// This one after its button has failed.
+    package func failed(_ failure: NoticeFailure) -> Notice {
+        let hint = command.map { ". In a terminal: \($0)" } ?? "."
+        let name = session.map { " of session \($0)" } ?? ""
+        return switch failure {
+        case .inBrowser:
+            Notice(
+                subject: subject, reason: .signInFailed, title: "You are not signed in",
+                message: "The sign-in\(name) in the browser did not complete\(hint)", command: command,
+                button: button.map { _ in .signInInTerminal })
+        case .noTerminal:
+            Notice(
+                subject: subject, reason: .noTerminal, title: "authd cannot open a terminal",
+                message: "It found none that starts\(hint)", command: command, button: nil)
+        }
+    }
 
     package var info: NoticeInfo {
         NoticeInfo(reason: reason.rawValue, title: title, message: message, command: command)
     }
+
+    /// None for a URL with characters that a shell does not read as they are.
+    private static func signInButton(_ status: SessionStatus) -> Button? {
+        SignInCommand.isPlain([status.provider, status.environment ?? "default"]) ? .signIn : nil
+    }
+
+    private static func signInCommand(_ status: SessionStatus) -> String {
+        "authc login \(status.provider) -s \(status.session)"
+    }
+}
+
+/// How a window that a notice's button has opened ended without a result.
+package enum NoticeFailure: Sendable, Hashable {
+    case inBrowser, noTerminal
 }

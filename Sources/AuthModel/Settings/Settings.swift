@@ -30,6 +30,8 @@ package struct Settings: Sendable, Equatable {
     package var signInsPerHour = Self.defaultSignInsPerHour
     /// Whether notices are shown on the desktop.
     package var notifications = true
+    /// Whether queued writes and streams wait while the network is metered.
+    package var waitsIfMetered = false
     /// Whether authd serves clients of the session bus.
     package var dbus = true
     package var lock = LockSettings()

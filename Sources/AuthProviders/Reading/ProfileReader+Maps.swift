@@ -50,10 +50,11 @@ extension ProfileReader {
     static func replyMap(_ section: TOMLSection) -> ResponseMap {
         section.allow(
             "access_token", "token_type", "refresh_token", "expires_in", "expires_at", "expires_from_jwt", "user",
-            "needs_password", "required", "success")
+            "needs_password", "refresh_expires_in", "required", "success")
         return ResponseMap(
             accessToken: place(section, "access_token"), tokenType: place(section, "token_type"),
             refreshToken: place(section, "refresh_token"), expiresIn: place(section, "expires_in"),
+            refreshExpiresIn: place(section, "refresh_expires_in"),
             expiresAt: place(section, "expires_at"), expiresFromJWT: section.bool("expires_from_jwt") ?? false,
             user: pointers(section, "user"), needsPassword: pointer(section, "needs_password"),
             required: required(section), success: section.section("success").flatMap(rule))

@@ -28,8 +28,8 @@ package enum SettingsReader {
     private static func settings(_ root: TOMLSection) -> Settings {
         root.allow(
             "store", "sealed_key", "socket", "log_level", "allowed_user_ids", "default_session", "notifications",
-            "dbus", "sign_ins_per_hour", "http", "api", "client_metadata_url", "prompt", "providers", "folder", "hook",
-            "listener", "lock")
+            "dbus", "sign_ins_per_hour", "http", "api", "client_metadata_url", "network", "prompt", "providers",
+            "folder", "hook", "listener", "lock")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
@@ -47,6 +47,10 @@ package enum SettingsReader {
             if let extra = listener.section("extra") { settings.listenerRules = listenerRules(extra) }
         }
         if let lock = root.section("lock") { settings.lock = lockSettings(lock) }
+        if let network = root.section("network") {
+            network.allow("metered")
+            settings.waitsIfMetered = network.word("metered", of: ["send", "wait"]) == "wait"
+        }
         if let api = root.section("api") {
             api.allow("cache_mib")
             if let size = api.integer("cache_mib", in: cacheSizes) { settings.apiCacheBytes = size << 20 }

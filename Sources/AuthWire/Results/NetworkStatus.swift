@@ -21,15 +21,22 @@ public struct NetworkStatus: WireObject {
     /// How far the clocks of providers are ahead of this machine's, or below zero behind it, by their names; only where
     /// that is a minute or more.
     public var clockSkews: [String: Duration] = [:]
+    /// The user pays for what is sent, or it is limited, according to the desktop.
+    public var isMetered = false
+    /// Queued writes and streams wait, because the settings say so for a metered network.
+    public var transfersWait = false
 
     public init(blank: Blank) {}
     public init(
-        state: NetworkState, since: Double, providers: [String: String] = [:], clockSkews: [String: Duration] = [:]
+        state: NetworkState, since: Double, providers: [String: String] = [:], clockSkews: [String: Duration] = [:],
+        isMetered: Bool = false, transfersWait: Bool = false
     ) {
         self.state = state
         self.since = since
         self.providers = providers
         self.clockSkews = clockSkews
+        self.isMetered = isMetered
+        self.transfersWait = transfersWait
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -37,5 +44,7 @@ public struct NetworkStatus: WireObject {
         try visitor.required("since", &since, .instant)
         try visitor.written("providers", &providers, .stringsByName)
         try visitor.optional("clock_skew_ms", &clockSkews, .skewsByName, default: [:])
+        try visitor.optional("metered", &isMetered, .bool, default: false)
+        try visitor.optional("transfers_wait", &transfersWait, .bool, default: false)
     }
 }

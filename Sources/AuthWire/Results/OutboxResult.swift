@@ -18,13 +18,18 @@ public struct OutboxItem: WireObject {
     public var tries = 0
     /// Unix seconds; `nil`: when the provider can be reached and the entries before it are sent.
     public var retryAt: Double?
+    /// What holds it back, beside the entries before it: ``unmeteredNetwork``, or nothing that the agent knows of.
+    public var waitsFor: String?
     /// The error of the last try.
     public var error: AgentError?
+
+    /// A value of ``waitsFor``.
+    public static let unmeteredNetwork = "unmetered_network"
 
     public init(blank: Blank) {}
     public init(
         id: String, session: SessionName, state: State, request: String, idempotencyKey: String, queuedAt: Double,
-        tries: Int = 0, retryAt: Double? = nil, error: AgentError? = nil
+        tries: Int = 0, retryAt: Double? = nil, waitsFor: String? = nil, error: AgentError? = nil
     ) {
         self.id = id
         self.session = session
@@ -34,6 +39,7 @@ public struct OutboxItem: WireObject {
         self.queuedAt = queuedAt
         self.tries = tries
         self.retryAt = retryAt
+        self.waitsFor = waitsFor
         self.error = error
     }
 
@@ -46,6 +52,7 @@ public struct OutboxItem: WireObject {
         try visitor.required("queued_at", &queuedAt, .instant)
         try visitor.written("tries", &tries, .count)
         try visitor.optional("retry_at", &retryAt, .instant)
+        try visitor.optional("waits_for", &waitsFor, .string)
         try visitor.optional("error", &error, .error)
     }
 }

@@ -34,6 +34,8 @@ public struct SessionStatus: WireObject {
     public var issuedAt: Double?
     /// When it can no longer be renewed, if the provider says that.
     public var endsAt: Double?
+    /// A renewal did not move ``endsAt``; `end_is_fixed` on the wire. Unknown before the agent has renewed it once.
+    public var isEndFixed = false
     public var signedInAt: Double?
     /// The error of the last try to renew.
     public var lastError: String?
@@ -59,7 +61,8 @@ public struct SessionStatus: WireObject {
         session: SessionName, provider: String, environment: String? = nil, state: SessionState, cause: String? = nil,
         message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, renews: Bool = true,
         remembered: Bool = false, expiresAt: Double? = nil, refreshAt: Double? = nil, issuedAt: Double? = nil,
-        endsAt: Double? = nil, signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false,
+        endsAt: Double? = nil, isEndFixed: Bool = false, signedInAt: Double? = nil, lastError: String? = nil,
+        unsaved: Bool = false,
         storeError: String? = nil, clockSkew: Duration? = nil, scopes: [String]? = nil,
         sharedSession: SessionName? = nil, store: StoreKind? = nil, lockedSince: Double? = nil, isDefault: Bool = false
     ) {
@@ -77,6 +80,7 @@ public struct SessionStatus: WireObject {
         self.refreshAt = refreshAt
         self.issuedAt = issuedAt
         self.endsAt = endsAt
+        self.isEndFixed = isEndFixed
         self.signedInAt = signedInAt
         self.lastError = lastError
         self.unsaved = unsaved
@@ -104,6 +108,7 @@ public struct SessionStatus: WireObject {
         try visitor.optional("refresh_at", &refreshAt, .instant)
         try visitor.optional("issued_at", &issuedAt, .instant)
         try visitor.optional("ends_at", &endsAt, .instant)
+        try visitor.optional("end_is_fixed", &isEndFixed, .bool, default: false)
         try visitor.optional("signed_in_at", &signedInAt, .instant)
         try visitor.optional("last_error", &lastError, .string)
         try visitor.optional("unsaved", &unsaved, .bool, default: false)

@@ -155,6 +155,7 @@ struct OAuthServing: Shape {
             "expires_in": hasWrongTypes ? .string(String(Int(issued.lifetime))) : .integer(Int(issued.lifetime)),
         ]
         if let refresh = issued.refresh { members["refresh_token"] = .string(refresh) }
+        if let life = state.refreshLifetime { members["refresh_expires_in"] = .integer(Int(life)) }
         if let scope { members["scope"] = .string(scope) }
         if let user = state.user(ofFamily: family), !state.applies(.noIDToken) {
             members["id_token"] = .string(

@@ -144,6 +144,9 @@ package final class OAuthStandIn: Sendable {
     /// What tokens live that are given out from now on.
     package func setTokenLifetime(_ length: Duration) { state.setTokenLifetime(length) }
 
+    /// What responses report from now on as the remaining life of refresh tokens; `nil`: nothing.
+    package func setRefreshLifetime(_ length: Duration?) { state.setRefreshLifetime(length) }
+
     /// Ends every session, as an administrator can: their refresh tokens become invalid.
     package func endSessions() { state.endSessions() }
 }

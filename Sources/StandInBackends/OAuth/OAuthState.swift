@@ -38,6 +38,8 @@ final class OAuthState: Sendable {
         var issuer = ""
         var user: OAuthStandIn.User
         var lifetime: Double
+        /// The lifetime of refresh tokens, if responses report it.
+        var refreshLifetime: Double?
         var families: [Int: Family] = [:]
         var accessTokens: [String: (family: Int, endsAt: Double)] = [:]
         /// Used ones stay, to detect reuse.
@@ -104,6 +106,8 @@ final class OAuthState: Sendable {
     var clientKey: String? { state.withLock { $0.clientKey } }
     func use(clientKey: String) { state.withLock { $0.clientKey = clientKey } }
     func use(_ user: OAuthStandIn.User) { state.withLock { $0.user = user } }
+    var refreshLifetime: Double? { state.withLock { $0.refreshLifetime } }
+    func setRefreshLifetime(_ length: Duration?) { state.withLock { $0.refreshLifetime = length?.inSeconds } }
     func setTokenLifetime(_ length: Duration) { state.withLock { $0.lifetime = length.inSeconds } }
     func inject(_ fault: OAuthStandIn.Fault, times: Int) { state.withLock { $0.faults[fault] = times } }
     func clearFaults() { state.withLock { $0.faults = [:] } }

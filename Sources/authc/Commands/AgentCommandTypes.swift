@@ -177,6 +177,7 @@ struct Network: AgentCommand {
         if options.json { return try Output.jsonResult(json) }
         let now = WallClock.now
         var lines = ["\(network.state.rawValue) since \(WallClock.text(network.since, now: now))"]
+        lines += NetworkLines.metered(network).map { "  " + $0 }
         lines += network.providers.sorted { $0.key < $1.key }.map { Visible.line("  \($0.key): \($0.value)") }
         try Output.result(lines.joined(separator: "\n"))
         return .done

@@ -10,6 +10,12 @@ enum WebBrowser {
         return ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].contains(where: isSet)
     }
 
+    /// Whether ``open(_:)`` would show it on this screen.
+    static var canOpen: Bool {
+        let folders = (environmentValue("PATH") ?? "").split(separator: ":")
+        return isHere && folders.contains { unsafe access($0 + "/xdg-open", X_OK) == 0 }
+    }
+
     /// Makes the desktop open an address, through its portal if there is one (xdg-open(1)).
     /// - Returns: whether xdg-open was started. The user sees the address in any case.
     static func open(_ url: String) -> Bool {

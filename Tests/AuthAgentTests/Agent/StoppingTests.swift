@@ -218,7 +218,8 @@ struct ClearanceTests {
             async let work: Void = tasks.run()
             await monitor.run(
                 NetworkMonitor.Reactions(
-                    publish: { _, _ in }, publishSkews: { _ in }, notifySessions: {}, prepareForSleep: {}, clockSet: {})
+                    publish: { _, _ in }, publishSkews: { _ in }, publishMetered: { _ in }, notifySessions: {},
+                    prepareForSleep: {}, clockSet: {})
             )
             await work
         }

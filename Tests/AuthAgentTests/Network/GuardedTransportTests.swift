@@ -36,7 +36,8 @@ struct GuardedTransportTests {
             async let work: Void = tasks.run()
             await monitor.run(
                 NetworkMonitor.Reactions(
-                    publish: { _, _ in }, publishSkews: { _ in }, notifySessions: {}, prepareForSleep: {}, clockSet: {})
+                    publish: { _, _ in }, publishSkews: { _ in }, publishMetered: { _ in }, notifySessions: {},
+                    prepareForSleep: {}, clockSet: {})
             )
             await work
         }

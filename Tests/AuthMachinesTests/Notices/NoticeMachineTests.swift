@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Notices")
 struct NoticeMachineTests {
-    private static func moment(_ elapsed: Duration = .zero) -> Moment {
+    static func moment(_ elapsed: Duration = .zero) -> Moment {
         Moment(
             boot: BootInstant(sinceBoot: .seconds(100) + elapsed),
             wall: WallTime(unixSeconds: 1_800_000_000 + elapsed.seconds))
@@ -20,7 +20,7 @@ struct NoticeMachineTests {
         var testDescription: String { what }
     }
 
-    private static func status(
+    static func status(
         _ state: SessionState, cause: String? = nil, unsaved: Bool = false, named name: String = "shop"
     ) -> SessionStatus {
         guard let session = try? SessionName(name) else { preconditionFailure("no name: \(name)") }
@@ -71,20 +71,27 @@ struct NoticeMachineTests {
         var machine = NoticeMachine()
         let missing = MissingScopes(
             session: try SessionName("shop"), provider: "shop", scopes: ["write"],
-            command: "authc login shop -s shop --scope write")
+            command: SignInCommand(arguments: ["login", "shop", "-s", "shop", "--scope", "write"]))
         let view = NoticeInput(sessions: [Self.status(.active)], missingScopes: [missing])
         let first = machine.handle(.changed(view), at: Self.moment()).actions
         let notice = try #require(machine.shown.values.first)
         #expect(first == [.publish(.shown, notice)])
-        #expect(notice.reason == .insufficientScope && notice.message.contains(missing.command))
+        #expect(notice.reason == .insufficientScope && notice.message.contains(missing.command.text))
+        #expect(notice.button?.key == "sign-in")
         #expect(machine.handle(.changed(view), at: Self.moment()).actions.isEmpty)
         machine.handle(.dismissed(notice.subject), at: Self.moment())
         #expect(machine.handle(.changed(view), at: Self.moment()).actions.isEmpty)
         let ended = NoticeInput(sessions: [Self.status(.signInRequired)], missingScopes: [missing])
         machine.handle(.changed(ended), at: Self.moment())
         #expect(machine.shown.values.map(\.reason) == [.signInRequired])
-        let odd = MissingScopes(session: missing.session, provider: "shop", scopes: ["<b>"], command: "authc '<b>'")
-        #expect(!Notice.insufficientScope(odd).message.contains("<"))
+        // A scope that a desktop reads as markup, and one that a shell would run.
+        for scope in ["<b>", "$(reboot)", "a;reboot", "`reboot`", "a b", "a'b"] {
+            let odd = MissingScopes(
+                session: missing.session, provider: "shop", scopes: [scope],
+                command: SignInCommand(arguments: ["login", "shop", "--scope", scope]))
+            let notice = Notice.insufficientScope(odd)
+            #expect(!notice.message.contains("<") && notice.button == nil, "\(scope)")
+        }
     }
 
     @Test("it asks to be woken when the ten minutes are over, and is not woken for anything else")
@@ -147,22 +154,38 @@ struct NoticeMachineTests {
         #expect(machine.handle(.ended, at: Self.moment()).actions == [.withdraw(notice.subject)])
     }
 
-    @Test("a choice is reported, and tries what can be tried")
+    @Test("a choice is reported, and tries what can be tried; an unknown action does nothing")
     func chosen() throws {
         var machine = NoticeMachine()
-        let session = Self.stale.session
+        let subject = Notice.Subject.session(Self.stale.session)
+        machine.handle(.turned(on: true), at: Self.moment())
         machine.handle(.changed(NoticeInput(sessions: [Self.stale])), at: Self.moment())
-        #expect(machine.handle(.chosen(.session(session)), at: Self.moment()).actions.isEmpty)
+        #expect(machine.handle(.chosen(subject, key: "default"), at: Self.moment()).actions.isEmpty)
         machine.handle(.wake, at: Self.moment(.seconds(600)))
         let stale = try #require(machine.shown.values.first)
-        #expect(
-            machine.handle(.chosen(.session(session)), at: Self.moment(.seconds(601))).actions
-                == [.publish(.chosen, stale), .retry(stale)])
-        machine.handle(.changed(NoticeInput(sessions: [Self.status(.signInRequired)])), at: Self.moment(.seconds(602)))
-        let ended = try #require(machine.shown.values.first)
-        #expect(
-            machine.handle(.chosen(.session(session)), at: Self.moment(.seconds(603))).actions
-                == [.publish(.chosen, ended)])
+        for key in ["default", "try-now", "try-now"] {
+            #expect(
+                machine.handle(.chosen(subject, key: key), at: Self.moment(.seconds(601))).actions
+                    == [.publish(.chosen, stale), .retry(stale)])
+        }
+        for key in ["", "sign-in", "unlock", "Try now", String(repeating: "x", count: 10_000)] {
+            #expect(machine.handle(.chosen(subject, key: key), at: Self.moment(.seconds(601))).actions.isEmpty)
+        }
+        machine.handle(.turned(on: false), at: Self.moment(.seconds(602)))
+        #expect(machine.handle(.chosen(subject, key: "default"), at: Self.moment(.seconds(602))).actions.isEmpty)
+    }
+
+    @Test("a keyring is asked to open, and a passphrase needs a window")
+    func unlock() {
+        for (kind, opens) in [(StoreKind.secretService, false), (.sealedFile, true)] {
+            var machine = NoticeMachine()
+            machine.handle(.turned(on: true), at: Self.moment())
+            let view = NoticeInput(store: .locked, storeKind: kind, isStoreRequested: true)
+            machine.handle(.changed(view), at: Self.moment())
+            let actions = machine.handle(.chosen(.keyring, key: "default"), at: Self.moment()).actions
+            #expect(actions.contains { if case .open = $0 { true } else { false } } == opens)
+            #expect(actions.contains { if case .retry = $0 { true } else { false } } == !opens)
+        }
     }
 
     @Test("a notice that the user has closed stays away until it was over, or is something else")

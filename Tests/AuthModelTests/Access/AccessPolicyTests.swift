@@ -13,7 +13,7 @@ struct AccessPolicyTests {
         return rule
     }
 
-    /// Of a text that is one.
+    /// The pattern of a valid text.
     static func pattern(_ text: String) -> TextPattern {
         guard let pattern = TextPattern(text) else { preconditionFailure(text) }
         return pattern

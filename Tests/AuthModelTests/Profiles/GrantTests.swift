@@ -72,6 +72,22 @@ struct GrantTests {
         #expect(try signIn(#"{"token":"\#(token)","expiresIn":5}"#).get().expiresAt?.unixSeconds == 1_800_000_005)
     }
 
+    @Test("the refresh token's lifetime is read where the profile says, and an unreadable one is ignored")
+    func refreshEnd() throws {
+        let profile = try Sample.profile {
+            $0.reply = ResponseMap(
+                accessToken: try .pointer(JSONPointer("/token")),
+                refreshExpiresIn: try .pointer(JSONPointer("/refresh/seconds")))
+        }
+        for (value, end) in [("60", 60.0), (#""60""#, 60), ("-5", 0), (#""soon""#, nil), ("null", nil), ("[]", nil)] {
+            let body = #"{"token":"t","refresh":{"seconds":\#(value)}}"#
+            let grant = try profile.readSignIn(
+                Sample.reply(200, body), method: Sample.password(), sentAt: Sample.sentAt
+            ).get()
+            #expect(grant.refreshEndsAt == end.map { Sample.sentAt + .seconds($0) }, "\(value)")
+        }
+    }
+
     @Test("the body can be the token itself")
     func bareToken() throws {
         let profile = try Sample.profile { $0.reply = ResponseMap(accessToken: try .pointer(JSONPointer(""))) }

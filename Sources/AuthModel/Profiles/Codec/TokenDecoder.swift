@@ -45,6 +45,11 @@ struct TokenDecoder {
         if case .cookie(let name) = map.refreshToken {
             grant.refreshEndsAt = TokenLifetimeDecoder.end(ofCookie: name, in: reply, sentAt: sentAt)
         }
+        if let value = map.refreshExpiresIn?.find(in: reply, body),
+            let end = TokenLifetimeDecoder.end(after: value, from: sentAt)
+        {
+            grant.refreshEndsAt = end
+        }
         grant.tokenType = map.tokenType?.find(in: reply, body)?.stringValue.flatMap(ProviderText.clean)
         grant.expiresAt = TokenLifetimeDecoder.end(in: reply, body, map: map, token: token, sentAt: sentAt)
         grant.needsPassword = map.needsPassword?.find(in: json)?.boolValue

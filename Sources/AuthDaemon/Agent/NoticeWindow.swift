@@ -1,0 +1,63 @@
+import AuthFiles
+import Glibc
+
+/// A terminal, or the browser, that the user has asked for with a click: `authc terminal` with a command of `authc`.
+///
+/// It is not a part of authd: it stays when authd ends.
+package struct NoticeWindow: Sendable {
+    /// `authc`, and the socket of this agent.
+    let program: String
+    let socket: String
+    /// `authc`'s.
+    let arguments: [String]
+    let usesBrowser: Bool
+    /// For XDG_ACTIVATION_TOKEN.
+    let activation: String?
+
+    /// Returns when it has ended, with its exit status; 128 + n for signal n.
+    func run(runtimeFolder: String?) throws(SystemFailure) -> Int32 {
+        let stdin = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard stdin >= 0 else { throw SystemFailure("open /dev/null") }
+        defer { close(stdin) }
+        let isUnit = TransientUnit.isPossible(runtimeFolder: runtimeFolder)
+        let child = try UserProcess.spawn(
+            isUnit ? unit : command, stdin: stdin, separately: .session, passing: UserProcess.desktopVariables,
+            with: activation.map { [(Self.activationVariable, $0)] } ?? [])
+        var status: CInt = 0
+        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7f
+        return signal == 0 ? status >> 8 & 0xff : 128 + signal
+    }
+
+    var command: [String] {
+        [program, "terminal", "--socket", socket] + (usesBrowser ? ["--browser"] : []) + ["--"] + arguments
+    }
+
+    /// The variables of the unit are the manager's, such as DISPLAY. `KillMode=process` keeps a browser that was started from it.
+    /// Its output is not for the journal.
+    var unit: [String] {
+        let token = activation.map { ["--setenv=\(Self.activationVariable)=\($0)"] } ?? []
+        return TransientUnit.command(
+            command,
+            options: [
+                "--wait", "--slice=app.slice", "--property=KillMode=process", "--property=StandardOutput=null",
+                "--property=StandardError=null", "--description=Opened from a notification of authd",
+            ] + token)
+    }
+
+    private static let activationVariable = "XDG_ACTIVATION_TOKEN"
+}
+
+/// Where the agent's other program is, for ``NoticeWindow``.
+package struct WindowProgram: Sendable {
+    /// Beside this program; `nil`: it is not there.
+    let authc: String?
+    let socket: String
+
+    /// - Parameter program: the file that this process was started from.
+    package init(beside program: String?, socket: String) {
+        let path = program.map { PrivateFolder.parent(of: $0) + "/authc" }
+        authc = path.flatMap { unsafe access($0, X_OK) == 0 ? $0 : nil }
+        self.socket = socket
+    }
+}

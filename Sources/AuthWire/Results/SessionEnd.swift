@@ -1,0 +1,43 @@
+/// The end of a session that nothing can renew after it, and when the user is warned of it. Times are Unix seconds.
+///
+/// A warning comes only if it covers at most half of the life: shorter lives are usually replaced in time.
+public struct SessionEnd: Sendable, Equatable {
+    public enum Warning: Sendable, CaseIterable {
+        case week, day
+
+        var seconds: Double { self == .week ? 7 * 86_400 : 86_400 }
+    }
+
+    public let end: Double
+    /// Those that come, the earliest first.
+    private let warnings: [Warning]
+
+    /// `nil` if there is nothing to warn of: no end is known, or the user has to sign in already.
+    public init?(_ status: SessionStatus) {
+        guard status.state == .active || status.state == .stale, let end = status.endsAt else { return nil }
+        // An end that moves with each renewal counts from the last one.
+        guard let start = status.isEndFixed ? status.signedInAt : status.issuedAt else { return nil }
+        self.end = end
+        warnings = Warning.allCases.filter { $0.seconds <= (end - start) / 2 }
+        if warnings.isEmpty { return nil }
+    }
+
+    /// The latest that is due; `nil`: none, or the session is over.
+    public func warning(at now: Double) -> Warning? {
+        now < end ? warnings.last { end - now <= $0.seconds } : nil
+    }
+
+    /// When the next warning is due, or the session is over.
+    public func nextChange(after now: Double) -> Double? {
+        (warnings.map { end - $0.seconds } + [end]).first { $0 > now }
+    }
+
+    /// Whether a renewal left the end where it was; a server may round it.
+    /// - Returns: `nil` if there was no renewal between the two.
+    public static func isFixed(from former: SessionStatus, to new: SessionStatus) -> Bool? {
+        guard let formerStart = former.issuedAt, let start = new.issuedAt, start > formerStart,
+            let formerEnd = former.endsAt, let end = new.endsAt
+        else { return nil }
+        return end - formerEnd < (start - formerStart) / 2
+    }
+}
