@@ -142,7 +142,7 @@ struct AccessControlTests {
                 Self.expectDenied(try client.ask("events.subscribe", ["session": "work"]), by: "user.hidden")
                 #expect(try client.ask("events.subscribe")["result"] != nil)
                 let snapshot = try client.json()
-                #expect(!snapshot.text().contains("work") && snapshot.text().contains("shop"), "\(snapshot.text())")
+                #expect(!snapshot.text().contains("\"work\"") && snapshot.text().contains("shop"), "\(snapshot.text())")
                 for name in ["work", "shop"] {
                     let session = try SessionName(name)
                     rig.publisher.publish(
@@ -177,7 +177,7 @@ struct AccessControlTests {
             let unit = Self.rule("nobody", .allow) { $0.caller.executables = Self.texts("/usr/bin/nobody") }
             rig.access.change { $0 = Self.policy(unit, Self.rule("others", .deny, Self.noTokens)) }
             let others = try await SenderTests.responses("hidden", rig.path)
-            #expect(others.allSatisfy { $0.errorKind == "denied" }, "\(others)")
+            #expect(others.last?.errorKind == "denied", "\(others)")
         }
     }
 
@@ -225,6 +225,8 @@ struct AccessControlTests {
             "endpoint": "e", "fields": [:], "until": "active", "parcel_base64": "", "login": "l",
         ]
         if Method.name != SessionUse.name || session != nil { params["session"] = session.map(JSON.string) }
+        // A sign-in is to a provider or to a URL.
+        if Method.name == LoginStart.name { params["url"] = nil }
         if params["session"] == nil, Method.name == SessionUse.name { params["session"] = "other" }
         return AccessRequest(try Method(params: .object(params)), default: nil).target
     }

@@ -12,8 +12,8 @@ struct PolicyRootTests {
     /// Becomes the command that follows, with a folder over /etc/authd.
     private static func mounted(_ folder: String) -> [String] {
         let script = """
-            mkdir -p "$0/etc" "$0/work" && mount -t tmpfs none "$0/work" && mkdir "$0/work/upper" "$0/work/work" \
-            && mount -t overlay none -o "lowerdir=/etc,upperdir=$0/work/upper,workdir=$0/work/work" /etc \
+            mkdir -p "$0/etc" "$0/layer" && mount -t tmpfs none "$0/layer" && mkdir "$0/layer/upper" "$0/layer/work" \
+            && mount -t overlay none -o "lowerdir=/etc,upperdir=$0/layer/upper,workdir=$0/layer/work" /etc \
             && mkdir -p /etc/authd && mount --bind "$0/etc" /etc/authd && exec "$@"
             """
         return ["unshare", "-m", "sh", "-c", script, folder]
