@@ -78,22 +78,23 @@ package struct AtomicFile: Sendable {
     }
 
     /// `nil` if it is missing. A longer file is cut off at the limit.
-    ///
-    /// Anything but a regular file is refused, and not waited for: opening a FIFO blocks until something writes to it, and opening
-    /// a device may do something.
-    /// - Parameter isOwn: what the file has comes from this user: it is theirs, and others cannot write to it.
+    /// - Parameter isOwn: what the file has must come from this user: it is theirs, and others cannot write to it. Anything but a
+    ///   regular file is refused then, and not waited for: opening a FIFO blocks until something writes to it, and opening a
+    ///   device may do something.
     package func read(atMost limit: Int, isOwn: Bool = false) throws(SystemFailure) -> [UInt8]? {
         // Before it is opened, and again afterwards: the name may lead to another file by then.
         var found = stat()
-        if unsafe lstat(path, &found) == 0 { try check(found, isOwn) }
-        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        if isOwn, unsafe lstat(path, &found) == 0 { try check(found) }
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (isOwn ? O_NONBLOCK : 0))
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw SystemFailure("read \(path)")
         }
         defer { close(descriptor) }
-        guard unsafe fstat(descriptor, &found) == 0 else { throw SystemFailure("read \(path)") }
-        try check(found, isOwn)
+        if isOwn {
+            guard unsafe fstat(descriptor, &found) == 0 else { throw SystemFailure("read \(path)") }
+            try check(found)
+        }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: min(limit, 1 << 14))
         while bytes.count < limit {
@@ -106,11 +107,10 @@ package struct AtomicFile: Sendable {
         return bytes
     }
 
-    private func check(_ found: stat, _ isOwn: Bool) throws(SystemFailure) {
+    private func check(_ found: stat) throws(SystemFailure) {
         let what = "read \(path)"
         if found.st_mode & S_IFMT == S_IFLNK { throw SystemFailure(what, number: ELOOP) }
         guard found.st_mode & S_IFMT == S_IFREG else { throw SystemFailure(what, because: "it is not a regular file") }
-        guard isOwn else { return }
         guard found.st_uid == geteuid() else { throw SystemFailure(what, because: "it belongs to another user") }
         guard found.st_mode & 0o022 == 0 else { throw SystemFailure(what, because: "other users can write to it") }
     }

@@ -11,7 +11,7 @@ struct AuthcOptionTests {
             ["list"], ["use", "x"], ["prompt"], ["network"], ["doctor"], ["reload"], ["version"], ["unlock"], ["lock"],
             ["provider", "list"], ["provider", "show", "x"], ["provider", "check", "x"], ["provider", "new"],
             ["store", "rekey"], ["store", "migrate", "--to", "sealed-file"], ["import", "x"], ["redirect", "x"],
-            ["agent", "restart"], ["terminal", "--", "unlock"],
+            ["agent", "restart"],
         ])
     func sessionless(arguments: [String]) async throws {
         let agent = try TestAgent(replies: [:])

@@ -26,7 +26,7 @@ struct DiscoveryTests {
             "object",
             [
                 ["kind": "memory", "state": "ready"], ["session": "a", "provider": "p", "state": "active"],
-                ["items": "/a"], ["pid": 1], [:], ["a": "b"],
+                ["items": "/a"], ["pid": 1], [:], ["a": "b"], ["locked": true],
                 ["kind": "header", "name": "a", "value": "b"],
             ]
         ),

@@ -18,7 +18,7 @@ struct ManPageTests {
         "step": ["next"], "rule": ["A rule"], "choices": ["choices"], "poll": ["poll"], "errors": ["[errors]"],
         "user": ["[user]"], "user_request": ["[user_request]"], "user_update": ["[user_update]"],
         "renewal": ["[renewal]"], "api": ["[api]"], "endpoint": ["[endpoints.NAME]", "A request"],
-        "argument": ["args"], "part": ["multipart"], "pages": ["pages"],
+        "argument": ["args"], "part": ["multipart"], "text_part": ["multipart"], "pages": ["pages"],
     ]
 
     /// Another test compares the schema with the reader.
@@ -63,6 +63,10 @@ struct ManPageTests {
         zzzzzzzzzzzz = 1
         [http]
         zzzzzzzzzzzz = 1
+        [lock]
+        zzzzzzzzzzzz = 1
+        [network]
+        zzzzzzzzzzzz = 1
         [api]
         zzzzzzzzzzzz = 1
         [prompt]
@@ -79,7 +83,8 @@ struct ManPageTests {
 
     /// Keys that are tables, and have a section.
     private static let sectionsOfTables = [
-        "http": "[http]", "api": "[api]", "prompt": "[prompt]", "providers": "[providers.NAME]",
+        "http": "[http]", "lock": "[lock]", "network": "[network]", "api": "[api]", "prompt": "[prompt]",
+        "providers": "[providers.NAME]",
         "environments": "[providers.NAME.environments]", "folder": "[[folder]]", "hook": "[[hook]]",
         "listener": "[listener.extra]",
     ]

@@ -129,7 +129,6 @@ struct GlewlwydResourceTests {
                 let token = try #require(identity["identity"]?.stringValue)
                 let header = ["--header", "Authorization: Bearer \(token)"]
                 #expect(try await play.scene.get(play.url(0), header).contains("\"method\": \"GET\""))
-                #expect(try await play.server.isActive(token))
                 let refused = try await found(play.url(1))
                 #expect(refused["error"]?.stringValue?.contains("403") == true, "\(refused)")
             }

@@ -34,8 +34,6 @@ struct HTTPEndpointTargetTests {
                     let audience = try await token(api)["access_token"]
                     #expect(first?.stringValue != nil && read["access_token"]?.stringValue != nil)
                     #expect(Set([first, read["access_token"], audience].compactMap { $0?.stringValue }).count == 3)
-                    let scopes = (read["scopes"]?.arrayValue ?? []).compactMap(\.stringValue)
-                    #expect(Set(scopes) == ["read", "write"], "\(read)")
                     #expect(try await token(reader)["access_token"] == read["access_token"])
                     #expect(server.counts.targets.starts(with: ["read write", "resource https://api.example.org/v1"]))
                     // Nothing in a request widens an entry.

@@ -28,8 +28,8 @@ struct ProxyProofTests {
                     #expect(hello.text.hasPrefix("HTTP/1.1 200") && hello.text.contains("Jane Doe"), "\(hello)")
                     #expect(hello.nonces == nonces && server.counts.proofs == before + 1, "\(hello)")
                 }
-                // The server's first nonce is learned from its refusal, and used from then on.
-                try await expectHello(nonces: 1)
+                // The server's first nonce is known from the sign-in, and the next one from its refusal.
+                try await expectHello(nonces: 0)
                 try await expectHello([], "?page=1&x=%20", nonces: 0)
                 server.changeNonces()
                 try await expectHello(["--data", "a=b"], nonces: 1)

@@ -1,5 +1,6 @@
 import AuthMachines
 import AuthModel
+import AuthWire
 
 extension SessionSnapshot {
     /// The name of the event that reports this state of a session.

@@ -1,4 +1,5 @@
 package import AuthModel
+import CSystemd
 import Glibc
 
 /// The machine's clocks: deadlines on CLOCK_BOOTTIME (time asleep counts), dates on CLOCK_REALTIME.

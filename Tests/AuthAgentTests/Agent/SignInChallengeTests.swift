@@ -117,7 +117,7 @@ struct SignInChallengeTests {
             provider.example.clock.advance(.seconds(600))
             let late = try await signIns.answer(LoginAnswer(login: step.login, fields: ["code": "012345"]))
             #expect(late.fields?.map(\.name) == ["code"])
-            #expect(late.message?.contains("ask for another") == true)
+            #expect(late.message?.contains("request another") == true)
             #expect(provider.example.transport.asked == [Self.sent])
         }
     }

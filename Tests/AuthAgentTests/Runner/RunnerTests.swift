@@ -218,7 +218,7 @@ struct RunnerTests {
     }
 
     @Test("reports work that is submitted to a closed runner, and does none of it")
-    func closed() async throws {
+    func submittedLate() async throws {
         try await withRunner { runner in
             let note: @Sendable () async -> Toy.Event? = { [notes] in
                 notes.add("begun")

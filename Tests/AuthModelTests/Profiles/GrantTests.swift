@@ -83,7 +83,7 @@ struct GrantTests {
             let body = #"{"token":"t","refresh":{"seconds":\#(value)}}"#
             let grant = try profile.readSignIn(
                 Sample.reply(200, body), method: Sample.password(), sentAt: Sample.sentAt
-            ).get()
+            )
             #expect(grant.refreshEndsAt == end.map { Sample.sentAt + .seconds($0) }, "\(value)")
         }
     }
