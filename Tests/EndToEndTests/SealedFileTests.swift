@@ -68,7 +68,7 @@ struct SealedFileTests {
             #expect(try await scene.agent.authc("prompt").out == "app-template!keyring_locked\n")
             let wrong = try await scene.agent.authc(
                 "store", "unlock", "--passphrase-stdin", input: "correct horse batterz\n")
-            #expect(wrong.status == 65 && wrong.err.contains("not the passphrase"), "\(wrong.err)")
+            #expect(wrong.status == 65 && wrong.err.contains("The passphrase is wrong"), "\(wrong.err)")
             #expect(try await scene.agent.authc("store", "unlock", "--passphrase-stdin", input: right).status == 0)
             #expect(try await scene.agent.authc("token").out == token)
             #expect(scene.signIns == 1)
