@@ -31,7 +31,7 @@ package struct LockFiles: LockStore {
     }
 
     package func load(at now: WallTime) -> LockRecord {
-        let unreadable = LockRecord(lock: LockRecord.Lock(since: now, why: .unknown))
+        let unreadable = LockRecord(lock: LockRecord.Lock(since: now, reason: .unknown))
         do throws(SystemFailure) {
             guard let bytes = try Self.read(state) else { return LockRecord() }
             return LockRecord(bytes) ?? unreadable

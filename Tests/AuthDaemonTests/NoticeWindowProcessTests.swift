@@ -17,7 +17,7 @@ struct NoticeWindowProcessTests {
             program: program, socket: "/s", arguments: ["login", "work"], usesBrowser: browser, activation: activation)
     }
 
-    @Test("it is the command, with authc's socket, in a session of its own and without authd's variables")
+    @Test("it is the command, with authc's socket, in a new process session and without authd's variables")
     func direct() async throws {
         let folder = try TemporaryFolder()
         let log = folder.path + "/log"

@@ -9,8 +9,8 @@ import Testing
 @Suite("The files of the agent's lock")
 struct LockFilesTests {
     private static let now = WallTime(unixSeconds: 1_800_000_000)
-    private static let record = LockRecord(lock: .init(since: now, why: .command), failures: [now])
-    private static let unknown = LockRecord(lock: .init(since: now, why: .unknown))
+    private static let record = LockRecord(lock: .init(since: now, reason: .command), failures: [now])
+    private static let unknown = LockRecord(lock: .init(since: now, reason: .unknown))
 
     @Test("no file means never locked; what was saved is there, for the owner only")
     func saved() async throws {

@@ -206,7 +206,7 @@ struct AgentLockTests {
                 try await scene.startAgent()
                 #expect(try await scene.agent.authc("token", "-s", "app-template").status == 77)
                 let info = try AgentInfo(try await scene.ask("agent.info", [:]))
-                #expect(info.lock?.why == "unknown")
+                #expect(info.lock?.reason == "unknown")
                 #expect(try await scene.unlock().status == 0)
                 #expect(try await scene.agent.authc("token").status == 0)
             }

@@ -59,7 +59,7 @@ struct MoreRecipeTests {
         }
     }
 
-    @Test("kubectl reads the block as a file of its own, beside one with the cluster")
+    @Test("kubectl reads the block as a separate file, beside one with the cluster")
     func kubernetes() async throws {
         try await Scene.playRegistries { scene, server in
             let secure = try #require(server.output.text.firstMatch(of: /TLS port ([0-9]+)/)?.1)

@@ -8,7 +8,7 @@ import Testing
 /// `authc proxy` with tokens that are bound to a key (RFC 9449), at a server that checks each proof and accepts it once.
 @Suite("The proxy of a session whose tokens are bound to a key", .serialized, .timeLimit(.minutes(2)))
 struct ProxyProofTests {
-    @Test("each request has a proof of its own, for its method, address and token, with the server's newest nonce")
+    @Test("each request has a new proof, for its method, address and token, with the server's newest nonce")
     func proofs() async throws {
         var configuration = OAuthStandIn.Configuration()
         configuration.requiresProofs = true

@@ -18,6 +18,8 @@ struct SessionEndTests {
             server.misbehave(.noIDToken)
             try await scene.restart(with: clock.environment)
             #expect(try await scene.loginByDevice(server).status == 0)
+            // For authc, whose clock is right, the end is 5 days away.
+            #expect(try await scene.agent.authc("status").out.contains("the session ends"))
 
             // The end stays where it is.
             server.setRefreshLifetime(.seconds(5 * Self.day))

@@ -26,16 +26,16 @@ struct DesktopFileTests {
             try await scene.makePrograms(in: folder)
             let built = try await scene.shell(
                 """
-                make --silent install RELEASE="$1/programs" PREFIX=/usr DESTDIR="$1/root" >/dev/null
-                appstreamcli validate-tree --no-net "$1/root"
-                rsvg-convert -w 48 -h 48 "$1"/root/usr/share/icons/hicolor/scalable/apps/org.authd.agent.svg >"$1/icon.png"
+                make --silent install RELEASE="$1/programs" PREFIX=/usr DESTDIR="$1/installed" >/dev/null
+                appstreamcli validate-tree --no-net "$1/installed"
+                rsvg-convert -w 48 -h 48 "$1"/installed/usr/share/icons/hicolor/scalable/apps/org.authd.agent.svg >"$1/icon.png"
                 head -c 8 "$1/icon.png" | tail -c 7
                 """, folder)
             #expect(built.isSuccess && built.out.contains("PNG"), "\(built.out)\(built.err)")
             let left = try await scene.shell(
                 """
-                make --silent uninstall RELEASE="$1/programs" PREFIX=/usr DESTDIR="$1/root" >/dev/null
-                find "$1/root" -name 'org.authd.agent*'
+                make --silent uninstall RELEASE="$1/programs" PREFIX=/usr DESTDIR="$1/installed" >/dev/null
+                find "$1/installed" -name 'org.authd.agent*'
                 """, folder)
             #expect(left.isSuccess && left.out.isEmpty, "\(left.out)\(left.err)")
         }

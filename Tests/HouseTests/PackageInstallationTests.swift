@@ -24,7 +24,7 @@ struct PackageInstallationTests {
             touch "$FOLDER/all-here"
         fi
         [ ! -e "$FOLDER/asked-to-end" ] || kill -TERM $PPID
-        for service in ssh ssh.socket podman-auto-update.timer dovecot.service cron; do
+        for service in ssh ssh.socket podman-auto-update.timer dovecot.service rsync; do
             ! "$POLICY_RC_D" "$service" start || echo "started $service"
         done
         [ ! -e "$FOLDER/killed" ] || { rm "$FOLDER/killed"; kill -KILL $PPID; }
@@ -46,7 +46,7 @@ struct PackageInstallationTests {
     ]
 
     /// The same, after the name of what it installs. Only the service of another package is started.
-    private static let refused: [Substring] = ["started cron"] + disabled
+    private static let refused: [Substring] = ["started rsync"] + disabled
 
     /// Runs it after `prepare`, and says afterwards whether there is a policy and which units there are.
     private func install(_ prepare: String = "") async throws -> (status: TerminationStatus, lines: [Substring]) {
@@ -85,7 +85,7 @@ struct PackageInstallationTests {
         let (status, lines) = try await install()
         #expect(status == .exited(0))
         #expect(lines.first?.hasPrefix("Installing: ") == true && lines.first?.contains(" openssh-server ") == true)
-        #expect(lines.filter { $0.hasPrefix("started ") } == ["started cron"])
+        #expect(lines.filter { $0.hasPrefix("started ") } == ["started rsync"])
         #expect(lines.filter { $0.hasPrefix("disabled ") } == Self.disabled)
         // Its policy is gone.
         #expect(lines.count == 2 + Self.disabled.count, "\(lines)")
@@ -98,7 +98,7 @@ struct PackageInstallationTests {
             let (status, lines) = try await install(prepare)
             #expect(status == .exited(0))
             #expect(
-                lines.dropFirst() == ["started dovecot.service", "started cron"] + Self.disabled.dropLast(),
+                lines.dropFirst() == ["started dovecot.service", "started rsync"] + Self.disabled.dropLast(),
                 "\(lines)")
         }
         for prepare in [

@@ -190,7 +190,7 @@ private struct LockPerformer: ActionPerformer {
 
     private static func words(for status: LockStatus, after former: LockStatus?) -> String {
         guard status.isLocked else { return "The agent is unlocked." }
-        guard former != nil else { return "The agent is locked (\(status.why ?? "unknown"))." }
+        guard former != nil else { return "The agent is locked (\(status.reason ?? "unknown"))." }
         return "An attempt to unlock the agent failed (\(status.failedAttempts ?? 0) in the last minutes)."
     }
 

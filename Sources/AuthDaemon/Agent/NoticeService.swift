@@ -81,7 +81,7 @@ private struct NoticePerformer: ActionPerformer {
                 AgentEvent(
                     topic: .notice, name: change.rawValue, at: clock.now().wall.unixSeconds, session: notice.session,
                     notice: notice.info))
-        case .open(let notice, let activation):
+        case .openWindow(let notice, let activation):
             runner.start { [opener] in await opener.open(notice, activation: activation) }
         case .retry(let notice):
             if let session = notice.session { sessions.startRenewal(of: session) } else { loader.startRetry() }

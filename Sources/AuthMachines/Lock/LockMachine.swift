@@ -36,7 +36,7 @@ package struct LockMachine: Machine {
     package func status(at now: WallTime) -> LockStatus {
         let failures = record.recentFailures(at: now)
         return LockStatus(
-            isLocked: record.lock != nil, since: record.lock?.since.unixSeconds, why: record.lock?.why.rawValue,
+            isLocked: record.lock != nil, since: record.lock?.since.unixSeconds, reason: record.lock?.reason.rawValue,
             failedAttempts: failures > 0 ? failures : nil, pausedUntil: record.pause(at: now)?.unixSeconds,
             hasPassphrase: hasPassphrase)
     }
@@ -94,14 +94,14 @@ package struct LockMachine: Machine {
 
     // MARK: Locking
 
-    private mutating func lock(_ why: LockRecord.Reason, for caller: CallerID?, _ turn: inout LockTurn) {
+    private mutating func lock(_ reason: LockRecord.Reason, for caller: CallerID?, _ turn: inout LockTurn) {
         if record.lock == nil {
             guard hasPassphrase else {
-                guard why != .command else { return reply(.failure(.noLockPassphrase), to: caller, &turn) }
+                guard reason != .command else { return reply(.failure(.noLockPassphrase), to: caller, &turn) }
                 logMissingPassphrase(&turn)
                 return reply(to: caller, &turn)
             }
-            record.lock = LockRecord.Lock(since: turn.now.wall, why: why)
+            record.lock = LockRecord.Lock(since: turn.now.wall, reason: reason)
             version += 1
             isClosing = true
             turn.act(.publish(status(at: turn.now.wall)))

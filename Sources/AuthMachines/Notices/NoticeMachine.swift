@@ -52,7 +52,7 @@ package enum NoticeAction: Sendable, Equatable {
     /// Opens a terminal or the browser. ``NoticeEvent/windowClosed(_:signedIn:_:)`` follows.
     ///
     /// - Parameter activation: the desktop's token for the new window.
-    case open(Notice, activation: String?)
+    case openWindow(Notice, activation: String?)
 }
 
 /// A change of a notice, with its name in events.
@@ -136,7 +136,7 @@ package struct NoticeMachine: Machine {
             windows[subject] = (now, now + Self.longestWindow)
         }
         turn.act(.publish(.chosen, notice))
-        turn.act(button.action.opensWindow ? .open(notice, activation: activation) : .retry(notice))
+        turn.act(button.action.opensWindow ? .openWindow(notice, activation: activation) : .retry(notice))
     }
 
     private mutating func closed(

@@ -10,10 +10,10 @@ package struct LockRecord: Sendable, Equatable {
 
     package struct Lock: Sendable, Equatable {
         package var since: WallTime
-        package var why: Reason
+        package var reason: Reason
 
-        package init(since: WallTime, why: Reason) {
-            (self.since, self.why) = (since, why)
+        package init(since: WallTime, reason: Reason) {
+            (self.since, self.reason) = (since, reason)
         }
     }
 
@@ -59,7 +59,7 @@ extension LockRecord {
 
     /// Lines: the format, `unlocked` or `locked SINCE WHY`, one `failed AT` for each failure, and `end`.
     package var encoded: [UInt8] {
-        let state = lock.map { "locked \(Int64($0.since.unixSeconds)) \($0.why.rawValue)" } ?? "unlocked"
+        let state = lock.map { "locked \(Int64($0.since.unixSeconds)) \($0.reason.rawValue)" } ?? "unlocked"
         let lines = [Self.head, state] + failures.map { "failed \(Int64($0.unixSeconds))" } + [Self.end]
         return Array((lines.joined(separator: "\n") + "\n").utf8)
     }
@@ -71,8 +71,8 @@ extension LockRecord {
         guard lines.count >= 3, lines[0] == Self.head, lines.last == Self.end[...] else { return nil }
         let state = lines[1].split(separator: " ", omittingEmptySubsequences: false)
         if state.count == 3, state[0] == "locked" {
-            guard let since = Self.date(state[1]), let why = Reason(rawValue: String(state[2])) else { return nil }
-            lock = Lock(since: since, why: why)
+            guard let since = Self.date(state[1]), let reason = Reason(rawValue: String(state[2])) else { return nil }
+            lock = Lock(since: since, reason: reason)
         } else if lines[1] == "unlocked" {
             lock = nil
         } else {

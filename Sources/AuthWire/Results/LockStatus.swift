@@ -5,7 +5,7 @@ public struct LockStatus: WireObject {
     /// Unix seconds.
     public var since: Double?
     /// `command`, `idle`, `login_sessions`, `sleep`, or `unknown` if the file with the state cannot be read.
-    public var why: String?
+    public var reason: String?
     /// Failed attempts to unlock it in the last minutes.
     public var failedAttempts: Int?
     /// Until when attempts are refused without being checked.
@@ -17,12 +17,12 @@ public struct LockStatus: WireObject {
 
     public init(blank: Blank) {}
     public init(
-        isLocked: Bool, since: Double? = nil, why: String? = nil, failedAttempts: Int? = nil,
+        isLocked: Bool, since: Double? = nil, reason: String? = nil, failedAttempts: Int? = nil,
         pausedUntil: Double? = nil, hasPassphrase: Bool = false, tokensEndAt: Double? = nil
     ) {
         self.isLocked = isLocked
         self.since = since
-        self.why = why
+        self.reason = reason
         self.failedAttempts = failedAttempts
         self.pausedUntil = pausedUntil
         self.hasPassphrase = hasPassphrase
@@ -32,7 +32,7 @@ public struct LockStatus: WireObject {
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("locked", &isLocked, .bool)
         try visitor.optional("since", &since, .instant)
-        try visitor.optional("why", &why, .string)
+        try visitor.optional("why", &reason, .string)
         try visitor.optional("failed_attempts", &failedAttempts, .integer)
         try visitor.optional("paused_until", &pausedUntil, .instant)
         try visitor.optional("passphrase_set", &hasPassphrase, .bool, default: false)

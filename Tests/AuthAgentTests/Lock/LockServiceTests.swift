@@ -39,7 +39,7 @@ struct LockServiceTests {
     }
 
     @Test(
-        "it locks when nobody has used it for the idle time; a use begins the time again, without a wake-up of its own")
+        "it locks when nobody has used it for the idle time; a use begins the time again, and sets no alarm")
     func idle() async throws {
         try await play(LockSettings(idle: .seconds(600))) { _, example in
             let (clock, board) = (example.clock, example.sessions.context.board)
@@ -50,7 +50,7 @@ struct LockServiceTests {
             while !clock.hasSleeper(until: ManualClock.moment(.seconds(1000)).boot) { await Task.yield() }
             #expect(!board.isLocked)
             clock.advance(.seconds(400))
-            #expect(await isLocked(example)?.why == "idle")
+            #expect(await isLocked(example)?.reason == "idle")
         }
     }
 
@@ -59,7 +59,7 @@ struct LockServiceTests {
         try await play(LockSettings(idle: .seconds(600))) { _, example in
             await example.clock.somebodySleeps(until: ManualClock.moment(.seconds(600)).boot)
             example.clock.advance(.seconds(600))
-            #expect(await isLocked(example)?.why == "idle")
+            #expect(await isLocked(example)?.reason == "idle")
         }
     }
 
@@ -68,7 +68,7 @@ struct LockServiceTests {
         let (store, sleep) = (MemoryLock(), AnnouncedLockSleep())
         try await play(LockSettings(beforeSleep: true), store: store, sleep: sleep) { _, example in
             await sleep.prepare()
-            #expect(store.saved?.lock?.why == .sleep)
+            #expect(store.saved?.lock?.reason == .sleep)
             #expect(example.sessions.context.board.isLocked)
         }
     }
@@ -78,7 +78,7 @@ struct LockServiceTests {
         let login = FakeLoginSessions()
         try await play(LockSettings(withLoginSessions: true), sessions: login) { service, example in
             await login.send(true)
-            #expect(await isLocked(example)?.why == "login_sessions")
+            #expect(await isLocked(example)?.reason == "login_sessions")
         }
         let unused = FakeLoginSessions()
         try await play(sessions: unused) { service, _ in
@@ -101,7 +101,7 @@ struct LockServiceTests {
 
     @Test("a state that says locked is in effect before anything is served")
     func start() async throws {
-        let store = MemoryLock(LockRecord(lock: .init(since: WallTime(unixSeconds: 7), why: .idle)))
+        let store = MemoryLock(LockRecord(lock: .init(since: WallTime(unixSeconds: 7), reason: .idle)))
         try await play(store: store) { service, example in
             #expect(example.sessions.context.board.lock?.since == 7)
             let status = try await service.unlock(AgentUnlock(passphrase: MemoryLock.passphrase))

@@ -15,7 +15,7 @@ struct LockMachineTests {
     private static let since = moment().wall
 
     private static func locked(failures: [WallTime] = []) -> LockRecord {
-        LockRecord(lock: .init(since: since, why: .command), failures: failures)
+        LockRecord(lock: .init(since: since, reason: .command), failures: failures)
     }
 
     private static func machine(_ record: LockRecord = LockRecord(), hasPassphrase: Bool = true) -> LockMachine {
@@ -89,7 +89,7 @@ struct LockMachineTests {
         #expect(!machine.status(at: Self.since).isLocked)
     }
 
-    @Test("a state that cannot be written locks all the same, and the caller is told; the next lock writes it again")
+    @Test("a state that cannot be written locks all the same, the caller gets the error, and the next lock writes it")
     func unwritten() throws {
         var machine = Self.machine()
         let version = try #require(Self.saved(machine.handle(.lockRequested(CallerID(1)), at: Self.moment()))).version
@@ -228,7 +228,7 @@ struct LockMachineTests {
         let end = Self.moment(.seconds(1000))
         #expect(machine.handle(.wake, at: end).actions == [.readLastUse])
         let idle = machine.handle(.idleTick(lastUse: Self.moment(.seconds(400)).boot), at: end)
-        #expect(Self.saved(idle)?.record.lock?.why == .idle && idle.wakeUp == nil)
+        #expect(Self.saved(idle)?.record.lock?.reason == .idle && idle.wakeUp == nil)
     }
 
     @Test("it locks when all login sessions become locked, and before sleep, if the settings say so")
@@ -238,13 +238,13 @@ struct LockMachineTests {
         #expect(machine.handle(.sleeping(CallerID(1)), at: Self.moment()).replies.count == 1)
         // They are locked already.
         let on = machine.handle(.configured(LockSettings(withLoginSessions: true)), at: Self.moment())
-        #expect(Self.saved(on)?.record.lock?.why == .loginSessions)
+        #expect(Self.saved(on)?.record.lock?.reason == .loginSessions)
 
         var other = Self.machine()
         other.handle(.configured(LockSettings(beforeSleep: true)), at: Self.moment())
         let sleeping = other.handle(.sleeping(CallerID(1)), at: Self.moment())
         let (version, record) = try #require(Self.saved(sleeping))
-        #expect(record.lock?.why == .sleep && sleeping.replies.isEmpty)
+        #expect(record.lock?.reason == .sleep && sleeping.replies.isEmpty)
         other.handle(.saved(version: version, .success(())), at: Self.moment())
         // The machine sleeps when that is done.
         #expect(other.handle(.closed, at: Self.moment()).replies.count == 1)

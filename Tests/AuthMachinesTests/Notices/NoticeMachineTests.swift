@@ -183,7 +183,7 @@ struct NoticeMachineTests {
             let view = NoticeInput(store: .locked, storeKind: kind, isStoreRequested: true)
             machine.handle(.changed(view), at: Self.moment())
             let actions = machine.handle(.chosen(.keyring, key: "default"), at: Self.moment()).actions
-            #expect(actions.contains { if case .open = $0 { true } else { false } } == opens)
+            #expect(actions.contains { if case .openWindow = $0 { true } else { false } } == opens)
             #expect(actions.contains { if case .retry = $0 { true } else { false } } == !opens)
         }
     }

@@ -33,7 +33,7 @@ struct NoticeWindowTests {
         var machine = Self.machine()
         let notice = try #require(machine.shown.values.first)
         #expect(
-            Self.click(&machine, 1) == [.publish(.chosen, notice), .open(notice, activation: "token")])
+            Self.click(&machine, 1) == [.publish(.chosen, notice), .openWindow(notice, activation: "token")])
         #expect(Self.click(&machine, 1).isEmpty)
         #expect(Self.click(&machine, 60, key: "default").isEmpty)
         // A terminal that hands over to another process is gone at once.
@@ -94,7 +94,7 @@ struct NoticeWindowTests {
         let failed = try #require(machine.shown[Self.subject])
         #expect(failed.reason == .signInFailed && failed.message.contains("authc login shop -s shop"))
         #expect(failed.button?.action == .signIn(terminal: true))
-        #expect(Self.click(&machine, 31).contains(.open(failed, activation: "token")))
+        #expect(Self.click(&machine, 31).contains(.openWindow(failed, activation: "token")))
         machine.handle(.windowClosed(Self.subject, signedIn: false, .noTerminal), at: Self.moment(32))
         let none = try #require(machine.shown[Self.subject])
         #expect(none.reason == .noTerminal && none.button == nil && none.message.contains("authc login shop"))
@@ -150,7 +150,7 @@ struct NoticeWindowTests {
         machine.handle(.wake, at: Self.moment(29 * Self.day))
         let last = try #require(machine.shown[Self.subject])
         #expect(last.reason == .endsWithinDay)
-        #expect(Self.click(&machine, 29 * Self.day).contains(.open(last, activation: "token")))
+        #expect(Self.click(&machine, 29 * Self.day).contains(.openWindow(last, activation: "token")))
         // A new sign-in moves the end.
         let active = machine.handle(.changed(Self.active), at: Self.moment(29 * Self.day + 60)).actions
         #expect(active == [.withdraw(Self.subject), .publish(.withdrawn, last)])

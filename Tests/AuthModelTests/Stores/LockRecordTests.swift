@@ -9,7 +9,7 @@ struct LockRecordTests {
     func bytes() {
         #expect(String(decoding: LockRecord().encoded, as: UTF8.self) == "authd-lock 1\nunlocked\nend\n")
         let record = LockRecord(
-            lock: .init(since: date(1_800_000_000), why: .loginSessions), failures: [date(7), date(8)])
+            lock: .init(since: date(1_800_000_000), reason: .loginSessions), failures: [date(7), date(8)])
         #expect(
             String(decoding: record.encoded, as: UTF8.self)
                 == "authd-lock 1\nlocked 1800000000 login_sessions\nfailed 7\nfailed 8\nend\n")
@@ -19,7 +19,7 @@ struct LockRecordTests {
     @Test("whatever else is in the file is not a record, also every part of one")
     func damaged() {
         let record = LockRecord(
-            lock: .init(since: date(1_800_000_000), why: .idle), failures: [date(7), date(8), date(9)])
+            lock: .init(since: date(1_800_000_000), reason: .idle), failures: [date(7), date(8), date(9)])
         for count in 0..<record.encoded.count { #expect(LockRecord(Array(record.encoded.prefix(count))) == nil) }
         for text in [
             "\n", "unlocked\n", "authd-lock 2\nunlocked\nend\n", "authd-lock 1\nunlocked\nend\n\n",
