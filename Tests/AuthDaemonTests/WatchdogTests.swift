@@ -80,11 +80,11 @@ struct WatchdogTests {
                 gate.close()
                 start.yield()
                 gate.waitUntilReached()
-                // The check of the last beat may have been answered before.
-                beat()
+                // The check of the last beat may have been answered before, and its notification may come late.
+                let most = signs.count + 1
+                for _ in 1...20 { beat() }
+                #expect(signs.count <= most)
                 let before = signs.count
-                for _ in 1...5 { beat() }
-                #expect(signs.count == before)
                 gate.open()
                 while signs.count == before { beat() }
             }

@@ -152,9 +152,9 @@ struct AgentLockTests {
             try await scene.prepareLock(descriptorStore: descriptorStore)
             #expect(try await scene.login(.appTemplate).status == 0)
             let token = try await scene.token()
+            #expect(try await scene.hasOneCopy(descriptorStore))
             let copies = descriptorStore.entries.map { dup($0.descriptor) }
             defer { for copy in copies { close(copy) } }
-            #expect(copies.count == 1)
             try await scene.lock()
             let since = try await scene.agent.status("app-template").lockedSince
             #expect(descriptorStore.entries.isEmpty)
@@ -170,7 +170,7 @@ struct AgentLockTests {
             }
             #expect(try await scene.unlock().status == 0)
             #expect(try await scene.token() == token)
-            #expect(descriptorStore.entries.count == 1)
+            #expect(try await scene.hasOneCopy(descriptorStore))
             // And an unlocked one stays unlocked.
             try await scene.agent.child.end(SIGKILL)
             try await scene.startAgent(descriptorStore: descriptorStore)
@@ -184,7 +184,7 @@ struct AgentLockTests {
             let descriptorStore = FakeDescriptorStore()
             try await scene.prepareLock(descriptorStore: descriptorStore)
             #expect(try await scene.login(.appTemplate).status == 0)
-            #expect(descriptorStore.entries.count == 1)
+            #expect(try await scene.hasOneCopy(descriptorStore))
             try await scene.agent.child.end(SIGKILL)
             // As if it had been killed between the two.
             try "authd-lock 1\nlocked 1800000000 command\nend\n".write(

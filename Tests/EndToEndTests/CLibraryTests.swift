@@ -85,7 +85,7 @@ struct CLibraryTests {
     func recipe() async throws {
         try await Scene.play(signedInTo: .programs, ["repositories", ""], as: "work") { scene, server in
             _ = try scene.desktop.folder.write(try Recipes.block(with: "/* me.c */"), to: "home/me.c")
-            let built = try await scene.run(Self.setUp + (try Recipes.block(with: "cc me.c")))
+            let built = try await scene.run(Self.setUp + (try Recipes.block(with: "cc me.c $(pkg-config")))
             #expect(built.status == 0, "\(built)")
             let status = try JSON(parsing: built.out)
             #expect(status["session"] == "work" && status["user"]?["email"] == "ada@example.org", "\(built)")

@@ -49,6 +49,23 @@ struct PromptRecipeTests {
         }
     }
 
+    @Test("with the settings of the recipe, only a session that needs attention is shown, with its state")
+    func attention() async throws {
+        try await Scene.play(tokenSeconds: 6) { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            try await scene.promptFile { $0.contains("app-template") }
+            let recipe = try Recipes.block(with: "prompt.attention_only")
+            let settings = try await scene.run("set -e\n\(recipe)authc reload")
+            #expect(settings.status == 0, "\(settings)")
+            try await scene.promptFile { !$0.contains("app-template") }
+            try await scene.backends.setListening(false, .appTemplate)
+            let watch = try await Child([Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
+            #expect(await watch.out.wait(for: #""state":"stale""#))
+            await watch.end()
+            try await scene.promptFile { $0.contains("app-template stale") }
+        }
+    }
+
     @Test("tmux shows the line in its status line")
     func tmux() async throws {
         try await Scene.play { scene in

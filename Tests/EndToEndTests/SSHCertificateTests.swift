@@ -24,10 +24,15 @@ struct SSHCertificateTests {
         func ssh() async throws -> Child.Output {
             try await run(
                 """
-                ssh -F \(folder)/config -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
-                -o LogLevel=ERROR -o ProxyCommand="sh \(folder)/serve \(folder)/sshd_config" \
-                "$(id -un)@build.example.org" echo arrived
+                ssh -F \(folder)/config \(Self.options(folder)) "$(id -un)@build.example.org" echo arrived
                 """)
+        }
+
+        static func options(_ folder: String) -> String {
+            """
+            -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR \
+            -o ProxyCommand="sh \(folder)/serve \(folder)/sshd_config"
+            """
         }
 
         func answers(_ mode: String) async throws {
@@ -101,6 +106,29 @@ struct SSHCertificateTests {
             let helper = try await play.helper("--socket /nowhere/socket")
             #expect(helper.status == 0 && helper.out == "\(play.key)-cert.pub\n", "\(helper)")
             for text in [first.err, second.err, certificate] { #expect(!text.contains("token-")) }
+        }
+    }
+
+    @Test("the recipe's commands: a new key, and the first connection")
+    func recipe() async throws {
+        try await play { play in
+            // ssh takes the home from passwd(5), and no test may use that folder.
+            let options = Play.options(play.folder)
+            let ssh = "exec /usr/bin/ssh -F \(play.folder)/config \(options) \"$(id -un)@$1\" echo arrived"
+            let ready = try await play.run(
+                "rm \(play.key)*; printf '#!/bin/sh\\n%s\\n' '\(ssh)' > bin/ssh; chmod +x bin/ssh")
+            #expect(ready.status == 0, "\(ready)")
+            let block = try Recipes.block(with: "ssh-keygen -t ed25519").replacing("~/.ssh", with: play.folder)
+                .trimmingCharacters(in: .newlines)
+            let terminal = try await play.scene.terminal("export PATH=$HOME/bin:$PATH\n\(block)")
+            for question in ["(empty for no passphrase): ", "Enter same passphrase again: "] {
+                await terminal.waits(for: question)
+                terminal.type("\n")
+            }
+            await terminal.waits(for: "arrived")
+            await terminal.ends()
+            #expect(play.certificate != nil)
+            #expect(try await play.requests() == 1)
         }
     }
 

@@ -7,7 +7,7 @@ import Testing
 /// Bodies and answers of any length, through the real daemon and `authc`.
 @Suite("Long bodies and answers", .serialized)
 struct StreamTests {
-    /// What neither authd nor authc may have in memory for a transfer, however long that is.
+    /// By how much authd may grow for a transfer, however long that is.
     static let maxKiB = 16 << 10
     /// The size that `make streams` sends, with a report.
     static let wantedMiB = ProcessInfo.processInfo.environment["STREAM_MIB"].flatMap { Int($0) }
@@ -40,7 +40,7 @@ struct StreamTests {
         return try #require(Int(line.split(whereSeparator: \.isWhitespace).dropFirst().first ?? ""))
     }
 
-    @Test("a long body is uploaded and downloaded whole, with less than 16 MiB in either program")
+    @Test("a long body is uploaded and downloaded whole, in memory that does not grow with it")
     func longTransfers() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)
@@ -48,9 +48,9 @@ struct StreamTests {
             let pid = try scene.agent.child.pid
             // What a small transfer needs once: code, buffers, connections.
             let small = try Self.picture(1 << 20, in: scene, named: "small.jpg")
-            let first = try await scene.authc([
-                "request", "POST", "/profile/avatar", "-F", "avatar=@\(small);type=image/jpeg;filename=avatar.jpg",
-            ])
+            let first = try await scene.shell(
+                "/usr/bin/time -f %M \"$0\" request POST /profile/avatar "
+                    + "-F 'avatar=@\(small);type=image/jpeg;filename=avatar.jpg'")
             #expect(first.status == 0, "\(first.err)")
             let before = try Self.memory("VmRSS", of: pid)
 
@@ -66,12 +66,13 @@ struct StreamTests {
             // Its peak may have been before: then it has grown by less.
             let grown = try Self.memory("VmHWM", of: pid) - before
             #expect(grown < Self.maxKiB, "authd grew by \(grown) KiB")
-            let peaks = try [up, down].map { try #require(Int($0.err.split(separator: "\n").last ?? "")) }
-            for peak in peaks { #expect(peak < Self.maxKiB, "authc had \(peak) KiB") }
+            // Most of it is the program's file: an unoptimised one is long. A body that is kept whole is seen beside it.
+            let peaks = try [first, up, down].map { try #require(Int($0.err.split(separator: "\n").last ?? "")) }
+            for peak in peaks { #expect(peak < peaks[0] + Self.maxKiB / 4, "authc had \(peaks) KiB") }
             guard Self.wantedMiB != nil else { return }
             print(
-                "\(Self.longMiB) MiB up and down: authd grew by \(grown) KiB, authc had \(peaks[0]) and \(peaks[1]) KiB; "
-                    + "each may have \(Self.maxKiB).")
+                "\(Self.longMiB) MiB up and down: authd grew by \(grown) KiB, authc had \(peaks[1]) and \(peaks[2]) KiB, "
+                    + "and \(peaks[0]) KiB for 1 MiB; authd may grow by \(Self.maxKiB).")
         }
     }
 

@@ -16,6 +16,14 @@ extension Scene {
         try await restart(descriptorStore: descriptorStore)
     }
 
+    /// Waits until the manager has one copy: a newer one is stored before the older one is removed.
+    func hasOneCopy(_ descriptorStore: FakeDescriptorStore) async throws -> Bool {
+        try await until {
+            _ = try await agent.authc("status")
+            return descriptorStore.entries.count == 1
+        }
+    }
+
     func lock() async throws {
         let output = try await agent.authc("lock")
         guard output.status == 0 else { throw Failure("not locked: \(output.err)") }
