@@ -78,10 +78,10 @@ package enum RenewalPolicy {
         min(.seconds(600), life / 4)
     }
 
-    /// How long before a refresh token ends the user is notified, who then has to sign in: 3 days and 1 day, if it lives at
+    /// How long before a refresh token ends the user is notified, who then has to sign in: 7 days and 1 day, if it lives at
     /// least twice as long. Shorter ones are usually replaced before.
     package static func refreshNotices(life: Duration) -> [Duration] {
-        [Duration.seconds(3 * 86_400), .seconds(86_400)].filter { $0 <= life / 2 }
+        [Duration.seconds(7 * 86_400), .seconds(86_400)].filter { $0 <= life / 2 }
     }
 
     /// The remaining life for a caller that does not say how much it needs.

@@ -115,7 +115,7 @@ struct SessionMachineEndsTests {
         #expect(bench.snapshot?.status.state == .active)
     }
 
-    @Test("a refresh token of known life is warned of 3 days and 1 day before its end, and a new one is not")
+    @Test("a refresh token of known life is warned of 7 days and 1 day before its end, and a new one is not")
     func refreshEnds() throws {
         var record = MachineBench.record(token: "token-1", life: nil)
         let start = MachineBench.moment(.zero)
@@ -131,8 +131,8 @@ struct SessionMachineEndsTests {
             return last
         }
         machine.handle(.begun, at: start)
-        #expect(ending(26.9) == nil)
-        #expect(ending(27) == 1)
+        #expect(ending(22.9) == nil)
+        #expect(ending(23) == 1)
         #expect(ending(28.9) == nil)
         #expect(ending(29) == 2)
         #expect(RenewalPolicy.refreshNotices(life: .seconds(1800)).isEmpty)
