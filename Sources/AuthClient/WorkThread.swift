@@ -3,7 +3,7 @@ import Glibc
 /// A separate thread for poll(2), so that it does not block Swift's thread pool.
 ///
 /// It is not the agent's `BlockingThread`: this library is part of other programs and imports only AuthWire, and a call must
-/// fail if there is no thread, where `BlockingThread` does the work on the caller's.
+/// fail if no thread can be started; `BlockingThread` then works on the caller's thread.
 enum WorkThread {
     /// Runs `body` on a new detached thread, which receives no signals.
     static func start(_ body: @escaping @Sendable () -> Void) throws(ClientError) {

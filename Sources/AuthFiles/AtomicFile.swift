@@ -56,8 +56,8 @@ package struct AtomicFile: Sendable {
         if durably { try syncFolder() }
     }
 
-    /// Writes a file that others may read, as far as the umask allows it. It is never there in part.
-    /// - Parameter replacing: if not, and the name exists, the failure is `EEXIST`, and nothing changes.
+    /// Writes a file that others may read, as far as the umask allows it. Readers never see a part of it.
+    /// - Parameter replacing: `false`: if the name exists, the failure is `EEXIST`, and nothing changes.
     package func publish(_ bytes: [UInt8], replacing: Bool) throws(SystemFailure) {
         // Other users may write to the folder, and another process may write this file: the draft must be new.
         let draft = ".\(name.prefix(200)).\(getpid()).new"
@@ -78,9 +78,8 @@ package struct AtomicFile: Sendable {
     }
 
     /// `nil` if it is missing. A longer file is cut off at the limit.
-    /// - Parameter isOwn: what the file has must come from this user: it is theirs, and others cannot write to it. Anything but a
-    ///   regular file is refused then, and not waited for: opening a FIFO blocks until something writes to it, and opening a
-    ///   device may do something.
+    /// - Parameter isOwn: the file must belong to this user, and others must not be able to write to it. Anything but a regular
+    ///   file is refused without being opened: opening a FIFO waits for a writer, and opening a device may have an effect.
     package func read(atMost limit: Int, isOwn: Bool = false) throws(SystemFailure) -> [UInt8]? {
         // Before it is opened, and again afterwards: the name may lead to another file by then.
         var found = stat()

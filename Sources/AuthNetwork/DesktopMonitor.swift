@@ -25,7 +25,7 @@ final class DesktopMonitor: @unchecked Sendable {
 
     struct Report: Equatable {
         var network = NetworkState.online
-        /// The user pays for what is sent, or the network is limited. A guess of NetworkManager counts, too.
+        /// The user pays by volume, or the volume is limited. A guess of NetworkManager counts, too.
         var isMetered = false
     }
 

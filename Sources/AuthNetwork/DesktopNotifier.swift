@@ -7,7 +7,7 @@ import Synchronization
 /// It connects to the bus when there is a notice for the first time.
 ///
 /// Invariants: at most one call for each subject is in progress, and the notice that is current when it ends is shown next.
-/// A number is used only with the server that gave it: the next owner of the name gives the same numbers to others.
+/// A number is used only with the server that issued it: the next owner of the name may use it for another notification.
 /// @unchecked Sendable: mutable state is used on `thread` only; the stream is thread-safe itself.
 package final class DesktopNotifier: Notifier, @unchecked Sendable {
     private struct Known {
@@ -17,7 +17,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         var sent: Notice?
         /// The server's ID of the shown notice.
         var number: UInt32?
-        /// For the next choice.
+        /// The activation token for the next choice.
         var activation: String?
         var isBusy = false
     }
@@ -98,7 +98,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         forgetServer()
     }
 
-    /// What it still showed is shown by the next one.
+    /// The next server shows what this one still showed.
     private func forgetServer() {
         server = nil
         for (subject, notice) in known where notice.number != nil {
@@ -113,7 +113,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         let isFirst = server == nil
         forgetServer()
         guard let owner else {
-            // One that has ended is not started again before there is something new to show.
+            // A server that has ended is not started again before there is something new to show.
             if isFirst { startServer() }
             return
         }

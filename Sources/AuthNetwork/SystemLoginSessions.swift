@@ -1,7 +1,7 @@
 import AuthModel
 package import GLibRuntime
 
-/// The user's login sessions, as logind reports them. It is asked only while somebody listens.
+/// The user's login sessions, as logind reports them. logind is used only while a stream is in use.
 package struct SystemLoginSessions: LoginSessionWatch {
     private let thread: GLibThread
     private let systemBus: String?

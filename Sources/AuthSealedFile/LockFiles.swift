@@ -7,7 +7,7 @@ import Glibc
 ///
 /// Invariant: a state that is missing means never locked; one that cannot be read, or is not as authd writes it, means locked.
 package struct LockFiles: LockStore {
-    /// Far above what either file has.
+    /// Both files are far smaller.
     private static let maxBytes = 4096
 
     private let state: AtomicFile
@@ -19,8 +19,8 @@ package struct LockFiles: LockStore {
     private let derivations = BlockingThread()
 
     /// - Parameters:
-    ///   - folder: of the agent's state.
-    ///   - cost: of a new passphrase.
+    ///   - folder: the folder of the agent's state.
+    ///   - cost: the cost of a check of a new passphrase.
     ///   - note: called after each step of a replacement of the state.
     package init(
         in folder: String, cost: PassphraseCost = .usual, note: @escaping @Sendable (AtomicFile.Step) -> Void = { _ in }

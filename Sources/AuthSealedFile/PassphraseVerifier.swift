@@ -1,6 +1,6 @@
 import AuthModel
 
-/// Tells whether a passphrase is the right one, without having it: salt and result of scrypt (RFC 7914).
+/// Checks a passphrase without containing it: salt and result of scrypt (RFC 7914).
 struct PassphraseVerifier: Sendable {
     private static let head = "authd-lock-passphrase 1"
 
@@ -13,7 +13,7 @@ struct PassphraseVerifier: Sendable {
         derived = try cost.key(from: passphrase, salt: salt).secret.revealBytes()
     }
 
-    /// `nil`: authd has not written that.
+    /// `nil` if authd has not written these bytes.
     init?(_ bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -32,7 +32,7 @@ struct PassphraseVerifier: Sendable {
     func matches(_ passphrase: Secret) throws(StoreError) -> Bool {
         let given = try cost.key(from: passphrase, salt: salt).secret.revealBytes()
         guard given.count == derived.count else { return false }
-        // Takes the same time for each wrong one.
+        // The comparison takes the same time for each wrong passphrase.
         return zip(given, derived).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

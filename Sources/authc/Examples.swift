@@ -162,7 +162,7 @@ enum Examples {
         "config list": ["authc config list", "authc config list --json"],
         "shell-init": ["eval \"$(authc shell-init bash)\"", "authc shell-init fish | source"],
         "completion": ["source <(authc completion bash)", "authc completion fish | source"],
-        "terminal": ["authc terminal -- unlock", "authc terminal --browser -- login work"],
+        "terminal": ["authc terminal -- store unlock", "authc terminal --browser -- login work"],
         "redirect": ["authc redirect 'com.example.app:/callback?code=1'", "authc redirect < FILE"],
     ]
 }

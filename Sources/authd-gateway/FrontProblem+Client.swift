@@ -9,7 +9,7 @@ extension FrontProblem {
         switch error {
         case .agent(let error): self.init(error, login: login)
         case .timedOut: self.init(504, .timeout, "The agent did not answer in time.")
-        case .noAgent, .closed: self.init(503, .internal_, "The agent does not run: \(error).")
+        case .noAgent, .closed: self.init(503, .internal_, "The agent is not running: \(error).")
         case .tooLong: self.init(502, .tooLarge, "The agent's response is too large.")
         case .otherUser: self.init(403, .denied, "\(error).")
         default: self.init(502, .internal_, "The agent could not be asked for a token: \(error).")

@@ -266,7 +266,8 @@ struct Composition: Sendable {
         for problem in policyProblems { logger.error("\(problem)") }
         if !policyProblems.isEmpty {
             logger.error(
-                "Until this is fixed and authd is reloaded, an access rule refuses account and admin requests.")
+                "Until this is fixed, an access rule refuses account and admin requests: correct root's file and reload authd, "
+                    + "or run `authc policy apply` if the problem is in the applied copy.")
         }
         let accessRules = PolicyRequests(
             AccessControl(accessPolicy, changes: accessChanges), from: policySources, audit: audit)

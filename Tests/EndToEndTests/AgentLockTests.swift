@@ -35,7 +35,7 @@ struct AgentLockTests {
             await unlocking.waits(for: "Passphrase of the lock: ")
             unlocking.mark()
             unlocking.type("wrong horse battery\n")
-            await unlocking.waits(for: "That is not the passphrase")
+            await unlocking.waits(for: "The passphrase of the lock is wrong.")
             await unlocking.waits(for: "Passphrase of the lock: ")
             unlocking.type("\(Scene.lockPassphrase)\n")
             await unlocking.waits(for: "exit ")

@@ -14,7 +14,7 @@ package final class APIStream: HTTPResponseSink {
     package let name: String
     let upload: UploadPipe?
     let download: DownloadPipe?
-    /// The client is gone, or its time.
+    /// Sent when the client has disconnected or its time is over.
     let closed = OneShot<Void>()
     private let respond: Respond
     private let state = Mutex(State())

@@ -5,22 +5,22 @@ package import AuthWire
 
 /// The agent's lock: runs ``LockMachine``, and carries out what it decides.
 ///
-/// Invariant: while it is locked, the board says so, and nothing of the sessions is kept for the next run.
+/// Invariant: while the agent is locked, the board has its lock, and no session is handed over to the next run.
 package final class LockService: Sendable {
-    /// What it needs of the rest of the agent.
+    /// The parts of the agent that it uses.
     package struct Dependencies: Sendable {
         let context: AgentContext
         let registry: SessionRegistry
         let storage: SessionStorage
         let signIns: SignInService
-        /// `nil`: nothing outlives the agent, so it does not lock.
+        /// `nil`: there is no folder for the state, so the agent does not lock.
         let store: (any LockStore)?
         let endAccepted: @Sendable () async -> Void
         let log: @Sendable (String) -> Void
 
         /// - Parameters:
-        ///   - endAccepted: ends requests that were accepted before; no token of theirs is sent after it returns.
-        ///   - log: for the user.
+        ///   - endAccepted: ends requests that were accepted before. After it returns, none of their tokens is sent.
+        ///   - log: writes a message for the user.
         package init(
             context: AgentContext, registry: SessionRegistry, storage: SessionStorage, signIns: SignInService,
             store: (any LockStore)?, endAccepted: @escaping @Sendable () async -> Void,
@@ -39,7 +39,7 @@ package final class LockService: Sendable {
     private let dependencies: Dependencies
     private let runner: Runner<LockMachine>
 
-    /// Reads the state, from a disk. From then on the board shows it.
+    /// Reads the state from the disk, and puts it on the board.
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
         let (context, store) = (dependencies.context, dependencies.store)
@@ -47,7 +47,7 @@ package final class LockService: Sendable {
         let record = store?.load(at: now.wall) ?? LockRecord()
         let machine = LockMachine(record, hasPassphrase: store?.hasPassphrase() ?? false, now: now)
         if record.lock != nil {
-            // Before sessions are loaded.
+            // This must precede the loading of sessions.
             dependencies.storage.suspendHandovers()
             context.board.put(lock: machine.status(at: now.wall))
         }
@@ -112,7 +112,7 @@ package final class LockService: Sendable {
         hold.end()
     }
 
-    /// Watches the login sessions only while the settings ask for it.
+    /// Watches the login sessions only while the settings require it.
     private func follow(_ watch: any LoginSessionWatch, _ settings: StateBroadcast<LockSettings>) async {
         // A cancelled wait may still find the state.
         while await settings.wait(until: \.withLoginSessions), !Task.isCancelled {
@@ -158,7 +158,7 @@ private struct LockPerformer: ActionPerformer {
             }
         case .open:
             storage.resumeHandovers()
-            // One may have been fetched for a request that the lock has ended.
+            // A token may have arrived for a request that the lock has ended.
             runner.start { [dependencies] in
                 await dependencies.registry.dropTargetedTokens()
                 return nil
@@ -182,7 +182,7 @@ private struct LockPerformer: ActionPerformer {
                 .passphraseSet($0)
             }
         case .readLastUse:
-            // Without any use yet, the time since the start counts.
+            // Before the first request, the machine counts from its start.
             runner.send(.idleTick(lastUse: board.lastUse ?? BootInstant(sinceBoot: .zero)))
         case .log(let text): dependencies.log(text)
         }
@@ -194,7 +194,7 @@ private struct LockPerformer: ActionPerformer {
         return "An attempt to unlock the agent failed (\(status.failedAttempts ?? 0) in the last minutes)."
     }
 
-    /// - Parameter event: of the result.
+    /// - Parameter event: makes the machine's event from the result.
     private func run<Value: Sendable>(
         on runner: isolated Runner<LockMachine>,
         _ work: @escaping @Sendable (any LockStore) async throws(StoreError) -> Value,

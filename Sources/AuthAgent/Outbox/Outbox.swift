@@ -89,7 +89,7 @@ private final class OutboxPerformer: ActionPerformer {
         switch action {
         // If a call is cut off after the provider has answered, the next run sends the write again.
         case .store(let call):
-            // After an answer, the machine would send the next entry.
+            // The machine may send the next entry after this call, so it must know first that writes wait.
             if context.board.network.transfersWait { look(runner) }
             runner.startToEnd { [self] () async -> OutboxEvent? in
                 .stored(await Result(of: try await carryOut(call)))
@@ -154,7 +154,7 @@ private final class OutboxPerformer: ActionPerformer {
             && !metered.isOpen(for: status.session)
     }
 
-    /// With what holds the entry back, which the machine does not know.
+    /// The entry with what it waits for, which the machine does not know.
     func explained(_ item: OutboxItem) -> OutboxItem {
         guard item.state == .waiting, let status = context.board.status(item.session), isHeld(status) else {
             return item
@@ -175,7 +175,7 @@ private final class MeteredGate: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Returns: for ``end(_:)``.
+    /// - Returns: the number for ``end(_:)``.
     func allow(_ session: SessionName?) -> UInt64 {
         state.withLock { state in
             state.last += 1

@@ -125,7 +125,7 @@ extension ProviderClient {
             }
         }
         guard var error = kept.first?.reason else { return }
-        error.message = "\(kept.map(\.name).joined(separator: " and ")) may still be good there. \(error.message)"
+        error.message = "\(kept.map(\.name).joined(separator: " and ")) may still be valid there. \(error.message)"
         throw .refused(error)
     }
 

@@ -20,7 +20,7 @@ package final class PendingHandover: Sendable {
         self.store = store
     }
 
-    /// What the run before handed over. From then on the store has what is told here.
+    /// What the run before handed over. From then on the store has what is set here.
     func load(of kind: StoreKind) -> [HandedOverSession] {
         guard let store else { return [] }
         let isSuspended = state.withLock { state in
@@ -34,7 +34,7 @@ package final class PendingHandover: Sendable {
         return []
     }
 
-    /// Takes away what was handed over, and hands over nothing more.
+    /// Removes what was handed over, and hands over nothing more.
     func suspend(of kind: StoreKind) {
         guard let store else { return }
         state.withLock { state in

@@ -21,7 +21,7 @@ package final class StateBoard: Sendable {
         var placeholders: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
         var isStoreRequested = false
-        /// Whether a renewal moves the end, of sessions that were renewed.
+        /// Whether renewals leave the end of a session where it is; only for sessions that were renewed.
         private var fixedEnds: [SessionName: Bool] = [:]
         /// The scopes that sessions lacked for a call.
         private(set) var missingScopes: [SessionName: (signIn: SignInID, MissingScopes)] = [:]
@@ -296,7 +296,7 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// The agent was locked or unlocked, or an attempt to unlock it failed. Without a token of ``liveToken`` from then on.
+    /// The agent was locked or unlocked, or an attempt to unlock it failed. While it is locked, ``liveToken`` returns nothing.
     package func put(lock status: LockStatus) {
         change { known in
             let former = known.lock
@@ -318,7 +318,7 @@ package final class StateBoard: Sendable {
         known.withLock { $0.store.process = process }
     }
 
-    /// A call required scopes that the session does not have. Publishes no event of its own: the notice does.
+    /// A call required scopes that the session does not have. Publishes no event: the notice does.
     package func put(missing scopes: [String], command: SignInCommand, of record: SessionRecord) {
         let missing = MissingScopes(
             session: record.session, provider: record.provider, scopes: scopes, command: command)

@@ -9,9 +9,9 @@ package struct StoreAdmin: Sendable {
     package struct Dependencies: Sendable {
         /// A store that is not in use yet.
         package var open: @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store
-        /// What the command line or the settings want for the next start; `nil`: nothing.
+        /// The store that the command line or the settings select for the next start; `nil`: none.
         package var configuredStore: @Sendable () async -> StoreKind?
-        /// Has the next start take this one, where nothing else is wanted. It is on disk when this returns, even if the task
+        /// Selects the store for the next start, if nothing else does. It is on disk when this returns, even if the task
         /// is cancelled.
         package var choose: @Sendable (StoreKind) async throws(StoreError) -> Void
         package var moves: (any StateStore<UnfinishedMove?>)?
@@ -105,7 +105,8 @@ package struct StoreAdmin: Sendable {
     package func migrate(_ params: StoreMigrate) async throws(AgentError) -> MessageResult {
         let kind = params.to
         guard kind != .memory else {
-            throw AgentError(.unsupported, "The store memory keeps nothing: start authd with --store memory for that.")
+            throw AgentError(
+                .unsupported, "Sessions cannot be moved to memory: start authd with --store memory instead.")
         }
         guard kind != store.kind else {
             return MessageResult(message: "Sessions are in \(kind.rawValue) already.")

@@ -10,7 +10,7 @@ package final class AccessControl: Sendable {
     private let changes: AccessChanges
     let ownUserID: UInt32
 
-    /// - Parameter changes: notified of other rules.
+    /// - Parameter changes: notified when the rules change.
     package init(_ policy: AccessPolicy = AccessPolicy(), changes: AccessChanges, ownUserID: UInt32 = geteuid()) {
         inside = Mutex(policy)
         self.changes = changes
@@ -19,7 +19,7 @@ package final class AccessControl: Sendable {
 
     package var policy: AccessPolicy { inside.withLock { $0 } }
 
-    /// Replaces rules. Decisions made with earlier ones are made again.
+    /// Changes the rules. Decisions that were made with the former ones are made again.
     package func change(_ change: @Sendable (inout AccessPolicy) -> Void) {
         inside.withLock { change(&$0) }
         changes.changed()
@@ -27,7 +27,7 @@ package final class AccessControl: Sendable {
 
     // MARK: Decisions
 
-    /// On the sockets' thread.
+    /// Called on the sockets' thread only.
     func decision(about request: AccessRequest, by caller: Caller) -> AccessDecision {
         policy.decision(about: request) { self.facts(of: caller, for: $0) }
     }
@@ -59,7 +59,7 @@ package final class AccessControl: Sendable {
     /// Whether some session may be hidden from a client that is not confined.
     var mayHideSessions: Bool { policy.mayHideSessions }
 
-    /// Whether the client may read the status of the session.
+    /// Whether a rule denies the client the status of the session.
     func hides(_ session: SessionName, from caller: Caller) -> Bool {
         let request = AccessRequest(
             method: SessionStatusGet.name, access: SessionStatusGet.access, target: .named(session))

@@ -37,7 +37,7 @@ extension AccessRequest {
     private static func named(_ session: SessionName?) -> Target { session.map(Target.named) ?? .any }
 }
 
-// They are never allowed for confined clients.
+// Confined clients may never call these methods.
 extension SessionLogout: SessionScoped {}
 extension SessionTrust: SessionScoped {}
 extension UserUpdate: SessionScoped {}

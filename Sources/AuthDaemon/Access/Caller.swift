@@ -55,7 +55,7 @@ final class Caller {
         return identity
     }
 
-    /// What is needed for an access rule.
+    /// The identity, as far as access rules need it.
     func identity(for need: AccessFacts.Need) -> CallerIdentity {
         switch need {
         case .connection: bareIdentity
@@ -72,7 +72,7 @@ final class Caller {
     /// The generation of settings and rules.
     var generation: Int { changes.generation }
 
-    /// About its plain requests for a token, until the rules or the token change.
+    /// The decision about its plain token requests, until the rules or the token change.
     var plainDecision: PlainDecision?
 }
 
@@ -83,7 +83,7 @@ final class PlainDecision {
     let token: UInt64
     let decision: AccessDecision
     let isRefused: Bool
-    /// Whom the decision is about, if it tests the program.
+    /// The program that the decision is about, if a rule tests that.
     let program: CallerIdentity?
 
     init(_ decision: AccessDecision, about token: UInt64, generation: Int, program: CallerIdentity?) {

@@ -2,7 +2,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// A request that was allowed: what a rule decides once more when the result is known.
+/// A request that was allowed. The rules decide about it again when its result is known.
 struct DecidedRequest: Sendable {
     let request: AccessRequest
     let decision: AccessDecision
@@ -12,7 +12,6 @@ struct DecidedRequest: Sendable {
     private let changes: AccessChanges
     private let access: AccessControl
 
-    /// - Parameter changes: of ``access``.
     init(_ request: AccessRequest, _ decision: AccessDecision, by caller: Caller, in access: AccessControl) {
         (self.request, self.decision, self.access) = (request, decision, access)
         facts = access.facts(of: caller, for: .program)
@@ -44,7 +43,7 @@ struct DecidedRequest: Sendable {
         }
     }
 
-    /// - Parameter session: of the token, which may be another one than the request has named.
+    /// - Parameter session: the session of the token, which the request may not have named.
     private func refusal(of session: SessionName?) -> AgentError? {
         var request = request
         if let session { request.target = .named(session) }

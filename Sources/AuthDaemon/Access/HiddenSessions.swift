@@ -15,7 +15,7 @@ struct HiddenSessions {
 
     func contains(_ session: SessionName) -> Bool { access.hides(session, from: caller) }
 
-    /// The first event of a client that is not confined.
+    /// The snapshot for a client that is not confined.
     static func snapshot(
         of session: SessionName?, _ board: StateBoard, without hidden: HiddenSessions?, at now: WallTime
     ) -> AgentEvent {
@@ -39,7 +39,7 @@ struct HiddenSessions {
     /// Whether the client receives the event.
     func allow(_ event: AgentEvent) -> Bool { event.session.map { !contains($0) } ?? true }
 
-    /// As it is sent to the client.
+    /// The event as it is sent to the client.
     func line(of event: AgentEvent) -> [UInt8] {
         var visible = event
         visible.status = event.status.flatMap { without([$0]).first }
@@ -47,7 +47,7 @@ struct HiddenSessions {
         return RPCReply.notification(visible).serialized()
     }
 
-    /// Its message may name sessions whose records are damaged.
+    /// The store without its message, which may name sessions whose records are damaged.
     func withoutMessage(_ store: StoreInfo) -> StoreInfo { StoreInfo(kind: store.kind, state: store.state) }
 
     /// The same handling of `session.list`, without the hidden ones, and of any method, without names of them in errors.
@@ -56,7 +56,7 @@ struct HiddenSessions {
         case .now(let result):
             return .now(result.map { filtered($0, of: method) }.mapError(filtered))
         case .later(let limit, let work, let trail, let endsAtLock) where method == SessionListGet.name:
-            // The store has not been read. Who asks is known now.
+            // The store has not been read yet, but the facts about the caller are known.
             let isHidden = rule
             return .later(
                 within: limit,

@@ -4,12 +4,12 @@ import AuthMachines
 package import AuthModel
 package import AuthWire
 
-/// Answers `policy.*`, and applies other rules.
+/// Answers `policy.*`, and replaces rules.
 package struct PolicyRequests: Sendable {
     let access: AccessControl
     private let sources: PolicySources
     private let audit: AuditLog
-    /// One thread, so that one change follows the other.
+    /// One thread, so that changes are made one after the other.
     private let disk = BlockingThread()
 
     package init(_ access: AccessControl, from sources: PolicySources, audit: AuditLog) {
@@ -51,7 +51,7 @@ package struct PolicyRequests: Sendable {
             userFile: sources.userPath, unapplied: !isApplied, problems: problems)
     }
 
-    /// - Parameter caller: whom the request is about if it describes no program.
+    /// - Parameter caller: the facts that are used if the request describes no program.
     func test(
         _ call: PolicyTest, default session: SessionName?, by caller: AccessFacts
     ) throws(AgentError) -> PolicyVerdict {
@@ -97,13 +97,13 @@ package struct PolicyRequests: Sendable {
         return PolicyReplayed(entries: compared, changes: differences)
     }
 
-    /// - Parameter caller: who applies the rules.
+    /// - Parameter caller: the client that applies the rules.
     func apply(_ call: PolicyApply, by caller: AccessFacts) async throws(AgentError) -> PolicyChange {
         let file = sources.userPath ?? "policy.toml"
         let (user, former) = try await onDisk { [sources] in (sources.userText(), sources.applied()) }
         let text = try user.mapError { AgentError.broken(file, $0.texts) }.get()
         let rules = try sources.parseUser(text, file).mapError { AgentError.broken(file, $0.texts) }.get()
-        // A broken copy is shown as none.
+        // A copy that cannot be used is shown as empty.
         let formerText = (try? former.get().text) ?? ""
         var change = PolicyChange(former: formerText, text: text, applied: false, locksOut: false)
         let later = AccessPolicy(root: access.policy.root, user: rules)
@@ -114,7 +114,7 @@ package struct PolicyRequests: Sendable {
             throw AgentError(
                 .conflict, "\(file) has changed since it was shown: run `authc policy apply` again.")
         }
-        // Also if the client has gone: what is stored is in use.
+        // This is completed even if the client disconnects: rules that are stored must be in use.
         let stored = await disk.complete { [access, sources] in
             let stored = sources.apply(text)
             if case .success = stored { access.change { $0.user = rules } }
@@ -135,7 +135,7 @@ package struct PolicyRequests: Sendable {
 
 extension AgentError {
     fileprivate static func broken(_ file: String, _ problems: [String]) -> AgentError {
-        AgentError(.validation, "The access rules in \(file) are broken; nothing is changed.", details: problems)
+        AgentError(.validation, "The access rules in \(file) are invalid; nothing was changed.", details: problems)
     }
 }
 

@@ -1,11 +1,10 @@
 import AuthFiles
 package import AuthModel
 import AuthWire
-import Glibc
 
 /// Where the access rules are: root's file, the user's file, and the copy of the user's file that was applied.
 ///
-/// Invariant: the user's file is never in effect. Its applied copy is.
+/// Invariant: the user's file itself is never in use, only its applied copy.
 package struct PolicySources: Sendable {
     package typealias Parsed = Result<AccessPolicy.Rules, PolicyProblems>
 
@@ -21,9 +20,9 @@ package struct PolicySources: Sendable {
     package let userPath: String?
     /// `nil`: nothing can be applied.
     package let appliedPath: String?
-    /// Without a file there are no rules.
+    /// Reads root's rules. Without a file there are none.
     let readRoot: @Sendable () -> Parsed
-    /// `nil` without a file.
+    /// Reads the text of a file; `nil` if there is none.
     let readUser: @Sendable (_ path: String) -> Result<String?, PolicyProblems>
     let parseUser: @Sendable (_ text: String, _ file: String) -> Parsed
 
@@ -37,7 +36,7 @@ package struct PolicySources: Sendable {
         (self.readRoot, self.readUser, self.parseUser) = (readRoot, readUser, parseUser)
     }
 
-    /// What a start uses, and why files cannot be used. It reads files.
+    /// The rules for a start, and why files cannot be used. It reads files.
     package func start() -> (policy: AccessPolicy, problems: [String]) {
         var policy = AccessPolicy()
         var problems: [String] = []
@@ -74,7 +73,7 @@ package struct PolicySources: Sendable {
     /// Makes this text the applied one. It writes a file.
     func apply(_ text: String) -> Result<Void, SystemFailure> {
         guard let appliedPath else {
-            return .failure(SystemFailure("keep the rules: the environment has no home", number: ENOENT))
+            return .failure(SystemFailure("store the rules", because: "neither XDG_STATE_HOME nor HOME is set"))
         }
         let file = StateFile<String>(
             AtomicFile(path: appliedPath), encode: { Array($0.utf8) }, decode: { String(decoding: $0, as: UTF8.self) })

@@ -6,7 +6,7 @@ import AuthModel
 import AuthWire
 import Logging
 
-/// Opens the window that a notice's button asks for, and reports what became of it.
+/// Opens the window of a notice's button, and reports its result.
 struct NoticeOpener: Sendable {
     private let context: AgentContext
     private let registry: SessionRegistry
@@ -22,14 +22,15 @@ struct NoticeOpener: Sendable {
 
     /// - Returns: `nil` if the task was cancelled first.
     func open(_ notice: Notice, activation: String?) async -> NoticeEvent? {
-        // The session may be gone by now.
+        // The session may have been signed out meanwhile.
         guard let command = await command(for: notice) else {
             return .windowClosed(notice.subject, signedIn: false, nil)
         }
         let usesBrowser = command.usesBrowser && notice.button?.action == .signIn(terminal: false)
         let failure: NoticeFailure = usesBrowser ? .inBrowser : .noTerminal
         guard let program = windows.authc, SignInCommand.isPlain(command.arguments) else {
-            logger.warning("A notice's window was not opened: authc is not beside authd.")
+            logger.warning(
+                "A notice's window was not opened: authc is not beside authd, or a shell could misread the command.")
             return .windowClosed(notice.subject, signedIn: false, failure)
         }
         let window = NoticeWindow(
@@ -52,7 +53,7 @@ struct NoticeOpener: Sendable {
     }
 
     private func command(for notice: Notice) async -> SignInCommand? {
-        guard let name = notice.session else { return SignInCommand(arguments: ["unlock"]) }
+        guard let name = notice.session else { return .openStore }
         if context.board.status(name)?.state != .signInRequired,
             let missing = context.board.missingScopes.first(where: { $0.session == name })
         {

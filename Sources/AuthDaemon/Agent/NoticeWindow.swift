@@ -5,13 +5,14 @@ import Glibc
 ///
 /// It is not a part of authd: it stays when authd ends.
 package struct NoticeWindow: Sendable {
-    /// `authc`, and the socket of this agent.
+    /// The path of `authc`.
     let program: String
+    /// The socket of this agent.
     let socket: String
-    /// `authc`'s.
+    /// The arguments of `authc`.
     let arguments: [String]
     let usesBrowser: Bool
-    /// For XDG_ACTIVATION_TOKEN.
+    /// The value of XDG_ACTIVATION_TOKEN.
     let activation: String?
 
     /// Returns when it has ended, with its exit status; 128 + n for signal n.
@@ -50,7 +51,7 @@ package struct NoticeWindow: Sendable {
 
 /// Where the agent's other program is, for ``NoticeWindow``.
 package struct WindowProgram: Sendable {
-    /// Beside this program; `nil`: it is not there.
+    /// The path of `authc` beside this program; `nil`: there is none.
     let authc: String?
     let socket: String
 

@@ -5,9 +5,9 @@ import Glibc
 /// Starts programs of the user's session.
 enum UserProcess {
     enum Separation {
-        /// A process group of its own.
+        /// In a separate process group.
         case group
-        /// A session of its own (setsid(2)): it is not ended with authd.
+        /// In a separate session (setsid(2)): it is not ended with authd.
         case session
     }
 
@@ -24,11 +24,11 @@ enum UserProcess {
         "KDE_FULL_SESSION", "KDE_SESSION_VERSION", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS",
     ]
 
-    /// Its output is discarded, and it has no other descriptors.
+    /// Starts a program. Its output is discarded, and it has no other descriptors than standard ones.
     ///
     /// - Parameters:
-    ///   - more: names of variables that are passed on beside the usual ones.
-    ///   - values: of further variables.
+    ///   - more: names of variables that are passed on besides the usual ones.
+    ///   - values: further variables.
     static func spawn(
         _ command: [String], stdin: CInt, separately separation: Separation, passing more: [String] = [],
         with values: [(name: String, value: String)] = []
@@ -72,7 +72,7 @@ enum UserProcess {
     private static let setSession: CInt = 0x80
 }
 
-/// A command that the user's manager runs as a unit of its own. systemd-run calls the manager on the user's bus.
+/// A command that the user's manager runs as a separate unit. systemd-run calls the manager on the user's bus.
 enum TransientUnit {
     static let systemdRun = "/usr/bin/systemd-run"
 

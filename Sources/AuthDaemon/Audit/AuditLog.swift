@@ -79,7 +79,7 @@ package final class AuditLog: Sendable {
             entries: entries.map(\.item), startedAt: started.unixSeconds, dropped: dropped, unlogged: unlogged)
     }
 
-    /// All that are in memory, oldest first.
+    /// All entries in memory, oldest first.
     var entries: [AuditEntry] { inside.withLock { $0.ring.entries(after: nil, limit: Int.max) } }
 
     var now: BootInstant { clock.now().boot }

@@ -13,10 +13,10 @@ struct AuditTrail: Sendable {
     private let generation: Int
     private let log: AuditLog
 
-    /// No rule was asked.
+    /// The request could not be read, so no rule decided.
     private static let unread = "none"
 
-    /// - Parameter decision: of the access rules; `nil`: the request could not be read, or the hard boundary refuses it.
+    /// - Parameter decision: what the access rules decided; `nil`: the request could not be read, or the boundary refuses it.
     init(_ request: AuditedRequest, by caller: Caller, decision: AccessDecision? = nil, in log: AuditLog) {
         self.request = request
         self.caller = caller.identity

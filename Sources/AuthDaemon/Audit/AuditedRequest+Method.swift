@@ -74,6 +74,6 @@ extension AuditedRequest {
 }
 
 extension AccessDecision {
-    /// Whether the audit log has the decision whatever the method is. Programs that only read what the agent keeps would fill it.
+    /// Whether the audit log has the decision for any method. Requests that only read what the agent keeps would fill it.
     func isRecorded(_ method: String) -> Bool { isRefused || isDenied && !AuditedRequest.readers.contains(method) }
 }

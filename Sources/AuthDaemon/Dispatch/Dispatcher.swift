@@ -72,7 +72,7 @@ package struct Dispatcher: Sendable {
             handling = DecidedRequest(decided.request, decided.decision, by: caller, in: access).guarding(handling)
         }
         var audited = described ?? AuditedRequest(method: request.method)
-        // A request that cannot be read may name any session, and a confined client has a default session of its own.
+        // A request that cannot be read may name any session, and a confined client has a separate default session.
         if described?.meansDefaultSession == true, caller.confinement == nil {
             audited.session = board.status(nil)?.session
         }
@@ -86,7 +86,7 @@ package struct Dispatcher: Sendable {
         return (request, access.decision(about: request, by: caller))
     }
 
-    /// `nil`: the agent is not locked, or serves this method all the same. Other classes than `status` are use of the agent.
+    /// `nil`: the agent is not locked, or serves this method all the same. Any class but `status` counts as use of the agent.
     private func refusalWhileLocked(
         of method: String, _ handler: any MethodHandler, from caller: Caller
     ) -> RequestHandling? {

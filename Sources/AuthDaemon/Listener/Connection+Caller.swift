@@ -15,7 +15,7 @@ extension Connection {
 
     /// A token that was returned for a request in the usual form. It is the most frequent one, so counting one more allocates
     /// nothing.
-    /// - Parameter plain: that has allowed it.
+    /// - Parameter plain: the decision that allows it.
     func recordRepeatable(_ token: LiveToken, _ plain: PlainDecision) {
         let (audit, generation) = (registry.dispatcher.audit, caller.generation)
         if let now = token.askedAt,

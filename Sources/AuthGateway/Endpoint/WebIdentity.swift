@@ -40,11 +40,11 @@ package struct WebIdentity: Sendable, Hashable {
     }
 
     /// A long name is cut, and marked so that it stays different from others that begin as it does. No name of a program or
-    /// session has a `+`, so the result is no other name either.
+    /// session has a `+`, so the result is never the name of another one.
     private static func sessionName(_ name: String) -> String {
         let whole = "authd-" + name
         guard whole.utf8.count > longestName else { return whole }
-        // FNV-1a. Both names are the user's own: nobody gains by finding two with the same mark.
+        // FNV-1a. Both names are the user's own: a collision helps nobody.
         let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         let digits = String(hash, radix: 16)
         let mark = "+" + String(repeating: "0", count: 16 - digits.count) + digits

@@ -34,7 +34,7 @@ package enum ProxyFields {
         return (url, fields)
     }
 
-    /// Its client has put the key where it is not looked for, such as in a header of its own with an address of the proxy.
+    /// A client may put the key where it is not replaced, such as in another header with an address of the proxy.
     private static func checkKey(
         _ request: FrontRequest, _ fields: [(name: String, value: String)]
     ) throws(FrontProblem) {
@@ -43,7 +43,7 @@ package enum ProxyFields {
         guard let place else { return }
         throw FrontProblem(
             400, .validation,
-            "The request would show the key of this port to the server, in \(VisibleText.line(place)).")
+            "The request was not sent: the server would get the proxy's key, in \(VisibleText.line(place)).")
     }
 
     /// The response as the client gets it.
@@ -73,8 +73,8 @@ package enum ProxyFields {
         }
     }
 
-    /// WebDAV's `If` (RFC 4918 §10.4): the address of a resource is in angle brackets. Those in the lists are names of locks, and
-    /// what a list has in square brackets or quotes are the server's own words for a version.
+    /// WebDAV's `If` (RFC 4918 §10.4). The address of a resource is in angle brackets outside of lists. In a list, angle brackets
+    /// have lock tokens, and square brackets and quotes have entity tags; these are the server's own and do not change.
     private static func conditions(_ text: String, for request: FrontRequest, to target: ProxyTarget) -> String {
         var result = ""
         var rest = text[...]

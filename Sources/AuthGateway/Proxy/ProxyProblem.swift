@@ -19,7 +19,7 @@ extension FrontProblem {
         }
     }
 
-    /// After a 101 that the client did not request, its connection would be something that it does not understand.
+    /// A client cannot use its connection after a 101 that it did not request.
     package static let otherProtocol = FrontProblem(
         502, .badReply, "The server switched to another protocol, which was not requested.")
 

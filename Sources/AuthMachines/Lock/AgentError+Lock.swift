@@ -12,21 +12,21 @@ extension AgentError {
         "The agent does not lock without a passphrase, because nothing could unlock it: set one with "
             + "`authc lock --set-passphrase`.", cause: "no_passphrase")
 
-    /// Locked, and there is no verifier.
+    /// The agent is locked, and no passphrase can be checked.
     static let noLockVerifier = AgentError(
         .validation,
         "The lock has no passphrase, or its file cannot be read. Stop authd, remove the files lock and lock-passphrase "
             + "from its state folder, and start it again.", cause: "no_passphrase")
 
     static let lockPassphraseNeeded = AgentError(
-        .validation, "The passphrase of the lock is needed.", cause: "passphrase")
+        .validation, "The passphrase of the lock is required.", cause: "passphrase")
 
     static let lockPassphraseTooShort = AgentError(
-        .validation, "The passphrase of the lock has \(SealRefusal.shortestPassphrase) bytes or more.",
+        .validation, "The passphrase of the lock must have \(SealRefusal.shortestPassphrase) bytes or more.",
         cause: "new_passphrase")
 
     static let wrongLockPassphrase = AgentError(
-        .refused, "That is not the passphrase of the lock.", cause: "passphrase")
+        .refused, "The passphrase of the lock is wrong.", cause: "passphrase")
 
     static let attemptInProgress = AgentError(
         .busy, "Another passphrase is being checked: try again in a moment.", cause: "attempt_in_progress")
@@ -34,7 +34,7 @@ extension AgentError {
     static func attemptsPaused(for time: Duration) -> AgentError {
         AgentError(
             .denied,
-            "\(LockRecord.mostFailures) attempts with a wrong passphrase: none is checked for a few minutes.",
+            "After \(LockRecord.mostFailures) wrong passphrases, none is checked for a few minutes: try again later.",
             cause: "paused", retryAfter: time)
     }
 

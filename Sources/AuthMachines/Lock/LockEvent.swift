@@ -5,7 +5,7 @@ package import AuthWire
 package enum LockEvent: Sendable {
     case configured(LockSettings)
     case lockRequested(CallerID)
-    /// The machine is about to sleep. The caller gets a reply when that may go on.
+    /// The machine is about to sleep. The caller gets a reply when the machine may sleep.
     case sleeping(CallerID)
     /// Whether all login sessions of the user are locked now.
     case loginSessions(areLocked: Bool)
@@ -16,28 +16,28 @@ package enum LockEvent: Sendable {
     case callerGone(CallerID)
 
     // Results of the machine's own actions.
-    /// - Parameter version: of the record.
+    /// - Parameter version: the version of the record.
     case saved(version: Int, Result<Void, StoreError>)
     /// Whether the passphrase is the right one.
     case checked(Result<Bool, StoreError>)
     case passphraseSet(Result<Void, StoreError>)
-    /// What was accepted before the lock has ended.
+    /// Everything that was accepted before the lock has ended.
     case closed
     case wake
 }
 
 package enum LockAction: Sendable, Equatable {
-    /// One at a time.
+    /// Writes the record. There is one write at a time.
     case save(LockRecord, version: Int)
     /// The state that clients see, and that requests are checked against.
     case publish(LockStatus)
     /// Ends what was accepted before, and drops what must not be kept.
     case close
-    /// What a lock took away is there again.
+    /// Hands sessions over again.
     case open
     case check(Secret)
     case setPassphrase(Secret)
-    /// Asks for ``LockEvent/idleTick(lastUse:)`` now.
+    /// Has ``LockEvent/idleTick(lastUse:)`` sent now.
     case readLastUse
     case log(String)
 }

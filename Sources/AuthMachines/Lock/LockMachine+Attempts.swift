@@ -12,7 +12,7 @@ extension LockMachine {
 
         let caller: CallerID
         let passphrase: Secret
-        /// `nil`: it is to unlock the agent.
+        /// `nil`: the attempt is to unlock the agent.
         var newPassphrase: Secret?
         var stage = Stage.checking
     }
@@ -59,7 +59,7 @@ extension LockMachine {
             self.attempt?.stage = .checking
             return turn.act(.check(attempt.passphrase))
         }
-        // It was not checked.
+        // The passphrase was not checked, so the attempt does not count.
         record.failures = record.failures.dropLast()
         endAttempt(.failure(.attemptNotCounted(failure)), &turn)
     }
@@ -84,7 +84,7 @@ extension LockMachine {
                 self.attempt?.stage = .setting
                 turn.act(.setPassphrase(new))
             } else {
-                // It was locked meanwhile.
+                // The agent was locked meanwhile.
                 endAttempt(.failure(.agentLocked), &turn)
             }
         } else {

@@ -16,8 +16,9 @@ package struct LockMachine: Machine {
     private var settings = LockSettings()
     private var areSessionsLocked = false
     var lastUse: BootInstant
-    /// The number of the record, and of the one that is on disk or being written.
+    /// The version of the record, and of the one that is on disk.
     var (version, written) = (0, 0)
+    /// The version that is being written; `nil`: none.
     private var saving: Int?
     private var isClosing = false
     var attempt: Attempt?
@@ -77,7 +78,7 @@ package struct LockMachine: Machine {
     private mutating func configure(_ new: LockSettings, _ turn: inout LockTurn) {
         let former = settings
         settings = new
-        // Time before the setting does not count.
+        // Idle time from before the setting does not count.
         if former.idle != new.idle { lastUse = turn.now.boot }
         if new.withLoginSessions, !former.withLoginSessions, areSessionsLocked {
             lock(.loginSessions, for: nil, &turn)
@@ -108,7 +109,7 @@ package struct LockMachine: Machine {
             turn.act(.close)
         }
         if let caller { waiting[caller] = version }
-        // Also what could not be written before.
+        // This also repeats a write that failed before.
         save(&turn)
         answerWaiting(&turn)
     }
@@ -141,7 +142,7 @@ package struct LockMachine: Machine {
                 turn.reply(.failure(.lockNotWritten(failure)), to: caller)
             }
         } else if failure != nil {
-            // It stays locked on disk, which is the safe side. The caller is answered from memory.
+            // On disk the agent stays locked, which is safe. The caller is answered from memory.
             written = version
         }
         answerWaiting(&turn)

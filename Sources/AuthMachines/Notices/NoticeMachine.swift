@@ -32,7 +32,7 @@ package enum NoticeEvent: Sendable {
     case turned(on: Bool)
     /// The user chose the action with this key.
     case chosen(Notice.Subject, key: String, activation: String? = nil)
-    /// The window that an action has opened is gone, or what was begun in it has ended; `nil`: without a failure.
+    /// The command that an action has started in a window has ended, or was not started; `nil`: without a failure.
     case windowClosed(Notice.Subject, signedIn: Bool, NoticeFailure?)
     /// The user has closed the notice.
     case dismissed(Notice.Subject)
@@ -74,7 +74,7 @@ package struct NoticeMachine: Machine {
     package static let staleLimit = Duration.seconds(600)
     /// More would not fit on a screen; the next one comes when one is withdrawn.
     package static let maxShown = 5
-    /// The second click of a double click is not a second choice, whatever became of the first one.
+    /// The second click of a double click does nothing, even if the command of the first one has ended.
     package static let clickPause = Duration.seconds(10)
     /// No sign-in takes longer. A window that stays open does not disable the button after that.
     package static let longestWindow = Duration.seconds(15 * 60)
@@ -82,8 +82,9 @@ package struct NoticeMachine: Machine {
     package static let resultTime = Duration.seconds(10)
 
     package private(set) var shown: [Notice.Subject: Notice] = [:]
-    /// By what the notice was about, whatever its action has led to.
+    /// The causes of the notices that the user has closed.
     private var dismissed: [Notice.Subject: Notice.Reason] = [:]
+    /// What needs the user now, without the results of actions.
     private var causes: [Notice.Subject: Notice.Reason] = [:]
     private var view = NoticeInput()
     /// Since when a session is stale on a working network.
@@ -145,7 +146,7 @@ package struct NoticeMachine: Machine {
         guard let window = windows[subject] else { return }
         windows[subject]?.until = window.opened + Self.clickPause
         failures[subject] = failure
-        // The user has asked for it, and does not see the result elsewhere.
+        // The user has chosen the action, and its failure is shown nowhere else.
         if failure != nil { dismissed[subject] = nil }
         if signedIn, case .session(let name) = subject { successes[name] = now + Self.resultTime }
     }

@@ -3,11 +3,11 @@ package import AuthWire
 /// Which rule decides about a request.
 package struct AccessDecision: Sendable, Equatable {
     package let rule: AccessRule
-    /// A key that the rule tests, about which nothing is known. The rule denies then.
+    /// A key that the rule tests and whose value is unknown. The rule then denies.
     package let unknown: String?
     /// Whether a denial is a refusal.
     package let isEnforced: Bool
-    /// It depends on the executable, so another program of the process may have another decision.
+    /// The decision depends on the executable, so it may change when the process becomes another program.
     package let testsProgram: Bool
 
     package var isDenied: Bool { rule.effect == .deny || unknown != nil }
@@ -22,7 +22,7 @@ package struct AccessDecision: Sendable, Equatable {
     package func error(_ method: String) -> AgentError {
         var text = "The access rule \(rule.id) denies \(method)."
         if let reason = rule.reason { text += " " + reason }
-        if let unknown { text += " It tests the key \(unknown), which is not known about this program." }
+        if let unknown { text += " The rule tests \(unknown), which is unknown for this program." }
         return AgentError(.denied, text + " " + remedy, cause: Self.cause, details: [rule.id])
     }
 
@@ -32,7 +32,7 @@ package struct AccessDecision: Sendable, Equatable {
     private var remedy: String {
         switch rule.source {
         case .root: "An administrator can change it in \(Self.rootFile)."
-        case .user: "It is yours: change policy.toml, then run `authc policy apply`."
+        case .user: "It is your own rule: change policy.toml, then run `authc policy apply`."
         case .builtIn, .boundary: "A rule in \(Self.rootFile) can allow it."
         }
     }

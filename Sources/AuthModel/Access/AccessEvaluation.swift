@@ -5,7 +5,7 @@ internal import AuthWire
 package struct AccessEvaluation {
     package enum Outcome: Sendable, Equatable {
         case match
-        /// With the first key that does not match.
+        /// Names the first key that does not match.
         case noMatch(key: String)
         /// Everything else matches, but this key cannot be tested.
         case unknown(key: String)
@@ -17,7 +17,7 @@ package struct AccessEvaluation {
     private let read: Read
     private var process: AccessFacts?
     private var program: AccessFacts?
-    /// A rule that could decide tests the executable.
+    /// Whether a rule that could decide tests the executable.
     package var testsProgram: Bool { program != nil }
 
     package init(_ request: AccessRequest, by read: @escaping Read) {

@@ -23,7 +23,7 @@ package struct AccessFacts: Sendable, Equatable {
 
     package var listener: ListenerName
     package var isOwnUser: Bool
-    /// The hard boundary applies to it.
+    /// The hard boundary applies to the caller.
     package var isConfined: Bool
     package var sandbox: Fact
     package var executable = Fact.unknown
@@ -40,7 +40,7 @@ package struct AccessFacts: Sendable, Equatable {
         (self.isConfined, self.sandbox) = (isConfined, sandbox)
     }
 
-    /// Those of an identity. In an entry of the audit log long paths are shortened, so that they are not known any more.
+    /// The facts of an identity. The audit log shortens long paths; a shortened path is unknown.
     package init(_ caller: CallerIdentity, ownUserID: UInt32) {
         let isKnownSandbox = caller.sandbox != .unknown && (caller.sandbox != nil || !caller.isConfined)
         self.init(

@@ -15,7 +15,7 @@ package struct AccessPolicy: Sendable, Equatable {
 
         package init() {}
 
-        /// In place of a file that cannot be used: nobody knows what it denies, so only what programs need every day is
+        /// Replaces a file that cannot be used. What the file denies is unknown, so only what programs need every day is
         /// allowed.
         package static func broken(_ source: AccessRule.Source) -> Rules {
             var rules = Rules()
@@ -43,8 +43,8 @@ package struct AccessPolicy: Sendable, Equatable {
 
     package var isEnforced: Bool { root.enforces || user.enforces }
 
-    /// In the order in which they are compared.
-    package var all: [AccessRule] { root.rules + user.rules + Self.defaults }
+    /// All rules, in the order in which they are compared for a client that is not confined.
+    package var all: [AccessRule] { root.rules + Self.defaults + user.rules }
 
     /// Reports a rule that was compared.
     package typealias Note = (AccessRule, AccessEvaluation.Outcome) -> Void
@@ -65,7 +65,7 @@ package struct AccessPolicy: Sendable, Equatable {
             }
             return nil
         }
-        // Of a confined client the boundary decides in place of the built-in rules.
+        // For a confined client, the boundary replaces the built-in rules.
         let builtIn = read(.connection).isConfined ? [Self.boundary] : Self.defaults
         let own = first(root.rules)
         let base = own ?? first(builtIn) ?? (Self.rest, nil)
@@ -100,7 +100,7 @@ package struct AccessPolicy: Sendable, Equatable {
 
     package static let boundary = AccessRule("extra", from: .boundary, .allow)
 
-    /// After the built-in rules. It keeps a decision whole.
+    /// Decides if no built-in rule matches, so that every request has a rule.
     private static let rest = AccessRule("rest", from: .builtIn, .deny)
 
     package static let defaults: [AccessRule] = {

@@ -6,7 +6,7 @@ package struct AccessRequest: Sendable, Hashable {
     package enum Target: Sendable, Hashable {
         case none
         case named(SessionName)
-        /// Every one, or one that is not known before it is made.
+        /// Every session, or one that is known only later.
         case any
 
         package var name: SessionName? { if case .named(let name) = self { name } else { nil } }

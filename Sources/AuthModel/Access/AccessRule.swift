@@ -1,6 +1,6 @@
 package import AuthWire
 
-/// One access rule: it matches if all that it tests is as it says.
+/// One access rule. It matches if all of its tests do.
 package struct AccessRule: Sendable, Equatable {
     package enum Effect: String, Sendable, CaseIterable {
         case allow, deny
@@ -33,7 +33,7 @@ package struct AccessRule: Sendable, Equatable {
         case none, any
         case kind(CallerIdentity.Sandbox)
 
-        /// The words of rules.
+        /// The values of the key `sandbox`.
         package static let words =
             ["none", "any"] + CallerIdentity.Sandbox.allCases.filter { $0 != .unknown }.map(\.rawValue)
 
@@ -78,13 +78,13 @@ package struct AccessRule: Sendable, Equatable {
         (self.name, self.source, self.effect, self.reason) = (name, source, effect, reason)
     }
 
-    /// For messages and the audit log.
+    /// The name in messages and in the audit log.
     package var id: String { "\(source.rawValue).\(name)" }
 
-    /// As for the name of a session: lower-case letters, digits and `._-`.
+    /// Whether it is a valid name, as for a session: lower-case letters, digits and `._-`.
     package static func isName(_ text: String) -> Bool { (try? SessionName(text)) != nil }
 
-    /// As `policy.show` lists it.
+    /// The rule as `policy.show` lists it.
     package var item: PolicyRuleItem {
         var item = PolicyRuleItem(rule: id, effect: effect.rawValue, reason: reason)
         func texts(_ patterns: [TextPattern]?) -> [String]? { patterns?.map(\.text) }

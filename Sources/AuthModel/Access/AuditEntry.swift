@@ -104,7 +104,7 @@ package struct AuditEntry: Sendable, Equatable {
         last = at.boot
     }
 
-    /// It must not replace entries of others.
+    /// Whether a confined client made the request. Its entries must not replace those of others.
     package var isConfined: Bool { rule == Self.confinedRule || caller?.isConfined == true }
 
     /// The kernel allows paths of 4,095 bytes.

@@ -1,6 +1,6 @@
 /// A text of an access rule that values are compared with: `*` stands for any characters, also none.
 package struct TextPattern: Sendable, Hashable {
-    /// In bytes. A path may be longer, but nobody writes such a rule.
+    /// In bytes. A path may be longer, but no rule needs it.
     package static let longest = 512
     /// More make a comparison slow, and no rule needs them.
     package static let mostStars = 8
@@ -20,7 +20,7 @@ package struct TextPattern: Sendable, Hashable {
     package func matches(_ value: String) -> Bool {
         let (pattern, value) = (Array(text.utf8), Array(value.utf8))
         var (place, offset) = (0, 0)
-        // After the last star, and where what it stands for ends so far.
+        // The place after the last star, and the end of the text that this star matches so far.
         var retry: (place: Int, offset: Int)?
         while offset < value.count {
             if place < pattern.count, pattern[place] == Self.star {

@@ -4,12 +4,12 @@ package import AuthWire
 package protocol NetworkWatch: Sendable {
     /// The current reading first, then each that differs, at most one a second.
     func readings() -> AsyncStream<NetworkReading>
-    /// Whether the network is metered: the user pays for what is sent, or it is limited. The current value first.
+    /// Whether the network is metered: the user pays by volume, or the volume is limited. The current value first.
     func metered() -> AsyncStream<Bool>
 }
 
 extension NetworkWatch {
-    /// Without a monitor that knows it.
+    /// For a watch whose monitor does not report it.
     package func metered() -> AsyncStream<Bool> { AsyncStream { $0.finish() } }
 }
 

@@ -17,7 +17,7 @@ package struct LockRecord: Sendable, Equatable {
         }
     }
 
-    /// Three in ``window`` pause further attempts for as long.
+    /// Three failures within ``window`` pause further attempts for the same time.
     package static let mostFailures = 3
     package static let window = Duration.seconds(300)
 
@@ -40,7 +40,7 @@ package struct LockRecord: Sendable, Equatable {
         failures.count { now - min($0, now) < Self.window }
     }
 
-    /// Until when attempts are refused; `nil`: they are not.
+    /// The end of the pause of attempts; `nil`: there is none.
     package func pause(at now: WallTime) -> WallTime? {
         let dates = failures.map { min($0, now) }
         guard dates.count >= Self.mostFailures, let first = dates.first, let last = dates.last,
@@ -64,7 +64,7 @@ extension LockRecord {
         return Array((lines.joined(separator: "\n") + "\n").utf8)
     }
 
-    /// `nil`: authd has not written that.
+    /// `nil` if authd has not written these bytes.
     package init?(_ bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self), text.hasSuffix("\n") else { return nil }
         let lines = text.dropLast().split(separator: "\n", omittingEmptySubsequences: false)
@@ -94,9 +94,9 @@ extension LockRecord {
 
 /// When the agent locks itself (`[lock]` in the settings).
 package struct LockSettings: Sendable, Equatable {
-    /// After this time without a request of another class than `status`.
+    /// The agent locks after this time without a request of another class than `status`.
     package var idle: Duration?
-    /// When all login sessions of the user are locked.
+    /// Whether the agent locks when all login sessions of the user are locked.
     package var withLoginSessions = false
     package var beforeSleep = false
 

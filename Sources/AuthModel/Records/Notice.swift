@@ -39,7 +39,7 @@ package struct Notice: Sendable, Hashable {
 
     /// What the user can choose.
     package struct Button: Sendable, Hashable {
-        /// Names it on the bus.
+        /// The key of the action on the bus.
         package let key: String
         package let label: String
         package let action: Action
@@ -145,8 +145,9 @@ extension Notice {
     /// The passphrase is entered in `authc`, never on the desktop.
     package static let sealed = Notice(
         subject: .keyring, reason: .keyringLocked, title: "Your sessions are locked",
-        message: "A program waits for a session that is sealed with a passphrase. In a terminal: authc store unlock",
-        command: "authc store unlock", button: .enterPassphrase)
+        message: "A program waits for a session that is sealed with a passphrase. "
+            + "In a terminal: \(SignInCommand.openStore.text)",
+        command: SignInCommand.openStore.text, button: .enterPassphrase)
 
     package static func signedIn(_ status: SessionStatus) -> Notice {
         Notice(
@@ -154,7 +155,7 @@ extension Notice {
             message: "Session \(status.session) is active.", command: nil, button: nil)
     }
 
-    /// This one after its button has failed.
+    /// The notice after its button has failed.
     package func failed(_ failure: NoticeFailure) -> Notice {
         let hint = command.map { ". In a terminal: \($0)" } ?? "."
         let name = session.map { " of session \($0)" } ?? ""
@@ -167,7 +168,7 @@ extension Notice {
         case .noTerminal:
             Notice(
                 subject: subject, reason: .noTerminal, title: "authd cannot open a terminal",
-                message: "It found none that starts\(hint)", command: command, button: nil)
+                message: "No terminal program could be started\(hint)", command: command, button: nil)
         }
     }
 
@@ -175,7 +176,7 @@ extension Notice {
         NoticeInfo(reason: reason.rawValue, title: title, message: message, command: command)
     }
 
-    /// None for a URL with characters that a shell does not read as they are.
+    /// `nil` for a URL with characters that have a meaning to a shell.
     private static func signInButton(_ status: SessionStatus) -> Button? {
         SignInCommand.isPlain([status.provider, status.environment ?? "default"]) ? .signIn : nil
     }
@@ -185,7 +186,7 @@ extension Notice {
     }
 }
 
-/// How a window that a notice's button has opened ended without a result.
+/// Why the action of a notice's button failed.
 package enum NoticeFailure: Sendable, Hashable {
     case inBrowser, noTerminal
 }

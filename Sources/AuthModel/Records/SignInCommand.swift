@@ -1,11 +1,14 @@
 import AuthWire
 
-/// The command that signs in to a session again, in the way in which it was signed in.
+/// The command that signs in to a session again, with the method of its last sign-in.
 package struct SignInCommand: Sendable, Equatable {
     /// The arguments of `authc`.
     package let arguments: [String]
-    /// It needs the browser, and no answers.
+    /// The sign-in needs the browser, and no answers.
     package let usesBrowser: Bool
+
+    /// Opens a store that is sealed with a passphrase.
+    package static let openStore = SignInCommand(arguments: ["store", "unlock"])
 
     package init(arguments: [String], usesBrowser: Bool = false) {
         self.arguments = arguments
@@ -28,9 +31,9 @@ package struct SignInCommand: Sendable, Equatable {
         usesBrowser = method?.flow == .browser && method?.fields.allSatisfy(\.optional) == true
     }
 
-    /// For a user who types it.
+    /// The command as a user types it.
     package var text: String { (["authc"] + arguments).map(ShellWord.quoted).joined(separator: " ") }
 
-    /// Whether no shell reads anything else in these words. Some terminals join arguments, and have a shell run them.
+    /// Whether a shell reads these words unchanged. Some terminals join the arguments, and have a shell run them.
     package static func isPlain(_ arguments: [String]) -> Bool { arguments.allSatisfy { ShellWord.quoted($0) == $0 } }
 }

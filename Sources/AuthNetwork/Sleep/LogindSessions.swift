@@ -15,7 +15,7 @@ final class LogindSessions {
     private var closing: GLibSubscription?
     private var ownership: GLibSubscription?
     private var signals: [GLibSubscription] = []
-    /// Only the result of the last reading counts.
+    /// The number of the last reading. The results of earlier ones are ignored.
     private var reading = 0
     private var last: Bool?
 
@@ -31,7 +31,7 @@ final class LogindSessions {
     /// More than a user has.
     private static let mostSessions = 64
 
-    /// - Parameter handler: called when it is known, and at each change.
+    /// - Parameter handler: called when the state is known, and at each change.
     init(on thread: GLibThread, address: String, handler: @escaping (Bool) -> Void) {
         self.thread = thread
         self.address = address

@@ -1,9 +1,9 @@
-/// Where the endpoint may send a token for another credential: an `https` URL, or an `http` URL of this machine.
+/// The URL of a service that exchanges a token for another credential: an `https` URL, or an `http` URL of this machine.
 ///
 /// What is accepted here is accepted by `ResourceURL` in `AuthModel`, which has the rules for every URL that gets a token. Those
 /// are wider: an escape in the path, for example, is not needed here.
 enum ServiceURL {
-    /// Far above any real one.
+    /// Real URLs are far shorter.
     private static let longest = 1024
 
     static func isUsable(_ text: String) -> Bool {
@@ -18,7 +18,7 @@ enum ServiceURL {
         return scheme == "https://" || isThisMachine(host)
     }
 
-    /// Without its port and the brackets of an address; `nil` if one of them is not valid.
+    /// The host without the port and the brackets of an address; `nil` if the host or the port is not valid.
     private static func host(_ authority: Substring) -> Substring? {
         let isAddress = authority.hasPrefix("[")
         let end = authority.firstIndex(of: isAddress ? "]" : ":") ?? authority.endIndex

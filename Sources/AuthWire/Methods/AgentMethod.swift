@@ -37,7 +37,8 @@ public enum AccessClass: String, Sendable, CaseIterable {
     case act
     /// Signs in and out, and changes passwords, the user and the default session.
     case account
-    /// Changes the agent, its stores and what it trusts, exports and imports sessions, and reads the audit log and the access rules.
+    /// Changes the agent, its stores and what it trusts, exports and imports sessions, and reads the audit log and the access
+    /// rules.
     case admin
 }
 

@@ -22,7 +22,7 @@ public struct AgentUnlock: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `agent.passphrase`: of the lock.
+/// `agent.passphrase`: sets the passphrase of the lock.
 public struct AgentPassphrase: AgentMethod, HoldsSecrets {
     public typealias Result = LockStatus
     public static let info = MethodInfo(

@@ -14,8 +14,8 @@ public struct PolicyTest: AgentMethod {
     public var session: SessionName?
     public var endpoint: String?
     public var scopes: [String]?
-    /// Facts about the program. If all of these are absent, it is the caller itself. Otherwise what is absent is unknown; the program
-    /// is in no sandbox, and has no terminal or login session.
+    /// Facts about the program. If all of these are absent, the program is the caller. Otherwise an absent fact is unknown,
+    /// except that the program is in no sandbox, and has no terminal or login session.
     public var executable: String?
     public var unit: String?
     public var slice: String?

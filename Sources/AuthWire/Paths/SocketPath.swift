@@ -28,7 +28,7 @@ public enum SocketPath {
             if userID == 0, let user = environment("SUDO_USER"), !user.isEmpty, user != "root" {
                 throw AgentError(
                     .validation,
-                    "sudo runs this command as root, and each user has another agent. Run it without sudo.")
+                    "sudo runs this command as root, and each user has a separate agent. Run it without sudo.")
             }
             let variable = environment("XDG_RUNTIME_DIR") ?? ""
             throw AgentError(

@@ -8,11 +8,11 @@ public struct LockStatus: WireObject {
     public var reason: String?
     /// Failed attempts to unlock it in the last minutes.
     public var failedAttempts: Int?
-    /// Until when attempts are refused without being checked.
+    /// The end of the time in which attempts are refused without a check.
     public var pausedUntil: Double?
     /// A passphrase is set. Without one the agent does not lock.
     public var hasPassphrase = false
-    /// When the last of the access tokens ends that programs may have. They stay valid until then.
+    /// When the last access token that programs may have ends.
     public var tokensEndAt: Double?
 
     public init(blank: Blank) {}

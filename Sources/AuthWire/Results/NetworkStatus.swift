@@ -21,7 +21,7 @@ public struct NetworkStatus: WireObject {
     /// How far the clocks of providers are ahead of this machine's, or below zero behind it, by their names; only where
     /// that is a minute or more.
     public var clockSkews: [String: Duration] = [:]
-    /// The user pays for what is sent, or it is limited, according to the desktop.
+    /// The user pays by volume, or the volume is limited, as the desktop reports it.
     public var isMetered = false
     /// Queued writes and streams wait, because the settings say so for a metered network.
     public var transfersWait = false

@@ -18,7 +18,7 @@ public struct OutboxItem: WireObject {
     public var tries = 0
     /// Unix seconds; `nil`: when the provider can be reached and the entries before it are sent.
     public var retryAt: Double?
-    /// What holds it back, beside the entries before it: ``unmeteredNetwork``, or nothing that the agent knows of.
+    /// What it waits for besides the entries before it: ``unmeteredNetwork``; `nil` if the agent knows of nothing.
     public var waitsFor: String?
     /// The error of the last try.
     public var error: AgentError?

@@ -15,7 +15,7 @@ public struct PolicyRuleItem: WireObject {
     public var terminal: Bool?
     /// Whether the program must belong to a login session.
     public var loginSession: Bool?
-    /// Whether the program must be the agent's own user's.
+    /// Whether the program must belong to the agent's user.
     public var ownUser: Bool?
     public var sessions: [String]?
     public var classes: [String]?

@@ -7,7 +7,7 @@ public struct PolicyVerdict: WireObject {
     /// The rule that decides.
     public var rule = ""
     public var reason: String?
-    /// What the rule tests and is not known about the program, so that the rule denies.
+    /// A key that the rule tests and that is unknown for the program, so that the rule denies.
     public var unknown: String?
     /// Each rule that was compared, in order.
     public var steps: [PolicyStep] = []
@@ -54,7 +54,7 @@ public struct PolicyStep: WireObject {
 public struct PolicyReplayed: WireObject {
     /// How many entries of the audit log were compared.
     public var entries = 0
-    /// Those that have another result with the new rules, oldest first.
+    /// The entries whose result is different with the new rules, oldest first.
     public var changes: [PolicyDifference] = []
 
     public init(blank: Blank) {}

@@ -1,6 +1,6 @@
 /// The end of a session that nothing can renew after it, and when the user is warned of it. Times are Unix seconds.
 ///
-/// A warning comes only if it covers at most half of the life: shorter lives are usually replaced in time.
+/// A warning is given only if it covers at most half of the lifetime: a session with a shorter one is usually renewed in time.
 public struct SessionEnd: Sendable, Equatable {
     public enum Warning: Sendable, CaseIterable {
         case week, day
@@ -9,7 +9,7 @@ public struct SessionEnd: Sendable, Equatable {
     }
 
     public let end: Double
-    /// Those that come, the earliest first.
+    /// The warnings that are given, the earliest first.
     private let warnings: [Warning]
 
     /// `nil` if there is nothing to warn of: no end is known, or the user has to sign in already.

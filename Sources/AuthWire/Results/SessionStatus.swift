@@ -51,7 +51,7 @@ public struct SessionStatus: WireObject {
     public var sharedSession: SessionName?
     /// Where it is kept.
     public var store: StoreKind?
-    /// Since when the agent is locked; `nil`: it is not.
+    /// When the agent was locked; `nil`: it is not locked.
     public var lockedSince: Double?
     /// `default` on the wire.
     public var isDefault = false

@@ -6,7 +6,7 @@ struct Lock: AgentCommand {
         abstract: "Lock the agent: no program gets a token until `authc unlock`.",
         discussion: """
             Sessions are renewed meanwhile. The first time, set a passphrase: `authc lock --set-passphrase`. Tokens that programs \
-            have already stay valid until they end; `authc logout --all` revokes them, and works while the agent is locked.
+            already have stay valid until they end; `authc logout --all` revokes them, and works while the agent is locked.
             """)
 
     @OptionGroup var common: AskingOptions
@@ -24,7 +24,7 @@ struct Lock: AgentCommand {
 
     func validate() throws {
         guard setPassphrase || !passphraseStdin && currentFd == nil else {
-            throw ValidationError("--passphrase-stdin and --current-fd belong to --set-passphrase.")
+            throw ValidationError("--passphrase-stdin and --current-fd need --set-passphrase.")
         }
     }
 
@@ -36,7 +36,7 @@ struct Lock: AgentCommand {
         let end = status.tokensEndAt.map { "at \(WallClock.text($0, now: WallClock.now)) at the latest" }
         Output.note(
             Visible.line(
-                "Tokens that programs have already stay valid until they end\(end.map { ", \($0)" } ?? "")."
+                "Tokens that programs already have stay valid until they end\(end.map { ", \($0)" } ?? "")."
                     + " `authc logout --all` revokes them."))
         return .done
     }
@@ -85,7 +85,7 @@ struct Unlock: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unlock the agent.",
         discussion: """
-            Asks for the passphrase that `authc lock --set-passphrase` has set. After three wrong ones in five minutes the agent \
+            Asks for the passphrase that `authc lock --set-passphrase` has set. After three wrong ones in five minutes, the agent \
             checks none for five minutes. To open the store of the sessions, use `authc store unlock`.
             """)
 

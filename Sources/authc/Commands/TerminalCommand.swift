@@ -16,7 +16,7 @@ struct TerminalCommand: AgentCommand {
     @Flag(help: "The command is a sign-in with the browser: no terminal is needed if there is a browser.")
     var browser = false
 
-    /// The terminal runs this.
+    /// Set when the terminal runs this command.
     @Flag(help: .hidden)
     var inside = false
 
@@ -27,7 +27,7 @@ struct TerminalCommand: AgentCommand {
 
     func validate() throws {
         guard words.first?.isEmpty == false else {
-            throw ValidationError("Write the command after two hyphens, such as authc terminal -- unlock.")
+            throw ValidationError("Write the command after two hyphens, such as authc terminal -- store unlock.")
         }
     }
 
@@ -50,7 +50,7 @@ struct TerminalCommand: AgentCommand {
                 continue
             }
         }
-        throw Self.failure("no terminal was found: set TERMINAL to one")
+        throw Self.failure("no known terminal is installed; set TERMINAL to the name of yours")
     }
 
     /// The window stays until its user has read what the command has printed.
@@ -59,10 +59,10 @@ struct TerminalCommand: AgentCommand {
         let former = signal(SIGINT) { _ in }
         defer { signal(SIGINT, former) }
         let status = try ChildProgram(command: command, variables: []).run()
-        // The user has ended it.
+        // The user has ended the live view.
         if status == 0, words.first == "watch" { return .done }
         _ = try TerminalInput.ask("Press Enter to close this window. ", isSecret: false)
-        // Some terminals end with this status. The command has reported its failure here.
+        // Some terminals exit with this status, and the command has already shown its failure.
         return .done
     }
 

@@ -5,8 +5,8 @@ struct TerminalProgram: Equatable {
     let name: String
     let options: [String]
 
-    /// Those of the xdg-terminal-exec proposal and of Debian's policy (11.8.3), then those that GLib starts for desktop
-    /// entries with `Terminal=true`, and others of Wayland.
+    /// The programs of the xdg-terminal-exec proposal and of Debian's policy (11.8.3), then those that GLib starts for desktop
+    /// entries with `Terminal=true`, and others for Wayland.
     private static let known = [
         TerminalProgram(name: "xdg-terminal-exec", options: []),
         TerminalProgram(name: "x-terminal-emulator", options: ["-e"]),

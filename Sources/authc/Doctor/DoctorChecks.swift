@@ -43,7 +43,10 @@ enum DoctorChecks {
     }
 
     static func rules(_ policy: PolicyInfo) -> [Finding] {
-        var findings = policy.problems.map { Finding.problem(.rules, .badSettings, $0, hint: "fix this file") }
+        var findings = policy.problems.map {
+            Finding.problem(
+                .rules, .badSettings, $0, hint: "correct this file; `authc policy apply` replaces an applied copy")
+        }
         if policy.unapplied {
             findings.append(
                 .note(

@@ -4,7 +4,7 @@ import AuthWire
 extension Policy {
     struct Apply: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show what is different in your policy.toml, ask, and have the agent use it.",
+            abstract: "Show the changes in your policy.toml, ask, and have the agent use it.",
             discussion: "Until then the agent uses the rules that you applied last, also after a restart or reload.")
 
         @OptionGroup var common: AskingOptions
@@ -17,15 +17,15 @@ extension Policy {
                 Output.note("There is nothing to apply: the agent uses these rules.")
                 return .done
             }
-            // Nobody else may agree for the user.
+            // Only the user may agree.
             guard options.canPrompt else {
                 throw .usage("rules are applied on a terminal only", hint: "run `authc policy apply` on a terminal")
             }
             for line in TextDifference(from: found.former, to: found.text).lines { Output.note(Visible.line(line)) }
             if found.locksOut {
                 Output.note(
-                    "With these rules another change cannot be applied from here: a rule refuses it. To undo them, an "
-                        + "administrator has to allow policy.apply in /etc/authd/policy.toml.")
+                    "These rules would not let you apply another change from here. To undo them later, an administrator "
+                        + "must allow policy.apply in /etc/authd/policy.toml.")
             }
             let answer = try TerminalInput.ask("Use these rules? [y/N] ", isSecret: false)
             guard ["y", "yes"].contains(answer?.lowercased() ?? "") else { throw .cancelled("nothing was changed") }

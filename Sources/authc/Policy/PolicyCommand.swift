@@ -38,7 +38,7 @@ struct Policy: ParsableCommand {
             let (replayed, json) = try options.connect().call(PolicyReplay(text: text))
             if options.json { return try Output.jsonResult(json) }
             guard !replayed.changes.isEmpty else {
-                Output.note("None of \(replayed.entries) recorded requests would have another result.")
+                Output.note("None of \(replayed.entries) recorded requests would have a different result.")
                 return .done
             }
             try Output.result(replayed.changes.map(PolicyText.difference).joined(separator: "\n"))

@@ -2,7 +2,7 @@ import AuthWire
 
 /// Access rules as text.
 enum PolicyText {
-    /// As for authd.
+    /// The limit of authd.
     static let longestFile = 256 << 10
 
     /// One line: the rule, its effect and what it tests.

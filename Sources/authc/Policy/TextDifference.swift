@@ -36,7 +36,7 @@ struct TextDifference {
             + former[(former.count - end)...].map(Line.same)
     }
 
-    /// By the longest common subsequence.
+    /// Compares by the longest common subsequence.
     private static func changed(_ former: [Substring], _ new: [Substring]) -> [Line] {
         guard former.count * new.count <= mostComparisons else {
             return former.map(Line.removed) + new.map(Line.added)

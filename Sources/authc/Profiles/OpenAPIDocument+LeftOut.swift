@@ -46,7 +46,7 @@ extension OpenAPIDocument {
         }
     }
 
-    /// - Parameter isSignIn: its draft says by itself what becomes of each member.
+    /// - Parameter isSignIn: whether the draft of the sign-in already reports its members.
     private func leftOutBody(of operation: Operation, isSignIn: Bool) -> [String] {
         let name = operation.name
         let described = operation.value["requestBody"] ?? .null

@@ -42,7 +42,7 @@ struct EndpointAgent: Sendable {
         } catch {
             throw await problem(error, session)
         }
-        // Nor is anything given out while the agent is locked.
+        // A locked agent refuses tokens, so nothing that was made from them is returned either.
         guard status.lockedSince == nil else { throw FrontProblem(endpoint: .agentLocked, login: "") }
         guard status.state != .signedOut, status.state != .signInRequired else {
             let message = status.message ?? "The session '\(status.session)' needs a sign-in."

@@ -28,6 +28,13 @@ struct NoticeWindowTests {
         machine.handle(.chosen(subject, key: key, activation: "token"), at: moment(seconds)).actions
     }
 
+    @Test("the button about a sealed store opens that, not the agent's lock")
+    func sealedStore() {
+        #expect(SignInCommand.openStore.arguments == ["store", "unlock"])
+        #expect(Notice.sealed.command == "authc store unlock")
+        #expect(Notice.sealed.message.hasSuffix(": authc store unlock"))
+    }
+
     @Test("a sign-in opens one window, with the desktop's token, however often the user clicks")
     func once() throws {
         var machine = Self.machine()
