@@ -1,7 +1,6 @@
 import AuthConcurrency
 package import AuthFiles
 package import AuthModel
-import Glibc
 
 /// The files of the agent's lock: `lock` with its state, and `lock-passphrase` with the verifier.
 ///
@@ -33,7 +32,7 @@ package struct LockFiles: LockStore {
     package func load(at now: WallTime) -> LockRecord {
         let unreadable = LockRecord(lock: LockRecord.Lock(since: now, reason: .unknown))
         do throws(SystemFailure) {
-            guard let bytes = try Self.read(state) else { return LockRecord() }
+            guard let bytes = try state.read(atMost: Self.maxBytes, isOwn: true) else { return LockRecord() }
             return LockRecord(bytes) ?? unreadable
         } catch {
             return unreadable
@@ -41,7 +40,7 @@ package struct LockFiles: LockStore {
     }
 
     package func hasPassphrase() -> Bool {
-        guard let bytes = try? Self.read(verifier) else { return false }
+        guard let bytes = try? verifier.read(atMost: Self.maxBytes, isOwn: true) else { return false }
         return PassphraseVerifier(bytes) != nil
     }
 
@@ -53,7 +52,8 @@ package struct LockFiles: LockStore {
         let file = verifier
         return try await derivations.complete {
             Result { () throws(StoreError) -> Bool in
-                guard let bytes = try StoreError.wrapping({ () throws(SystemFailure) in try Self.read(file) }),
+                let read = { () throws(SystemFailure) in try file.read(atMost: Self.maxBytes, isOwn: true) }
+                guard let bytes = try StoreError.wrapping(read),
                     let verifier = PassphraseVerifier(bytes)
                 else { throw .failed(reason: "\(file.path) has no verifier of a passphrase") }
                 return try verifier.matches(passphrase)
@@ -67,15 +67,6 @@ package struct LockFiles: LockStore {
             Result { () throws(StoreError) in try PassphraseVerifier(of: passphrase, cost: cost) }
         }.get()
         try await Self.replace(verifier, with: new.encoded, on: disk)
-    }
-
-    /// `nil` if there is no such file. It does not wait for the writer of a pipe.
-    private static func read(_ file: AtomicFile) throws(SystemFailure) -> [UInt8]? {
-        var found = stat()
-        if unsafe lstat(file.path, &found) == 0, found.st_mode & S_IFMT != S_IFREG {
-            throw SystemFailure("read \(file.path)", number: EINVAL)
-        }
-        return try file.read(atMost: maxBytes)
     }
 
     private static func replace(
