@@ -152,7 +152,7 @@ check-packages: packages deb
 tarball: build
 	Sources/Packaging/tarball $(RELEASE) $(PACKAGES)
 
-# With docc, which comes with Swift. Built in a folder of its own: the symbols are written by the compiler.
+# With docc, which comes with Swift. Built in a separate folder: the symbols are written by the compiler.
 docs:
 	mkdir -p $(DOCS)/symbols
 	$(SWIFT) build --scratch-path $(DOCS)/build --target AuthClient \
@@ -178,7 +178,7 @@ shake: packages peers
 	$(SWIFT) build --build-tests
 	Tests/shake $(SWIFT) $(PASSES) $(SHAKE)
 
-# Optimised: 10,000 schedules take some 10 s of one core then. Built in a folder of its own: as
+# Optimised: 10,000 schedules take some 10 s of one core then. Built in a separate folder: as
 # long as the suites run, SwiftPM lets nobody build in theirs.
 simulate:
 	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate

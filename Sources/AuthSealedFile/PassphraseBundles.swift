@@ -67,7 +67,7 @@ package struct PassphraseBundles: BundleSealing {
         }
     }
 
-    /// Takes some tenths of a second, on a thread of its own.
+    /// Takes some tenths of a second, on a separate thread.
     private func work<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SealRefusal) -> Value
     ) async throws(SealRefusal) -> Value {

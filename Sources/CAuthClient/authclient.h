@@ -66,7 +66,7 @@ int authclient_reject(authclient *client, const char *session, const char *token
 void authclient_free(char *string);
 
 /*
- * Subscribes to events on a connection of its own. `params` as for the method events.subscribe; NULL: all events. The first
+ * Subscribes to events on a separate connection. `params` as for the method events.subscribe; NULL: all events. The first
  * event is a snapshot. Returns 0 or -1.
  */
 int authclient_subscribe(authclient *client, const char *params, int64_t timeout_ms, authclient_events **events,

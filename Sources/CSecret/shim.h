@@ -34,7 +34,7 @@ authd_secret_service_class_init(gpointer class, gpointer data)
     G_OBJECT_CLASS(class)->constructor = authd_secret_service_constructor;
 }
 
-/// A SecretService on a connection of our own, not initialised yet.
+/// A SecretService on a separate connection, not initialised yet.
 static inline GAsyncInitable *
 authd_secret_service_new(GDBusConnection *connection)
 {

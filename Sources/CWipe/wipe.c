@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-// A sanitizer has an allocator of its own, and overwrites as well.
+// A sanitizer has a separate allocator, and overwrites as well.
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
 
 void __libc_free(void *block);

@@ -1,7 +1,7 @@
 import AuthConcurrency
 import Glibc
 
-/// The signals that end the program, received with sigwait(3) on a thread of their own.
+/// The signals that end the program, received with sigwait(3) on a separate thread.
 final class EndSignals: Sendable {
     private static let numbers = [SIGTERM, SIGINT, SIGHUP]
     private let thread = BlockingThread()

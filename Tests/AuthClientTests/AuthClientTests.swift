@@ -165,7 +165,7 @@ struct AuthClientTests {
                 if case .request = event { seen += 1 }
                 if seen == 64 { break }
             }
-            // All wait; a task of its own still runs.
+            // All wait; a separate task still runs.
             #expect(await Task.detached { 42 }.value == 42)
             group.cancelAll()
         }

@@ -36,7 +36,7 @@ struct ChosenSessionTests {
             #expect(try await scene.meant("cd \(work) && export AUTHD_SESSION=first &&") == "first")
             let named = try await scene.shell("cd \(work) && AUTHD_SESSION=first $0 token -s second")
             #expect(try await named.out == scene.agent.authc("token", "-s", "second").out)
-            // A program of its own that is gone from its folder asks for the default.
+            // A separate program that is gone from its folder asks for the default.
             #expect(try await scene.meant("cd $(mktemp -d -p \(work)) && rmdir $PWD &&") == "second")
 
             #expect(try await scene.agent.authc("use", "first").status == 0)

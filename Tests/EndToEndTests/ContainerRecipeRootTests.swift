@@ -162,7 +162,7 @@ struct ContainerRecipeRootTests {
             let folder = scene.desktop.folder.path
             let recipe = try Recipes.block(with: "flatpak override").trimmingCharacters(in: .newlines)
             #expect(recipe.hasSuffix(" org.example.App"))
-            // A runtime and an app of our own, in a repository of our own.
+            // A runtime and an app of our own, in a separate repository.
             let made = try await scene.shell(
                 """
                 set -e; cd \(folder); arch=$(flatpak --default-arch)

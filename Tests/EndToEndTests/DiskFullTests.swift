@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// The real agent on a disk that is full, in a mount namespace of its own.
+/// The real agent on a disk that is full, in a separate mount namespace.
 @Suite("On a full disk", .serialized, .timeLimit(.minutes(2)))
 struct DiskFullTests {
     /// Mounts a small disk where the state is, fills it at the test's word, and becomes the agent.

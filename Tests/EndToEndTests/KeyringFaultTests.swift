@@ -22,7 +22,7 @@ struct KeyringFaultTests {
         FaultCase(behaviour: .dying, state: "missing", words: "there is no secret-service"),
     ]
 
-    /// Each with an agent of its own, and at the same time: the one that never answers costs the agent's limit of 5 s.
+    /// Each with a separate agent, and at the same time: the one that never answers costs the agent's limit of 5 s.
     @Test("tokens are renewed and served, the problem is reported, and unsaved tokens are written later")
     func servesOn() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -215,7 +215,7 @@ struct SessionBusTests {
             let token = try await scene.authc(["token"]).out
             #expect(try await scene.busToken(Self.path).out == token)
 
-            // Another agent of the same user, with a socket of its own.
+            // Another agent of the same user, with a separate socket.
             let folder = try scene.desktop.folder.folder("other")
             let other = try await Child(
                 [Programs.authd, "--store", "memory", "--socket", folder + "/socket"],

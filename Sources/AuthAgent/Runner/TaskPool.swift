@@ -69,7 +69,7 @@ package final class TaskPool: Sendable {
     /// Whether all accepted work has been done.
     package var isIdle: Bool { state.withLock { $0.accepted.isEmpty && $0.begun == 0 } }
 
-    /// Does accepted work, each piece in a task of its own, until it is cancelled; then it completes what was accepted, and
+    /// Does accepted work, each piece in a separate task, until it is cancelled; then it completes what was accepted, and
     /// refuses more.
     package func run() async {
         await withTaskCancellationHandler {

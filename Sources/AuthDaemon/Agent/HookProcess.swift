@@ -5,7 +5,7 @@ import CSystemd
 import Glibc
 import Synchronization
 
-/// One run of a command, such as a hook's, in a process group of its own.
+/// One run of a command, such as a hook's, in a separate process group.
 ///
 /// Invariant: signals are sent only until it has been waited for, so that they cannot reach another process.
 final class HookProcess: Sendable {

@@ -1,6 +1,6 @@
 package import AuthModel
 
-/// The newest entries of the audit log. Those of confined clients have a ring of their own, so that no sandbox can replace the
+/// The newest entries of the audit log. Those of confined clients have a separate ring, so that no sandbox can replace the
 /// entries of others.
 ///
 /// Invariants: at most ``capacity`` entries, and at most a quarter of them of confined clients; each has a higher number than

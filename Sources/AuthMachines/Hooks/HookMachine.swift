@@ -31,7 +31,7 @@ package enum HookReport: Sendable, Equatable {
 /// 3. No more than ``maxWaiting`` wait. Further ones are dropped, and their number is reported.
 /// 4. After the agent's end nothing is started.
 package struct HookMachine: Machine {
-    /// For a command that informs somebody. A longer one can start a process of its own.
+    /// For a command that informs somebody. A longer one can start a separate process.
     package static let maxTime = Duration.seconds(10)
     /// A few events of each of several sessions, after a long sleep for example.
     package static let maxWaiting = 64

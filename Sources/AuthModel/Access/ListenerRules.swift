@@ -58,7 +58,7 @@ package struct ConfinedRequest: Sendable {
     package var session: SessionName?
     /// The endpoint of `api.call`.
     package var endpoint: String?
-    /// It has an address of its own instead of the endpoint's.
+    /// It has a separate address instead of the endpoint's.
     package var hasAddress = false
     /// A write that may be sent after the rules have changed.
     package var isQueued = false

@@ -28,7 +28,7 @@ struct ChildProgram {
     /// Starts it as a child.
     /// - Parameters:
     ///   - mask: the signals that are blocked in it.
-    ///   - ownGroup: whether it has a process group of its own, so that ^C does not reach it.
+    ///   - ownGroup: whether it has a separate process group, so that ^C does not reach it.
     func start(mask: sigset_t, isQuiet: Bool = false, ownGroup: Bool = false) throws(Failure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()

@@ -2,7 +2,7 @@ import ArgumentParser
 import AuthWire
 import Glibc
 
-/// A credential provider of cargo (The Cargo Book, Credential Provider Protocol). cargo calls a program of its own: see
+/// A credential provider of cargo (The Cargo Book, Credential Provider Protocol). cargo calls a separate program: see
 /// ``CargoConfiguration``.
 struct CargoHelper: AgentCommand {
     static let configuration = CommandConfiguration(

@@ -64,7 +64,7 @@ struct TrialPlace {
         return Descriptor(number)
     }
 
-    /// Starts a child in a process group of its own, so that ^C only reaches authc. It has no input, unless one is
+    /// Starts a child in a separate process group, so that ^C only reaches authc. It has no input, unless one is
     /// given.
     func start(_ command: [String], _ descriptors: [(number: Int32, file: Descriptor)]) throws(Failure) -> pid_t {
         var descriptors = descriptors

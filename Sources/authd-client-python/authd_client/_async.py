@@ -210,7 +210,7 @@ class AsyncEvents:
     """An endless asynchronous iterator of the agent's events.
 
     The first event is a snapshot. If the connection ends, one event ``disconnected`` of the topic ``agent`` follows, and another
-    snapshot after the next connection. Use it with ``async with``, or close it: it has a connection of its own.
+    snapshot after the next connection. Use it with ``async with``, or close it: it has a separate connection.
     """
 
     def __init__(self, path: str, topics: Optional[List[str]], session: Optional[str]) -> None:

@@ -24,7 +24,7 @@ CONNECT_PAUSE = 0.005
 SUBSCRIBE_TIMEOUT = 10.0
 #: The first and the longest pause before events are subscribed again.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
-#: Calls at once, each on a connection of its own. The agent accepts 256 connections of one process.
+#: Calls at once, each on a separate connection. The agent accepts 256 connections of one process.
 CALLS_AT_ONCE = 32
 #: Connections that are kept for later calls.
 IDLE_CONNECTIONS = 4

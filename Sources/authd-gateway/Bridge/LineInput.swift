@@ -4,7 +4,7 @@ import AuthGateway
 import Glibc
 import Synchronization
 
-/// Reads lines from standard input, on a thread of its own.
+/// Reads lines from standard input, on a separate thread.
 final class LineInput: Sendable {
     /// For one read(2): a pipe's usual size.
     private static let readBytes = 64 << 10

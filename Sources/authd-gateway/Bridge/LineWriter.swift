@@ -3,7 +3,7 @@ import AuthGateway
 import Glibc
 import Synchronization
 
-/// Writes lines to standard output, in order, on a thread of its own.
+/// Writes lines to standard output, in order, on a separate thread.
 final class LineWriter: Sendable {
     private struct State {
         var unwritten = 0

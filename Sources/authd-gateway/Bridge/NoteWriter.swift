@@ -2,7 +2,7 @@ import AuthConcurrency
 import AuthGateway
 import Synchronization
 
-/// Writes messages to standard error on a thread of its own: a program that does not read them must not stop the bridge.
+/// Writes messages to standard error on a separate thread: a program that does not read them must not stop the bridge.
 final class NoteWriter: Sendable {
     private let unwritten = Mutex(0)
     private let thread = BlockingThread()

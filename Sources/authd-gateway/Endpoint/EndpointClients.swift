@@ -34,7 +34,7 @@ struct EndpointClients: Sendable {
         }
     }
 
-    /// The programs with a port of their own. What cannot be read is reported.
+    /// The programs with a separate port. What cannot be read is reported.
     func metadataPorts(_ report: (String) -> Void) -> [(name: ClientName, port: Int)] {
         let names: [ClientName]
         do throws(SystemFailure) {

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// An agent of few words on a real socket in a folder of its own: what it answers is up to the test.
+/// An agent of few words on a real socket in a separate folder: what it answers is up to the test.
 ///
 /// `stop` ends its threads and removes the folder; nothing is left of it afterwards.
 final class TestAgent: Sendable {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import NIOSSL
 import Subprocess
 
-/// A certificate authority in a folder of its own, made by openssl(1) and gone with the test.
+/// A certificate authority in a separate folder, made by openssl(1) and gone with the test.
 final class ThrowawayAuthority: Sendable {
     private let folder: URL
 

@@ -46,7 +46,7 @@ extension Scene {
         }
     }
 
-    /// A line of a script with authc on the PATH, a home of its own and no prompts of git.
+    /// A line of a script with authc on the PATH, a separate home and no prompts of git.
     func run(_ line: String) async throws -> Child.Output {
         let setUp = """
             export HOME=\(desktop.folder.path)/home GIT_TERMINAL_PROMPT=0 GIT_ASKPASS=true no_proxy='*'

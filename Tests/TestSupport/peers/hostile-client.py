@@ -204,7 +204,7 @@ def rights(path, file):
 
 
 def reuse(path, authd):
-    """In a process namespace of its own: after the process that has connected has ended, another one has its number."""
+    """In a separate process namespace: after the process that has connected has ended, another one has its number."""
     notify = os.path.dirname(os.path.dirname(path)) + "/notify"
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     manager.bind(notify)
