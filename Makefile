@@ -42,7 +42,7 @@ SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/proxy-config) \
     Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake \
     Tests/BootedTests/boot Tests/BootedTests/fresh-root Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive \
-    $(wildcard Sources/Packaging/tarball Sources/Packaging/deb/assemble Sources/Packaging/deb/*.p*) Docs/clients/shell/token
+    $(wildcard Sources/Packaging/tarball Sources/Packaging/site/swift-reference Sources/Packaging/deb/assemble Sources/Packaging/deb/*.p*) Docs/clients/shell/token
 SWIFT_SOURCES := Package.swift Sources Tests
 
 PROGRAMS := authd authc
@@ -90,7 +90,7 @@ help:
 	@echo 'make deb        Debian packages of the release programs in $(PACKAGES)'
 	@echo 'make check-packages  the same, then lintian, their life in a fresh Debian, the archive, rpm and Nix; needs root and a network'
 	@echo 'make tarball    the release programs with units, pages and licences as an archive, in $(PACKAGES)'
-	@echo 'make docs       the documentation of AuthClient as a site, $(DOCS)/AuthClient.doccarchive'
+	@echo 'make docs       the reference of AuthClient, for a web server: $(DOCS)/AuthClient.doccarchive'
 	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
 	@echo 'make test       every test but those of make clients, package-managers and check-packages; installs what they need'
 	@echo 'make shake      every test $(PASSES) times while each core is busy with something else (PASSES=n)'
@@ -152,14 +152,10 @@ check-packages: packages deb
 tarball: build
 	Sources/Packaging/tarball $(RELEASE) $(PACKAGES)
 
-# With docc, which comes with Swift. Built in a separate folder: the symbols are written by the compiler.
+# With docc, which comes with Swift, from the debug build, which is there after make test.
 docs:
-	mkdir -p $(DOCS)/symbols
-	$(SWIFT) build --scratch-path $(DOCS)/build --target AuthClient \
-	    -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/$(DOCS)/symbols
-	docc convert Sources/AuthClient/AuthClient.docc --additional-symbol-graph-dir $(DOCS)/symbols --diagnostic-level error \
-	    --fallback-display-name AuthClient --fallback-bundle-identifier org.authd.AuthClient \
-	    --output-path $(DOCS)/AuthClient.doccarchive
+	$(SWIFT) build --target AuthClient
+	Sources/Packaging/site/swift-reference "$$($(SWIFT) build --show-bin-path)/Modules" $(DOCS)/AuthClient.doccarchive
 
 demo: packages build
 	Tests/Demo/demo $(RELEASE)

@@ -19,7 +19,16 @@ public struct AgentError: Error, Sendable, Equatable {
     /// The code of every error that JSON-RPC does not define.
     public static let agentCode = -32000
 
-    /// - Parameter retryable: `nil` uses the kind's default.
+    /// An error of the agent, with ``agentCode``.
+    /// - Parameters:
+    ///   - kind: what the caller can do.
+    ///   - message: what failed, with what, what to try.
+    ///   - cause: the name of the cause, if the kind has several.
+    ///   - httpStatus: the status of the provider's response.
+    ///   - providerMessage: the provider's message.
+    ///   - retryAfter: when the same request may succeed.
+    ///   - retryable: `nil` uses the kind's default.
+    ///   - details: one reason each.
     public init(
         _ kind: ErrorKind, _ message: String, cause: String? = nil, httpStatus: Int? = nil,
         providerMessage: String? = nil, retryAfter: Duration? = nil, retryable: Bool? = nil, details: [String] = []

@@ -1,5 +1,7 @@
 extension JSON {
-    /// - Parameter values: the maximum number of values, including arrays and objects: ``Limits/jsonValues`` for a peer's text.
+    /// - Parameters:
+    ///   - bytes: the text in UTF-8.
+    ///   - values: the maximum number of values, including arrays and objects: ``Limits/jsonValues`` for a peer's text.
     /// - Throws: ``JSONError`` with the place of the first violation of RFC 8259, or of the first value over the limit.
     public init(parsing bytes: Span<UInt8>, values: Int = .max) throws(JSONError) {
         self = try JSONReader.read(bytes, values: values)

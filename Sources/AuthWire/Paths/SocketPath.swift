@@ -11,6 +11,8 @@ public enum SocketPath {
     /// - Parameters:
     ///   - flag: the value of `--socket`, or of another option.
     ///   - option: its name, for error messages.
+    ///   - environment: returns the value of a variable.
+    ///   - userID: the user whose agent it is.
     ///   - isPrivateFolder: whether a folder belongs to the user with mode 0700.
     /// - Throws: ``ErrorKind/validation``, saying what to set.
     public static func resolve(
@@ -63,7 +65,9 @@ public enum SocketPath {
     }
 
     /// The path of a file in the socket's folder.
-    /// - Parameter socket: an absolute path.
+    /// - Parameters:
+    ///   - name: the name of the file.
+    ///   - socket: an absolute path.
     public static func neighbour(_ name: String, of socket: String) -> String {
         let folder = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(socket[..<$0]) } ?? ""
         return folder + "/" + name
