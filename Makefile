@@ -34,6 +34,7 @@ SBOM := .build/authd.cdx.json
 PACKAGES := .build/packages
 FRESH_ROOT := .build/fresh-root
 DOCS := .build/docs
+SITE := .build/site
 SHAKE := .build/shake
 # The Swift runtime is linked into the programs, so that they run on machines without Swift. They have no run path: with one,
 # the loader would search the program's folder for libraries first.
@@ -82,7 +83,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages tarball docs library install-library build-tests demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
+.PHONY: help build clients package-managers deb check-packages tarball docs site library install-library build-tests demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
@@ -91,6 +92,7 @@ help:
 	@echo 'make check-packages  the same, then lintian, their life in a fresh Debian, the archive, rpm and Nix; needs root and a network'
 	@echo 'make tarball    the release programs with units, pages and licences as an archive, in $(PACKAGES)'
 	@echo 'make docs       the reference of AuthClient, for a web server: $(DOCS)/AuthClient.doccarchive'
+	@echo 'make site       README, Docs and man pages as a site to open in a browser: $(SITE)/index.html'
 	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
 	@echo 'make test       every test but those of make clients, package-managers and check-packages; installs what they need'
 	@echo 'make shake      every test $(PASSES) times while each core is busy with something else (PASSES=n)'
@@ -156,6 +158,10 @@ tarball: build
 docs:
 	$(SWIFT) build --target AuthClient
 	Sources/Packaging/site/swift-reference "$$($(SWIFT) build --show-bin-path)/Modules" $(DOCS)/AuthClient.doccarchive
+
+# Opened from a file as from a web server (Docs/decisions/site.md).
+site: packages
+	Sources/Packaging/site/build $(SITE)
 
 demo: packages build
 	Tests/Demo/demo $(RELEASE)

@@ -9,9 +9,10 @@ struct Chromium: Sendable {
     /// Runs one for as long as the test.
     /// - Parameters:
     ///   - schemes: by the origin of a page, the schemes that it may open without asking the user.
+    ///   - logs: whether ``log(_:)`` can be called: of what pages report, and of their requests.
     ///   - variables: of the environment, besides the desktop's.
     static func running(
-        in desktop: Desktop, arguments: [String] = [], schemes: [String: String] = [:],
+        in desktop: Desktop, arguments: [String] = [], schemes: [String: String] = [:], logs: Bool = false,
         with variables: [String: String] = [:], _ test: @Sendable (Chromium) async throws -> Void
     ) async throws {
         let driver = try await Child(
@@ -26,7 +27,9 @@ struct Chromium: Sendable {
             // As the tick under the browser's own question writes it.
             "prefs": ["protocol_handler.allowed_origin_protocol_pairs": schemes.mapValues { [$0: true] }],
         ]
-        let wanted = ["capabilities": ["alwaysMatch": ["goog:chromeOptions": options]]]
+        var required: [String: Any] = ["goog:chromeOptions": options]
+        if logs { required["goog:loggingPrefs"] = ["browser": "ALL", "performance": "ALL"] }
+        let wanted = ["capabilities": ["alwaysMatch": required]]
         let root = "http://127.0.0.1:\(port)/session"
         let answer = try await Self.ask(desktop, "POST", root, wanted)
         guard let id = (answer as? [String: Any])?["sessionId"] as? String else { throw Failure("\(answer)") }
@@ -80,7 +83,7 @@ struct Chromium: Sendable {
         return id
     }
 
-    private func ask(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> Any {
+    func ask(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> Any {
         try await Self.ask(desktop, method, session + path, body)
     }
 
