@@ -118,6 +118,30 @@ struct LockTests {
         }
     }
 
+    @Test("a token that waits for the rest of its batch is not sent if the agent is locked meanwhile; a status is")
+    func batch() async throws {
+        try await Self.play { rig in
+            try await onThread {
+                let (client, other) = (try rig.dial(), try rig.dial())
+                let requests = [
+                    RawClient.request("token.get", id: "plain"),
+                    RawClient.request("token.get", ["min_valid_ms": 1], id: "token"),
+                    RawClient.request("agent.ping", id: "ping"),
+                    RawClient.request("session.wait", ["session": "shop", "until": "signed_out"], id: "wait"),
+                ]
+                try client.send("[" + requests.map { String($0.dropLast()) }.joined(separator: ",") + "]\n")
+                // The batch is in progress when this is answered.
+                #expect(try client.ask("agent.ping")["result"] != nil)
+                #expect(try other.ask("agent.lock")["result"]?["locked"] == true)
+                rig.board.remove(try SessionName(TestServer.session))
+                let answers = try client.json().arrayValue ?? []
+                let kinds = Dictionary(uniqueKeysWithValues: answers.map { ($0["id"]?.stringValue, $0.errorKind) })
+                #expect(kinds == ["plain": "agent_locked", "token": "agent_locked", "ping": nil, "wait": nil])
+                #expect(!answers.contains { $0.text().contains(TestServer.token) })
+            }
+        }
+    }
+
     @Test("the state is in agent.info, in each status, in the snapshot and in events")
     func status() async throws {
         try await Self.play { rig in

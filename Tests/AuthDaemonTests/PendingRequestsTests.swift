@@ -43,6 +43,29 @@ struct PendingRequestsTests {
         #expect(pending.bufferedBytes == 0 && pending.isIdle)
     }
 
+    @Test("what an unfinished batch holds back is refused if the agent is locked, unless a locked agent serves it")
+    func locked() throws {
+        var pending = PendingRequests(limit: 2, batchBytes: 1 << 20)
+        let (batch, other) = (pending.openBatch(of: 4), pending.openBatch(of: 2))
+        for (id, endsAtLock) in [(1, true), (2, false), (3, true)] as [(Int64, Bool)] {
+            let early = pending.deliver(
+                .success(.value(.string("secret \(id)"))), at: .batch(batch, .integer(id)), endsAtLock: endsAtLock)
+            #expect(early == nil)
+        }
+        _ = pending.deliver(.success(.value("secret")), at: .batch(other, .integer(9)), endsAtLock: true)
+        pending.agentLocked()
+        let bytes = pending.bufferedBytes
+        let whole = pending.deliver(.success(.value(4)), at: .batch(batch, .integer(4)))
+        let answers = try JSON(parsing: try #require(whole)).arrayValue ?? []
+        #expect(answers.map { $0["id"] } == [1, 2, 3, 4])
+        #expect(answers.map(\.errorKind) == ["agent_locked", nil, "agent_locked", nil])
+        #expect(answers[1]["result"] == "secret 2")
+        #expect(pending.bufferedBytes > 0 && pending.bufferedBytes < bytes)
+        let last = pending.deliver(.success(.value(5)), at: .batch(other, .integer(5)))
+        #expect(try JSON(parsing: try #require(last))[0]?.errorKind == "agent_locked")
+        #expect(pending.bufferedBytes == 0 && pending.isIdle)
+    }
+
     @Test("a ticket is reserved until it is released, answered or not")
     func tickets() throws {
         var pending = PendingRequests(limit: 1, batchBytes: 1)

@@ -7,6 +7,8 @@ import AuthWire
 /// Ends what was accepted before the agent was locked. The responses are sent before that of `agent.lock`.
 extension Connection {
     func agentLocked() {
+        // First: an answer below may complete a batch.
+        pending.agentLocked()
         for (ticket, late) in endAtLock {
             answered(ticket, .failure(.agentLocked))
             late.send(.agentLocked)
@@ -15,5 +17,9 @@ extension Connection {
             answered(ticket, .failure(.agentLocked))
             stream.close(.agentLocked)
         }
+        // Also if nothing was answered, the number of buffered bytes may have changed.
+        flush()
     }
+
+    func isStream(_ ticket: Int) -> Bool { streams.values.contains { $0.ticket == ticket } }
 }

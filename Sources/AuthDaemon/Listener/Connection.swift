@@ -138,7 +138,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         switch answer {
         case .now(let result): deliver(result.map(Payload.value), to: place)
         case .rendered(let json): deliver(.success(.text(json)), to: place)
-        case .live(let token): deliver(.success(.text(token.json)), to: place)
+        case .live(let token): deliver(.success(.text(token.json)), to: place, endsAtLock: true)
         case .later(let limit, let work, let trail, let endsAtLock):
             begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: place)
         case .open(let opening): open(opening, for: place)
@@ -239,7 +239,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
 
     func answered(_ ticket: Int, _ result: Result<Payload, AgentError>) {
         guard phase == .open || phase == .finishing, let place = pending.removeDestination(of: ticket) else { return }
-        deliver(result, to: place)
+        deliver(result, to: place, endsAtLock: endAtLock[ticket] != nil || isStream(ticket))
         flush()
     }
 
@@ -254,8 +254,10 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
 
     // MARK: Responses
 
-    func deliver(_ result: Result<Payload, AgentError>, to place: PendingRequests.Destination) {
-        if let line = pending.deliver(result, at: place) { write(line) }
+    func deliver(
+        _ result: Result<Payload, AgentError>, to place: PendingRequests.Destination, endsAtLock: Bool = false
+    ) {
+        if let line = pending.deliver(result, at: place, endsAtLock: endsAtLock) { write(line) }
     }
 
     func send(_ json: JSON) { write(json.serialized()) }

@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// Where each response of a connection goes: to a line, into a batch, or nowhere.
@@ -17,6 +18,8 @@ struct PendingRequests {
         var missing: Int
         /// The array so far, without its end.
         var text: [UInt8] = []
+        /// The elements in it that a lock of the agent ends.
+        var endsAtLock: [(id: RPCID, place: Range<Int>)] = []
     }
 
     private let limit: Int
@@ -59,7 +62,10 @@ struct PendingRequests {
     mutating func release(_ ticket: Int) { running.remove(ticket) }
 
     /// The line to send, without its line feed, if this completes one.
-    mutating func deliver(_ result: Result<Payload, AgentError>, at place: Destination) -> [UInt8]? {
+    /// - Parameter endsAtLock: whether ``agentLocked()`` replaces the response while its batch is unfinished.
+    mutating func deliver(
+        _ result: Result<Payload, AgentError>, at place: Destination, endsAtLock: Bool = false
+    ) -> [UInt8]? {
         switch place {
         case .line(let id): return RPCReply.line(id, result)
         case .notification: return nil
@@ -68,22 +74,39 @@ struct PendingRequests {
             if bufferedBytes + answer.count > batchBytes - Self.errorRoom {
                 answer = RPCReply.line(id, .failure(.batchTooLarge(batchBytes)))
             }
-            return add(answer, to: number)
+            return add(answer, to: number, replaceable: endsAtLock ? id : nil)
         case .silentInBatch(let number): return add(nil, to: number)
+        }
+    }
+
+    /// Replaces responses that unfinished batches hold back, such as those with tokens.
+    mutating func agentLocked() {
+        for number in batches.keys {
+            guard var batch = batches[number], !batch.endsAtLock.isEmpty else { continue }
+            bufferedBytes -= batch.text.count
+            // From the end, so that earlier places stay the same.
+            for (id, place) in batch.endsAtLock.reversed() {
+                batch.text.replaceSubrange(place, with: RPCReply.line(id, .failure(.agentLocked)))
+            }
+            batch.endsAtLock = []
+            bufferedBytes += batch.text.count
+            batches[number] = batch
         }
     }
 
     /// For errors that replace responses: 128 of them have 40 kB.
     private static let errorRoom = 64 << 10
 
-    private mutating func add(_ answer: [UInt8]?, to number: Int) -> [UInt8]? {
+    private mutating func add(_ answer: [UInt8]?, to number: Int, replaceable id: RPCID? = nil) -> [UInt8]? {
         // Removed, so that its text is not copied when it grows.
         guard var batch = batches.removeValue(forKey: number) else { return nil }
         batch.missing -= 1
         bufferedBytes -= batch.text.count
         if let answer {
             batch.text.append(batch.text.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
+            let start = batch.text.count
             batch.text.append(contentsOf: answer)
+            if let id { batch.endsAtLock.append((id, start..<batch.text.count)) }
         }
         guard batch.missing == 0 else {
             bufferedBytes += batch.text.count
