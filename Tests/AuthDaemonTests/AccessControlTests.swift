@@ -130,6 +130,25 @@ struct AccessControlTests {
         }
     }
 
+    @Test("an empty list of scopes requests all of them, so a rule about one of them denies it")
+    func emptyScopes() async throws {
+        let rule = Self.rule("no-admin") { $0.request.scopes = Self.texts("admin") }
+        try await TestServer.run(accessPolicy: Self.policy(rule)) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                for params in [[:], ["scopes": []], ["scopes": ["read", "admin"]]] as [JSON] {
+                    Self.expectDenied(try client.ask("token.get", params), by: "user.no-admin")
+                }
+                let tested = try client.ask("policy.test", ["method": "token.get", "scopes": []])["result"]
+                #expect(tested?["allowed"] == false && tested?["rule"] == "user.no-admin", "\(tested?.text() ?? "")")
+                // What was denied is denied when it is replayed, too.
+                let entries = try AuditLogTests.list(rig).filter { $0.method == "token.get" }
+                let replayed = try client.ask("policy.replay", ["text": ""])["result"]
+                #expect(entries.count >= 2 && replayed?["changes"]?.arrayValue?.count == entries.count)
+            }
+        }
+    }
+
     @Test("a session whose status a rule denies is in no list, snapshot or event")
     func hidden() async throws {
         let rule = Self.rule("hidden") { $0.request.sessions = Self.texts("work") }

@@ -6,7 +6,7 @@ extension AccessRequest {
     init<Method: AgentMethod>(_ request: Method, default chosen: SessionName?) {
         self.init(method: Method.name, access: Method.access, target: Self.target(of: request, default: chosen))
         switch request {
-        case let request as TokenGet: scopes = request.scopes.map(Scopes.listed) ?? .all
+        case let request as TokenGet: scopes = Scopes(request.scopes)
         case let request as APICall: endpoint = request.endpoint
         default: break
         }

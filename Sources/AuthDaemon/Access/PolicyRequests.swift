@@ -64,7 +64,7 @@ package struct PolicyRequests: Sendable {
             request.target = session.map(AccessRequest.Target.named) ?? .any
         }
         request.endpoint = call.endpoint
-        if call.method == TokenGet.name { request.scopes = call.scopes.map(AccessRequest.Scopes.listed) ?? .all }
+        if call.method == TokenGet.name { request.scopes = .init(call.scopes) }
         let facts = try call.facts() ?? caller
         var steps: [PolicyStep] = []
         let decision = access.policy.decision(
@@ -192,6 +192,6 @@ extension AccessRequest {
             target: audited.session.map(Target.named) ?? (isAboutSession ? .any : .none))
         endpoint = audited.endpoint
         guard audited.method == TokenGet.name else { return }
-        scopes = audited.scopes.map { .listed($0.split(separator: " ").map(String.init)) } ?? .all
+        scopes = Scopes(audited.scopes?.split(separator: " ").map(String.init))
     }
 }

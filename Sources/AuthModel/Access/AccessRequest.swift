@@ -19,6 +19,11 @@ package struct AccessRequest: Sendable, Hashable {
         /// All that the session has.
         case all
         case listed([String])
+
+        /// - Parameter scopes: as `token.get` has them. An empty list is the same as none.
+        package init(_ scopes: [String]?) {
+            self = if let scopes, !scopes.isEmpty { .listed(scopes) } else { .all }
+        }
     }
 
     package var method: String

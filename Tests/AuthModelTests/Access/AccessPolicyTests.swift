@@ -215,8 +215,12 @@ struct AccessPolicyTests {
         #expect(outcome(.deny, scope) == "root.r" && outcome(.allow, scope) == "default.token")
         token.scopes = .listed(["admin"])
         #expect(outcome(.allow, scope) == "root.r")
-        token.scopes = .listed([])
-        #expect(outcome(.allow, scope) == "default.token")
+        // As `token.get` treats it: an empty list requests all.
+        for none in [nil, []] as [[String]?] {
+            token.scopes = .init(none)
+            #expect(outcome(.deny, scope) == "root.r" && outcome(.allow, scope) == "default.token")
+        }
+        #expect(AccessRequest.Scopes(["admin"]) == .listed(["admin"]))
 
         let session: (inout AccessRule) -> Void = { $0.request.sessions = [Self.pattern("work")] }
         token.target = .any
