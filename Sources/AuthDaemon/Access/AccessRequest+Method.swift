@@ -7,7 +7,7 @@ extension AccessRequest {
         self.init(method: Method.name, access: Method.access, target: Self.target(of: request, default: chosen))
         switch request {
         case let request as TokenGet: scopes = Scopes(request.scopes)
-        case let request as APICall: endpoint = request.endpoint
+        case let request as APICall: (endpoint, reachesAnyPath) = (request.endpoint, request.next != nil)
         default: break
         }
     }

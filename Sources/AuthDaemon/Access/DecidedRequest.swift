@@ -49,6 +49,6 @@ struct DecidedRequest: Sendable {
         if let session { request.target = .named(session) }
         guard request != self.request || changes.generation != generation else { return nil }
         let decision = access.policy.decision(about: request) { _ in facts }
-        return decision.isRefused ? decision.error(request.method) : nil
+        return decision.isRefused ? decision.error(request.title) : nil
     }
 }

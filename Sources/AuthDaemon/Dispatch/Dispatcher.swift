@@ -63,7 +63,7 @@ package struct Dispatcher: Sendable {
                 if made.decision.isRecorded(made.request.method), described == nil {
                     described = AuditedRequest(request) { profile(of: $0) }
                 }
-                if made.decision.isRefused { throw made.decision.error(made.request.method) }
+                if made.decision.isRefused { throw made.decision.error(made.request.title) }
                 return access.policy.testsSessions ? made.request.target.name : nil
             })
         handling = HiddenSessions(access, for: caller)?.filtering(handling, of: request.method) ?? handling

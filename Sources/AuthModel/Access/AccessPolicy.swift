@@ -52,6 +52,16 @@ package struct AccessPolicy: Sendable, Equatable {
     package func decision(
         about request: AccessRequest, by read: @escaping AccessEvaluation.Read, noting note: Note? = nil
     ) -> AccessDecision {
+        let made = singleDecision(about: request, by: read, noting: note)
+        // Both must be allowed.
+        guard let other = request.asPathRequest, !made.isRefused else { return made }
+        let found = singleDecision(about: other, by: read, noting: note)
+        return found.isRefused || found.isDenied && !made.isDenied ? found : made
+    }
+
+    private func singleDecision(
+        about request: AccessRequest, by read: @escaping AccessEvaluation.Read, noting note: Note?
+    ) -> AccessDecision {
         var evaluation = AccessEvaluation(request, by: read)
         func first(_ rules: [AccessRule]) -> (rule: AccessRule, unknown: String?)? {
             for rule in rules {

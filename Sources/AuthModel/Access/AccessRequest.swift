@@ -31,8 +31,19 @@ package struct AccessRequest: Sendable, Hashable {
     package var target = Target.none
     package var endpoint: String?
     package var scopes = Scopes.none
+    /// `api.call` with `next`: it reaches any path of the API, as `api.request` does.
+    package var reachesAnyPath = false
 
     package init(method: String, access: AccessClass, target: Target = .none) {
         (self.method, self.access, self.target) = (method, access, target)
     }
+
+    /// Such a call as `api.request`; `nil` for other requests.
+    package var asPathRequest: AccessRequest? {
+        guard reachesAnyPath else { return nil }
+        return AccessRequest(method: APIRequest.name, access: APIRequest.access, target: target)
+    }
+
+    /// For error messages.
+    package var title: String { reachesAnyPath ? "\(method) with `next`" : method }
 }

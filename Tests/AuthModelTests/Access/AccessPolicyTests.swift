@@ -229,6 +229,35 @@ struct AccessPolicyTests {
         #expect(outcome(.deny, session) == "default.token")
     }
 
+    @Test("a call with an address needs to be allowed as a call of its endpoint and as api.request")
+    func address() throws {
+        var call = try Self.request(APICall.self, "work")
+        (call.endpoint, call.reachesAnyPath) = ("user", true)
+        #expect(!Self.decide(AccessPolicy(), call, by: Self.service()).isDenied)
+        let tests: [(String, Bool, (inout AccessRule) -> Void)] = [
+            ("paths", true, { $0.request.methods = [Self.pattern("api.request")] }),
+            ("call", true, { $0.request.endpoints = [Self.pattern("user")] }),
+            ("other", false, { $0.request.endpoints = [Self.pattern("users")] }),
+            ("token", false, { $0.request.methods = [Self.pattern("token.get")] }),
+        ]
+        for (name, isDenied, change) in tests {
+            for enforces in [true, false] {
+                let rule = Self.rule(name, from: .user, .deny, change)
+                let policy = AccessPolicy(user: Self.rules(rule, enforces: enforces))
+                let decision = Self.decide(policy, call, by: Self.service())
+                #expect(decision.isDenied == isDenied && decision.isRefused == (isDenied && enforces), "\(name)")
+                #expect(isDenied == (decision.rule.id == "user." + name))
+            }
+        }
+        // Only the endpoint is allowed.
+        let allowed = Self.rule("user", .allow) { $0.request.endpoints = [Self.pattern("user")] }
+        let calls = Self.rule("calls", .deny) { $0.request.classes = [.act] }
+        let policy = AccessPolicy(root: Self.rules(allowed, calls, enforces: true))
+        #expect(Self.decide(policy, call, by: Self.service()).rule.id == "root.calls")
+        call.reachesAnyPath = false
+        #expect(Self.decide(policy, call, by: Self.service()).rule.id == "root.user")
+    }
+
     @Test("a confined client is decided by its boundary and the rules of files, not by the defaults")
     func confined() throws {
         var facts = Self.service { $0.sandbox = .text("user-namespace") }

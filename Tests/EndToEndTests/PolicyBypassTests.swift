@@ -1,0 +1,49 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// Requests that try to get around an access rule or the lock, with real programs.
+@Suite("Ways around access rules and the lock", .serialized, .timeLimit(.minutes(2)))
+struct PolicyBypassTests {
+    private static func isDenied(_ answer: JSON, by rule: String) -> Bool {
+        answer.errorKind == "denied" && answer["error"]?["message"]?.stringValue?.contains(rule) == true
+    }
+
+    @Test("a call of an allowed endpoint with another address is refused by a rule about api.request")
+    func next() async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            try await scene.usePolicy(
+                """
+                enforce = true
+                [[rule]]
+                name = "no-paths"
+                effect = "deny"
+                method = "api.request"
+                [[rule]]
+                name = "no-users"
+                effect = "deny"
+                endpoint = ["users", "search-users"]
+                """)
+            let before = scene.backends.counts[.appTemplate, "GET /users"]
+            let direct = try await scene.ask("api.call", ["endpoint": "users"])
+            #expect(Self.isDenied(direct, by: "user.no-users"), "\(direct.text())")
+            let next: JSON = .string(scene.backends.url(.appTemplate) + "/users")
+            let around = try await scene.ask("api.call", ["endpoint": "preferences", "next": next])
+            #expect(Self.isDenied(around, by: "user.no-paths"), "\(around.text())")
+            #expect(scene.backends.counts[.appTemplate, "GET /users"] == before)
+            #expect(try await scene.ask("api.call", ["endpoint": "preferences"]).errorKind != "denied")
+        }
+    }
+}
+
+extension Scene {
+    /// Has the agent use these rules of the user.
+    func usePolicy(_ text: String) async throws {
+        try writePolicy(text)
+        let applied = try await ask("policy.apply", ["accepted": .string(text)])
+        guard applied["applied"] == true else { throw Failure("not applied: \(applied.text())") }
+    }
+}
