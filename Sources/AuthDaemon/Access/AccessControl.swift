@@ -61,8 +61,15 @@ package final class AccessControl: Sendable {
 
     /// Whether a rule denies the client the status of the session.
     func hides(_ session: SessionName, from caller: Caller) -> Bool {
-        let request = AccessRequest(
-            method: SessionStatusGet.name, access: SessionStatusGet.access, target: .named(session))
-        return decision(about: request, by: caller).isRefused
+        decision(about: Self.status(of: session), by: caller).isRefused
+    }
+
+    /// The same for a client of which these facts are known.
+    func hides(_ session: SessionName, given facts: AccessFacts) -> Bool {
+        policy.decision(about: Self.status(of: session)) { _ in facts }.isRefused
+    }
+
+    private static func status(of session: SessionName) -> AccessRequest {
+        AccessRequest(method: SessionStatusGet.name, access: SessionStatusGet.access, target: .named(session))
     }
 }

@@ -54,17 +54,25 @@ struct HiddenSessions {
     func filtering(_ handling: RequestHandling, of method: String) -> RequestHandling {
         switch handling {
         case .now(let result):
-            return .now(result.map { filtered($0, of: method) }.mapError(filtered))
-        case .later(let limit, let work, let trail, let endsAtLock) where method == SessionListGet.name:
-            // The store has not been read yet, but the facts about the caller are known.
-            let isHidden = rule
+            return .now(result.map { filtered($0, of: method) }.mapError(Self.filtered))
+        case .later(let limit, let work, let trail, let endsAtLock):
+            // If the store has not been read yet, the list is not known, but the facts about the caller are.
+            let isHidden = method == SessionListGet.name ? rule : nil
             return .later(
                 within: limit,
                 { end async throws(AgentError) in
-                    guard case .value(let json) = try await work(end) else { return .value([:]) }
+                    let payload: Payload
+                    do throws(AgentError) {
+                        payload = try await work(end)
+                    } catch {
+                        throw Self.filtered(error)
+                    }
+                    guard let isHidden else { return payload }
+                    guard case .value(let json) = payload else { return .value([:]) }
                     return .value(Self.list(json) { !isHidden($0) })
                 }, trail, endsAtLock: endsAtLock)
-        default: return handling
+        case .open(let opening): return .open(opening.changingErrors(Self.filtered))
+        case .rendered, .live, .onStream, .subscribe, .unsubscribe: return handling
         }
     }
 
@@ -72,21 +80,23 @@ struct HiddenSessions {
         method == SessionListGet.name ? Self.list(json) { !contains($0) } : json
     }
 
-    /// The details of an error that lists the sessions to choose from.
-    private func filtered(_ error: AgentError) -> AgentError {
-        guard error.cause == AgentError.noDefaultCause else { return error }
+    /// The causes of errors whose details list the sessions to choose from.
+    private static let listing = [
+        AgentError.noDefaultCause, AgentError.otherOriginCause, AgentError.severalSessionsCause,
+    ]
+
+    /// The error without such a list. The default session may be a hidden one, too.
+    @Sendable private static func filtered(_ error: AgentError) -> AgentError {
+        guard let cause = error.cause, listing.contains(cause) else { return error }
         var visible = error
         visible.details = []
+        if cause == AgentError.otherOriginCause { visible.message = AgentError.otherOriginText }
         return visible
     }
 
     private var rule: @Sendable (SessionName) -> Bool {
         let facts = access.facts(of: caller, for: .program)
-        return { [access] session in
-            let request = AccessRequest(
-                method: SessionStatusGet.name, access: SessionStatusGet.access, target: .named(session))
-            return access.policy.decision(about: request) { _ in facts }.isRefused
-        }
+        return { [access] in access.hides($0, given: facts) }
     }
 
     private static func list(_ json: JSON, _ isVisible: (SessionName) -> Bool) -> JSON {

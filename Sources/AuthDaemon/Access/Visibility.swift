@@ -121,9 +121,9 @@ struct Visibility {
     func error(_ error: AgentError) -> AgentError {
         var visible = error
         switch error.cause {
-        case "other_origin", "several_sessions":
-            visible.message = "The token of this session is not for that origin. authd does not return it."
-            visible.cause = "other_origin"
+        case AgentError.otherOriginCause, AgentError.severalSessionsCause:
+            visible.message = AgentError.otherOriginText
+            visible.cause = AgentError.otherOriginCause
         case "shared_sign_in":
             visible.message = "This session uses the sign-in of another one, which is not signed in."
         // The store's message names the sessions whose records are damaged.

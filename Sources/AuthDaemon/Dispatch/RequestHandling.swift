@@ -34,4 +34,17 @@ struct StreamOpening: Sendable {
     let make: @Sendable (_ send: @escaping APIStream.Respond) throws(AgentError) -> APIStream
     /// Returns when the stream has ended.
     let run: @Sendable (APIStream) async -> Void
+
+    /// The same opening with other errors.
+    func changingErrors(_ change: @escaping @Sendable (AgentError) -> AgentError) -> StreamOpening {
+        StreamOpening(
+            name: name,
+            make: { [make] send throws(AgentError) in
+                do throws(AgentError) {
+                    return try make { send($0.mapError(change)) }
+                } catch {
+                    throw change(error)
+                }
+            }, run: run)
+    }
 }

@@ -47,13 +47,18 @@ extension AgentError {
         let own = places.isEmpty ? "no known origin" : places.map(\.text).joined(separator: ", ")
         return AgentError(
             .denied, "The token of session \(session) is for \(own), not for \(origin). authd does not return it.",
-            cause: "other_origin", details: others)
+            cause: otherOriginCause, details: others)
     }
+
+    package static let otherOriginCause = "other_origin"
+    /// Without the name of the session.
+    package static let otherOriginText = "The token of this session is not for that origin. authd does not return it."
+    package static let severalSessionsCause = "several_sessions"
 
     package static func severalSessions(_ sessions: [SessionName], at origin: Origin) -> AgentError {
         AgentError(
             .denied, "Several sessions belong to \(origin), and none of them is the default: name one.",
-            cause: "several_sessions", details: sessions.map { "`-s \($0)`" })
+            cause: severalSessionsCause, details: sessions.map { "`-s \($0)`" })
     }
 
     package static func unknownProvider(_ provider: String) -> AgentError {
