@@ -258,6 +258,45 @@ struct AccessControlTests {
         }
     }
 
+    @Test("a listed session that a rule hides from a confined client is in no list, snapshot or event for it")
+    func hiddenFromConfined() async throws {
+        var rules = ListenerRules()
+        rules.sessions = [try SessionName("shop"), try SessionName("work")]
+        rules.classes = [.status]
+        let rule = Self.rule("hidden") {
+            $0.request.sessions = Self.texts("work")
+            $0.caller.listeners = [.extra]
+        }
+        try await TestServer.run(names: ["shop", "work"], rules: rules) { rig in
+            try await onThread {
+                let (client, own) = (try rig.dialExtra(), try rig.dial())
+                func listed() throws -> [JSON?] {
+                    try client.ask("session.list")["result"]?["sessions"]?.arrayValue?.map { $0["session"] } ?? []
+                }
+                #expect(try listed() == ["shop", "work"])
+                #expect(try client.ask("session.status").errorCause == "no_default")
+                rig.access.change { $0 = Self.policy(rule) }
+                #expect(try listed() == ["shop"])
+                #expect(try client.ask("session.status")["result"]?["session"] == "shop")
+                Self.expectDenied(try client.ask("session.status", ["session": "work"]), by: "user.hidden")
+                #expect(try client.ask("events.subscribe")["result"] != nil)
+                let snapshot = try client.json()
+                #expect(!snapshot.text().contains("\"work\"") && snapshot.text().contains("shop"), "\(snapshot.text())")
+                #expect(try own.ask("events.subscribe")["result"] != nil)
+                #expect(try own.json().text().contains("\"work\""))
+                for name in ["work", "shop"] {
+                    let session = try SessionName(name)
+                    rig.publisher.publish(
+                        AgentEvent(
+                            topic: .session, name: "renewed", at: 1, session: session,
+                            status: rig.board.status(session)))
+                }
+                #expect(try client.json()["params"]?["session"] == "shop")
+                #expect(try own.json()["params"]?["session"] == "work")
+            }
+        }
+    }
+
     @Test("each method that has a session is decided by it")
     func targets() throws {
         let work = try SessionName("work")

@@ -37,6 +37,34 @@ struct PolicyBypassTests {
             #expect(try await scene.ask("api.call", ["endpoint": "preferences"]).errorKind != "denied")
         }
     }
+
+    @Test("a limited client sees nothing of a listed session that a rule hides from it")
+    func hidden() async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            #expect(try await scene.login(.forkInTheRoad).status == 0)
+            let extra = try await scene.openExtra(
+                "sessions = [\"app-template\", \"fork-in-the-road\"]\nclasses = [\"status\"]")
+            try await scene.usePolicy(
+                """
+                enforce = true
+                [[rule]]
+                name = "hidden"
+                effect = "deny"
+                session = "app-template"
+                listener = "extra"
+                """)
+            try await onThread {
+                let client = try RawClient(extra)
+                let status = try client.ask("session.status", ["session": "app-template"])
+                #expect(Self.isDenied(status, by: "user.hidden"), "\(status.text())")
+                let list = try client.ask("session.list")
+                #expect(list["result"]?["sessions"]?.arrayValue?.map { $0["session"] } == ["fork-in-the-road"])
+                #expect(try client.ask("events.subscribe")["result"] != nil)
+                #expect(try !client.json().text().contains("app-template"))
+            }
+        }
+    }
 }
 
 extension Scene {

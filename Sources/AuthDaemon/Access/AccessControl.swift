@@ -56,7 +56,7 @@ package final class AccessControl: Sendable {
 
     // MARK: What is hidden
 
-    /// Whether some session may be hidden from a client that is not confined.
+    /// Whether some session may be hidden from a client.
     var mayHideSessions: Bool { policy.mayHideSessions }
 
     /// Whether a rule denies the client the status of the session.
@@ -67,6 +67,14 @@ package final class AccessControl: Sendable {
     /// The same for a client of which these facts are known.
     func hides(_ session: SessionName, given facts: AccessFacts) -> Bool {
         policy.decision(about: Self.status(of: session)) { _ in facts }.isRefused
+    }
+
+    /// The confinement of the client, with the sessions that rules hide from it; `nil` if it is not confined.
+    func confinement(of caller: Caller) -> Confinement? {
+        guard var confinement = caller.confinement, mayHideSessions else { return caller.confinement }
+        let facts = facts(of: caller, for: .program)
+        confinement.hides = { [self] in hides($0, given: facts) }
+        return confinement
     }
 
     private static func status(of session: SessionName) -> AccessRequest {

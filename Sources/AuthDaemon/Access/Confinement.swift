@@ -15,9 +15,16 @@ struct Confinement: Sendable {
     /// Header fields of a session's responses that may contain its credentials, in lower case.
     let credentialHeaders: @Sendable (SessionName) -> Set<String>
 
+    /// Whether an access rule hides one of the listed sessions; `nil`: none does.
+    var hides: (@Sendable (SessionName) -> Bool)?
+
     private var now: ListenerRules { rules.current ?? ListenerRules() }
 
-    var visibility: Visibility { Visibility(now, board, for: client) }
+    var visibility: Visibility {
+        var visible = now
+        if let hides { visible.sessions = visible.sessions.filter { !hides($0) } }
+        return Visibility(visible, board, for: client)
+    }
 
     /// Checks a method before its params are read.
     func check(_ method: String, _ access: AccessClass) throws(AgentError) {

@@ -251,8 +251,9 @@ final class BusService: BusLinkDelegate {
 
     /// What this client may see.
     func view(for client: BusClient) -> BusView {
-        guard let confinement = client.caller?.confinement else {
-            guard let caller = client.caller, let hidden = HiddenSessions(registry.dispatcher.access, for: caller)
+        let access = registry.dispatcher.access
+        guard let confinement = client.caller.flatMap(access.confinement) else {
+            guard let caller = client.caller, let hidden = HiddenSessions(access, for: caller)
             else { return fullView }
             let board = registry.board
             return BusView(

@@ -53,7 +53,7 @@ package struct Dispatcher: Sendable {
         var described: AuditedRequest?
         var decided: (request: AccessRequest, decision: AccessDecision)?
         var handling = handler.answer(
-            request.params, from: caller,
+            request.params, from: caller, in: access.confinement(of: caller),
             describing: { request in
                 if handler.isAudited { described = AuditedRequest(request) { profile(of: $0) } }
             },
@@ -68,7 +68,7 @@ package struct Dispatcher: Sendable {
             })
         handling = HiddenSessions(access, for: caller)?.filtering(handling, of: request.method) ?? handling
         guard handler.isAudited || decided?.decision.isRecorded(request.method) == true else { return handling }
-        if let decided, caller.confinement == nil {
+        if let decided {
             handling = DecidedRequest(decided.request, decided.decision, by: caller, in: access).guarding(handling)
         }
         var audited = described ?? AuditedRequest(method: request.method)
@@ -173,10 +173,12 @@ private protocol MethodHandler: Sendable {
     var access: AccessClass { get }
     var isAudited: Bool { get }
     /// - Parameters:
+    ///   - confinement: the caller's.
     ///   - describe: gets the request, if it can be read.
     ///   - decide: throws if a rule refuses the request, and returns the session that it decided about.
     func answer(
-        _ params: JSON?, from caller: Caller, describing describe: (any AgentMethod) -> Void,
+        _ params: JSON?, from caller: Caller, in confinement: Confinement?,
+        describing describe: (any AgentMethod) -> Void,
         deciding decide: (any AgentMethod) throws(AgentError) -> SessionName?
     ) -> RequestHandling
 }
@@ -188,12 +190,13 @@ private struct Handler<Method: AgentMethod>: MethodHandler {
     var isAudited: Bool { AuditedRequest.isAudited(Method.name, Method.access) }
 
     func answer(
-        _ params: JSON?, from caller: Caller, describing describe: (any AgentMethod) -> Void,
+        _ params: JSON?, from caller: Caller, in confinement: Confinement?,
+        describing describe: (any AgentMethod) -> Void,
         deciding decide: (any AgentMethod) throws(AgentError) -> SessionName?
     ) -> RequestHandling {
         do throws(AgentError) {
             let handling: RequestHandling
-            if let confinement = caller.confinement {
+            if let confinement {
                 try confinement.check(Method.name, Method.access)
                 var request = try Method(params: params)
                 // Also if it is refused.
@@ -215,7 +218,7 @@ private struct Handler<Method: AgentMethod>: MethodHandler {
             }
             return LockRules.serves(Method.name, Method.access) ? handling.continuingWhenLocked() : handling
         } catch {
-            return .now(.failure(caller.confinement?.visibility.error(error) ?? error))
+            return .now(.failure(confinement?.visibility.error(error) ?? error))
         }
     }
 }

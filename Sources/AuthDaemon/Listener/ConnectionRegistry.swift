@@ -29,7 +29,7 @@ final class ConnectionRegistry {
     /// `nil` if the settings or the environment have none.
     var bus: BusService?
     /// Connections with subscriptions.
-    private var followers: [Int: Connection] = [:]
+    private(set) var followers: [Int: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
     private var perUser: [UInt32: Int] = [:]
     private var confined = 0
@@ -332,44 +332,6 @@ final class ConnectionRegistry {
     func follow(_ connection: Connection) { followers[connection.number] = connection }
 
     func unfollow(_ connection: Connection) { followers[connection.number] = nil }
-
-    /// Serialized once for all subscribers, and once for those that are confined.
-    func send(_ event: AgentEvent) {
-        bus?.changed()
-        var (line, confinedLine): ([UInt8]?, [UInt8]?)
-        var visible: AgentEvent??
-        for connection in followers.values where connection.subscriptions.matches(event) {
-            guard let confinement = connection.confinement else {
-                if let hidden = HiddenSessions(dispatcher.access, for: connection.caller) {
-                    if hidden.allow(event) { connection.send(event: hidden.line(of: event)) }
-                    continue
-                }
-                let bytes = line ?? RPCReply.notification(event).serialized()
-                line = bytes
-                connection.send(event: bytes)
-                continue
-            }
-            let filtered = visible ?? confinement.visibility.event(event)
-            visible = .some(filtered)
-            guard let filtered, connection.sent.isNew(filtered) else { continue }
-            let bytes = confinedLine ?? RPCReply.notification(filtered).serialized()
-            confinedLine = bytes
-            connection.send(event: bytes)
-        }
-    }
-
-    /// The answer to the most frequent request.
-    func liveToken(_ session: SessionName?) -> LiveToken? {
-        board.liveToken(session, minValid: nil, at: clock.now().boot)
-    }
-
-    func snapshot(for session: SessionName?, _ caller: Caller) -> AgentEvent {
-        if let confinement = caller.confinement {
-            return confinement.visibility.snapshot(of: session, board, at: clock.now().wall)
-        }
-        let hidden = HiddenSessions(dispatcher.access, for: caller)
-        return HiddenSessions.snapshot(of: session, board, without: hidden, at: clock.now().wall)
-    }
 
     // MARK: Stopping
 
