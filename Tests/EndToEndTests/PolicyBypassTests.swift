@@ -65,6 +65,33 @@ struct PolicyBypassTests {
             }
         }
     }
+
+    @Test("a locked agent can be unlocked without a terminal, whatever rules are in force, also if a file is broken")
+    func unlock() async throws {
+        try await Scene.play { scene in
+            try await scene.prepareLock()
+            #expect(try await scene.login(.appTemplate).status == 0)
+            try await scene.usePolicy("enforce = true")
+            func unlock() async throws -> Child.Output {
+                try await scene.desktop.run(
+                    ["setsid", "-w", Programs.authc, "unlock", "--passphrase-stdin"],
+                    input: Scene.lockPassphrase + "\n")
+            }
+            try await scene.lock()
+            #expect(try await scene.authc(["token"]).status == 77)
+            let enforced = try await unlock()
+            #expect(enforced.status == 0, "\(enforced)")
+            #expect(try await scene.authc(["token"]).status == 0)
+            try await scene.lock()
+            try await scene.agent.child.end()
+            _ = try scene.desktop.folder.write("enforce = maybe", to: "state/authd/policy.toml")
+            try await scene.startAgent()
+            #expect(try await scene.authc(["token", "-s", "app-template"]).status == 77)
+            let broken = try await unlock()
+            #expect(broken.status == 0, "\(broken)")
+            #expect(try await scene.authc(["token"]).status == 0)
+        }
+    }
 }
 
 extension Scene {

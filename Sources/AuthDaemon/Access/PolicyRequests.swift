@@ -107,8 +107,11 @@ package struct PolicyRequests: Sendable {
         let formerText = (try? former.get().text) ?? ""
         var change = PolicyChange(former: formerText, text: text, applied: false, locksOut: false)
         let later = AccessPolicy(root: access.policy.root, user: rules)
-        let again = AccessRequest(method: PolicyApply.name, access: PolicyApply.access)
-        change.locksOut = later.decision(about: again) { _ in caller }.isRefused
+        let needed = [
+            AccessRequest(method: PolicyApply.name, access: PolicyApply.access),
+            AccessRequest(method: AgentUnlock.name, access: AgentUnlock.access),
+        ]
+        change.locksOut = needed.contains { later.decision(about: $0) { _ in caller }.isRefused }
         guard let accepted = call.accepted else { return change }
         guard accepted == text else {
             throw AgentError(

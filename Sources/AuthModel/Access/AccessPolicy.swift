@@ -22,13 +22,16 @@ package struct AccessPolicy: Sendable, Equatable {
             var denial = AccessRule(
                 "broken-file", from: source, .deny, reason: "The file with these rules cannot be used.")
             denial.request.classes = [.account, .admin]
+            // These can repair it, and a locked agent serves none of the others.
+            var repair = AccessRule("repair", from: source, .allow)
+            repair.request.methods = AccessPolicy.lockMethods
             if source == .user {
-                // These can repair it.
-                var repair = AccessRule("repair", from: source, .allow)
-                repair.request.methods = ["policy.show", "policy.apply"].compactMap(TextPattern.init)
-                rules.rules.append(repair)
+                repair.request.methods? += [PolicyShow.name, PolicyApply.name].compactMap(TextPattern.init)
+            } else {
+                // An allowance of root decides instead of the built-in rules.
+                AccessPolicy.isOwn(&repair.caller)
             }
-            rules.rules.append(denial)
+            rules.rules += [repair, denial]
             rules.isBroken = true
             return rules
         }
@@ -113,6 +116,14 @@ package struct AccessPolicy: Sendable, Equatable {
     /// Decides if no built-in rule matches, so that every request has a rule.
     private static let rest = AccessRule("rest", from: .builtIn, .deny)
 
+    /// The unlock needs the passphrase, so it needs no terminal.
+    private static let lockMethods = [AgentLock.name, AgentUnlock.name].compactMap(TextPattern.init)
+
+    private static func isOwn(_ test: inout AccessRule.CallerTest) {
+        test.ownUser = true
+        test.sandboxes = [.none]
+    }
+
     package static let defaults: [AccessRule] = {
         func rule(
             _ name: String, _ effect: AccessRule.Effect, _ classes: [AccessClass], reason: String? = nil,
@@ -123,11 +134,11 @@ package struct AccessPolicy: Sendable, Equatable {
             change(&rule.caller)
             return rule
         }
-        func isOwn(_ test: inout AccessRule.CallerTest) {
-            test.ownUser = true
-            test.sandboxes = [.none]
-        }
+        var lock = AccessRule("lock", from: .builtIn, .allow)
+        lock.request.methods = lockMethods
+        isOwn(&lock.caller)
         return [
+            lock,
             rule("status", .allow, [.status]),
             rule(
                 "other-user", .deny, [.token, .act, .account, .admin], reason: "Other users may only read the status."

@@ -39,7 +39,7 @@ public struct PolicyChange: WireObject {
     public var text = ""
     /// The rules of ``text`` are in use now.
     public var applied = false
-    /// Whether these rules would keep this caller from applying another change.
+    /// Whether these rules would keep this caller from applying another change, or from unlocking the agent.
     public var locksOut = false
 
     public init(blank: Blank) {}

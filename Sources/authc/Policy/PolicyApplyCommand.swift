@@ -24,8 +24,8 @@ extension Policy {
             for line in TextDifference(from: found.former, to: found.text).lines { Output.note(Visible.line(line)) }
             if found.locksOut {
                 Output.note(
-                    "These rules would not let you apply another change from here. To undo them later, an administrator "
-                        + "must allow policy.apply in /etc/authd/policy.toml.")
+                    "With these rules you could not apply another change from here, or not unlock the agent. authd-policy(5) "
+                        + "says how to undo that.")
             }
             let answer = try TerminalInput.ask("Use these rules? [y/N] ", isSecret: false)
             guard ["y", "yes"].contains(answer?.lowercased() ?? "") else { throw .cancelled("nothing was changed") }

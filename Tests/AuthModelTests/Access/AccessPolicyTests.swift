@@ -290,6 +290,28 @@ struct AccessPolicyTests {
         #expect(!repair.isDenied)
     }
 
+    @Test("the user's programs may lock and unlock, also without a terminal or if a file is broken; others may not")
+    func lock() throws {
+        let policies = [
+            AccessPolicy(), AccessPolicy(user: Self.rules(enforces: true)), AccessPolicy(root: .broken(.root)),
+            AccessPolicy(user: .broken(.user)), AccessPolicy(root: .broken(.root), user: .broken(.user)),
+        ]
+        let other = Self.service { $0.isOwnUser = false }
+        let boxed = Self.service { $0.sandbox = .text("flatpak") }
+        for policy in policies {
+            for method in [AgentLock.self, AgentUnlock.self] as [any AgentMethod.Type] {
+                let request = try Self.request(method)
+                #expect(!Self.decide(policy, request, by: Self.service()).isDenied)
+                for facts in [other, boxed] { #expect(Self.decide(policy, request, by: facts).isDenied) }
+            }
+            #expect(Self.decide(policy, try Self.request(AgentPassphrase.self), by: Self.service()).isDenied)
+        }
+        // A rule of a file may still deny it.
+        let deny = Self.rule("no-unlock", from: .user, .deny) { $0.request.methods = [Self.pattern("agent.unlock")] }
+        let narrowed = AccessPolicy(user: Self.rules(deny, enforces: true))
+        #expect(Self.decide(narrowed, try Self.request(AgentUnlock.self), by: Self.terminal()).isRefused)
+    }
+
     @Test("nothing is read of a caller that no rule needs, and the executable last")
     func reading() throws {
         var read: [AccessFacts.Need] = []
