@@ -297,6 +297,32 @@ struct AccessControlTests {
         }
     }
 
+    @Test("only a request that is carried out counts as use of the agent, not one that a rule or a boundary denies")
+    func use() async throws {
+        var rules = ListenerRules()
+        rules.sessions = [try SessionName("shop")]
+        rules.classes = [.status]
+        let policy = Self.policy(Self.rule("no-tokens", .deny, Self.noTokens))
+        try await TestServer.run(rules: rules, accessPolicy: policy) { rig in
+            try await onThread {
+                let (client, limited) = (try rig.dial(), try rig.dialExtra())
+                Self.expectDenied(try AuditLogTests.askPlainly(client), by: "user.no-tokens")
+                Self.expectDenied(try client.ask("token.get", ["min_valid_ms": 1]), by: "user.no-tokens")
+                #expect(try limited.ask("token.get").errorCause == "confined")
+                #expect(try limited.ask("api.call", ["endpoint": "me"]).errorCause == "confined")
+                #expect(try client.ask("session.use", ["session": 1]).errorCode == -32602)
+                #expect(try client.ask("session.status")["result"] != nil)
+                #expect(rig.board.lastUse == nil)
+                rig.access.change { $0 = AccessPolicy() }
+                #expect(try AuditLogTests.askPlainly(client)["result"] != nil)
+                let plain = try #require(rig.board.lastUse)
+                #expect(try client.ask("token.get", ["min_valid_ms": 1])["result"] != nil)
+                let other = try #require(rig.board.lastUse)
+                #expect(other > plain)
+            }
+        }
+    }
+
     @Test("each method that has a session is decided by it")
     func targets() throws {
         let work = try SessionName("work")

@@ -173,7 +173,6 @@ package final class StateBoard: Sendable {
     /// The live token of a session or of the default one. It is the most frequent request, so no snapshot is copied for it.
     package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> LiveToken? {
         known.withLock { known in
-            known.lastUse = now
             guard known.lock == nil else { return nil }
             let found = if let session { known.tokens[session] } else { known.defaultToken }
             guard var token = found, token.isGood(minValid: minValid, at: now) else { return nil }
@@ -307,9 +306,9 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// A client has requested something of another class than `status`.
-    package func recordUse() {
-        let now = clock.now().boot
+    /// A request of another class than `status` is carried out.
+    package func recordUse(at now: BootInstant? = nil) {
+        let now = now ?? clock.now().boot
         known.withLock { $0.lastUse = now }
     }
 

@@ -42,14 +42,6 @@ package struct Dispatcher: Sendable {
         // Its response lets the client make itself not dumpable, as authc does.
         if request.method == AgentPing.name { caller.identifyEarly() }
         if let refusal = refusalWhileLocked(of: request.method, handler, from: caller) { return refusal }
-        // Confined clients never sign in, so they must not use up what others may.
-        if caller.confinement == nil, SignInLimit.methods.contains(request.method) {
-            do throws(AgentError) {
-                try signInLimit.spend(caller.identity, for: request.method)
-            } catch {
-                return .now(.failure(error))
-            }
-        }
         var described: AuditedRequest?
         var decided: (request: AccessRequest, decision: AccessDecision)?
         var handling = handler.answer(
@@ -64,6 +56,11 @@ package struct Dispatcher: Sendable {
                     described = AuditedRequest(request) { profile(of: $0) }
                 }
                 if made.decision.isRefused { throw made.decision.error(made.request.title) }
+                // Requests that are refused do not count. Confined clients never sign in.
+                if SignInLimit.methods.contains(made.request.method) {
+                    try signInLimit.spend(caller.identity, for: made.request.method)
+                }
+                if handler.access != .status { board.recordUse() }
                 return access.policy.testsSessions ? made.request.target.name : nil
             })
         handling = HiddenSessions(access, for: caller)?.filtering(handling, of: request.method) ?? handling
@@ -86,16 +83,11 @@ package struct Dispatcher: Sendable {
         return (request, access.decision(about: request, by: caller))
     }
 
-    /// `nil`: the agent is not locked, or serves this method all the same. Any class but `status` counts as use of the agent.
+    /// `nil`: the agent is not locked, or serves this method all the same.
     private func refusalWhileLocked(
         of method: String, _ handler: any MethodHandler, from caller: Caller
     ) -> RequestHandling? {
-        guard handler.access != .status else { return nil }
-        guard board.isLocked else {
-            board.recordUse()
-            return nil
-        }
-        guard !LockRules.serves(method, handler.access) else { return nil }
+        guard handler.access != .status, board.isLocked, !LockRules.serves(method, handler.access) else { return nil }
         let error = AgentError.agentLocked
         let refusal = RequestHandling.now(.failure(caller.confinement?.visibility.error(error) ?? error))
         guard handler.isAudited else { return refusal }

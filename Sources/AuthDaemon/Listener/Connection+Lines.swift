@@ -1,3 +1,4 @@
+import AuthAgent
 import AuthMachines
 import AuthWire
 import NIOCore
@@ -136,6 +137,7 @@ extension Connection {
         let decision = registry.dispatcher.access.plainDecision(about: token, by: caller)
         guard !decision.isRefused else { return false }
         registry.counters.request()
+        registry.board.recordUse(at: token.askedAt)
         Self.write(token, id: plain.id, of: line, to: &outgoing)
         recordRepeatable(token, decision)
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
