@@ -58,6 +58,24 @@ struct SignInLimitTests {
         }
     }
 
+    @Test("what a rule denies does not count")
+    func denied() async throws {
+        var rule = AccessRule("no-sign-ins", from: .user, .deny)
+        rule.request.classes = [.account]
+        var policy = AccessPolicy()
+        (policy.user.rules, policy.user.enforces) = ([rule], true)
+        try await TestServer.run(accessPolicy: policy, signInsPerHour: 1) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                for _ in 0..<10 {
+                    #expect(try client.ask("login.start", ["provider": "missing"]).errorKind == "denied")
+                }
+                rig.access.change { $0 = AccessPolicy() }
+                #expect(try client.ask("login.start", ["provider": "missing"]).errorKind == "unknown_provider")
+            }
+        }
+    }
+
     @Test("a reload changes the limit")
     func changed() throws {
         let limit = SignInLimit(clock: BootClock(), perHour: 1)
