@@ -42,7 +42,10 @@ extension LockMachine {
 
     private mutating func begin(_ new: Attempt, _ turn: inout LockTurn) {
         guard attempt == nil else { return turn.reply(.failure(.attemptInProgress), to: new.caller) }
+        // After the clock was set back, a pause begins again once.
+        if record.correctDates(at: turn.now.wall) { version += 1 }
         if let end = record.pause(at: turn.now.wall) {
+            save(&turn)
             return turn.reply(.failure(.attemptsPaused(for: end - turn.now.wall)), to: new.caller)
         }
         record.recordFailure(at: turn.now.wall)

@@ -11,6 +11,9 @@ package import AuthWire
 package struct LockMachine: Machine {
     package typealias LockTurn = Turn<LockAction, LockReply>
 
+    /// A disk that was full, or that failed, does not notify us when it works again.
+    package static let retryInterval = Duration.seconds(30)
+
     var record: LockRecord
     var hasPassphrase: Bool
     private var settings = LockSettings()
@@ -24,11 +27,16 @@ package struct LockMachine: Machine {
     var attempt: Attempt?
     /// Callers that get the status when this version is written and nothing is being ended.
     var waiting: [CallerID: Int] = [:]
+    /// When a state that could not be written is written again.
+    private var retryAt: BootInstant?
+    /// The last write has failed, which was logged.
+    private var hasFailed = false
     private var hasLoggedMissingPassphrase = false
 
     package init(_ record: LockRecord, hasPassphrase: Bool, now: Moment) {
         (self.record, self.hasPassphrase) = (record, hasPassphrase)
         lastUse = now.boot
+        if self.record.correctDates(at: now.wall) { version += 1 }
     }
 
     package static let wake = LockEvent.wake
@@ -65,9 +73,11 @@ package struct LockMachine: Machine {
         case .closed:
             isClosing = false
             answerWaiting(&turn)
-        case .wake: if idleEnd != nil { turn.act(.readLastUse) }
+        case .wake:
+            if let retryAt, retryAt <= turn.now.boot { save(&turn) }
+            if idleEnd != nil { turn.act(.readLastUse) }
         }
-        turn.wakeUp = idleEnd
+        turn.wakeUp = [idleEnd, retryAt].compactMap(\.self).min()
     }
 
     private var idleEnd: BootInstant? {
@@ -78,6 +88,8 @@ package struct LockMachine: Machine {
     private mutating func configure(_ new: LockSettings, _ turn: inout LockTurn) {
         let former = settings
         settings = new
+        // What was corrected at the start.
+        save(&turn)
         // Idle time from before the setting does not count.
         if former.idle != new.idle { lastUse = turn.now.boot }
         if new.withLoginSessions, !former.withLoginSessions, areSessionsLocked {
@@ -123,7 +135,7 @@ package struct LockMachine: Machine {
 
     mutating func save(_ turn: inout LockTurn) {
         guard saving == nil, written < version else { return }
-        saving = version
+        (saving, retryAt) = (version, nil)
         turn.act(.save(record, version: version))
     }
 
@@ -131,12 +143,14 @@ package struct LockMachine: Machine {
         saving = nil
         var failure: StoreError?
         switch result {
-        case .success: written = version
+        case .success: (written, hasFailed) = (version, false)
         case .failure(let error): failure = error
         }
         attemptCounted(version, failure, &turn)
         if let failure, record.lock != nil {
-            turn.act(.log(AgentError.lockNotWritten(failure).message))
+            if !hasFailed { turn.act(.log(AgentError.lockNotWritten(failure).message)) }
+            hasFailed = true
+            retryAt = turn.now.boot + Self.retryInterval
             for (caller, needed) in waiting where needed <= version {
                 waiting[caller] = nil
                 turn.reply(.failure(.lockNotWritten(failure)), to: caller)

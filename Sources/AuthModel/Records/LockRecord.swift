@@ -30,7 +30,16 @@ package struct LockRecord: Sendable, Equatable {
         (self.lock, self.failures) = (lock, failures)
     }
 
-    /// Counts an attempt as failed. Dates that the clock has not reached count as now: the clock was set back.
+    /// Replaces dates that the clock has not reached with now: the clock was set back. If they were only compared as now, a pause
+    /// would last until the clock has reached them.
+    /// - Returns: whether there were any.
+    package mutating func correctDates(at now: WallTime) -> Bool {
+        guard failures.contains(where: { $0 > now }) else { return false }
+        failures = failures.map { min($0, now) }
+        return true
+    }
+
+    /// Counts an attempt as failed.
     package mutating func recordFailure(at now: WallTime) {
         failures = (failures.map { min($0, now) } + [now]).suffix(Self.mostFailures)
     }

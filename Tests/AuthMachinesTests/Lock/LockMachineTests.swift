@@ -163,6 +163,53 @@ struct LockMachineTests {
         #expect(Self.error(refused)?.cause == "paused")
     }
 
+    @Test("after the clock was set back, a pause begins again once, and ends after five minutes")
+    func clockSetBack() throws {
+        let ahead = Self.moment(.seconds(86_400)).wall
+        // While the agent runs, and before its start.
+        for isAtStart in [false, true] {
+            let start = isAtStart ? Self.moment() : Self.moment(.seconds(86_400))
+            var machine = LockMachine(Self.locked(failures: [ahead, ahead, ahead]), hasPassphrase: true, now: start)
+            if isAtStart {
+                let corrected = machine.handle(.configured(LockSettings()), at: Self.moment())
+                let (version, record) = try #require(Self.saved(corrected))
+                #expect(record.failures == [Self.since, Self.since, Self.since])
+                machine.handle(.saved(version: version, .success(())), at: Self.moment())
+            }
+            for elapsed in [0, 100, 299] {
+                let now = Self.moment(.seconds(elapsed))
+                let refused = machine.handle(.unlockRequested(CallerID(1), Self.right), at: now)
+                #expect(Self.error(refused)?.retryAfter == .seconds(300 - elapsed))
+                if let (version, record) = Self.saved(refused) {
+                    #expect(!isAtStart && elapsed == 0 && record.failures == [Self.since, Self.since, Self.since])
+                    machine.handle(.saved(version: version, .success(())), at: now)
+                }
+            }
+            let right = try Self.attempt(&machine, 2, isRight: true, at: Self.moment(.seconds(300)))
+            #expect(right.actions.contains(.open))
+        }
+    }
+
+    @Test("a state that cannot be written is written again every 30 seconds until it is on disk")
+    func rewritten() throws {
+        var machine = Self.machine()
+        let version = try #require(Self.saved(machine.handle(.lockRequested(CallerID(1)), at: Self.moment()))).version
+        machine.handle(.closed, at: Self.moment())
+        for round in 0..<3 {
+            let now = Self.moment(.seconds(30 * round))
+            let failed = machine.handle(.saved(version: version, .failure(.failed(reason: "full"))), at: now)
+            let next = Self.moment(.seconds(30 * (round + 1)))
+            #expect(failed.wakeUp == next.boot)
+            // The log has it once.
+            #expect(failed.actions.isEmpty == (round > 0))
+            let again = machine.handle(.wake, at: next)
+            #expect(Self.saved(again)?.version == version && Self.saved(again)?.record == Self.locked())
+            #expect(again.wakeUp == nil)
+        }
+        let done = machine.handle(.saved(version: version, .success(())), at: Self.moment(.seconds(90)))
+        #expect(done.wakeUp == nil && done.actions.isEmpty)
+    }
+
     @Test("one attempt at a time; none without a passphrase, while it is not locked, or without a verifier")
     func refusals() {
         var machine = Self.machine(Self.locked())
