@@ -35,6 +35,14 @@ struct PolicyRequestsTests {
             AccessControl(policy, changes: AccessChanges()), from: sources, audit: AuditLog(clock: BootClock()))
     }
 
+    @Test("a broken copy is reported, so that an empty file is something to apply")
+    func broken() async throws {
+        for (policy, isBroken) in [(AccessPolicy(user: .broken(.user)), true), (AccessPolicy(), false)] {
+            let change = try await Self.requests(policy).apply(PolicyApply(), by: Self.terminal())
+            #expect(change.isBroken == isBroken && change.text == change.former)
+        }
+    }
+
     @Test("rules lock out if they deny another change, or the unlock")
     func locksOut() async throws {
         for (method, locksOut) in [("policy.apply", true), ("agent.unlock", true), ("agent.lock", false)] {

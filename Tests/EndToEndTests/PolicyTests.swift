@@ -165,8 +165,10 @@ struct PolicyTests {
             #expect(try await scene.authc(["token"]).status == 0)
             let closed = try await scene.authc(["logout", "--no-input"])
             #expect(closed.status == 77 && closed.err.contains("user.broken-file"), "\(closed)")
-            // Applying others repairs it.
-            try scene.writePolicy("# none\n")
+            let show = try await scene.authc(["policy", "show"])
+            #expect(show.err.contains("What user.broken-file denies is refused."), "\(show.err)")
+            // Applying others repairs it, also if the user's file is empty.
+            try scene.writePolicy("")
             #expect(try await scene.applyPolicy(answer: "y").contains("The rules are in use."))
             #expect(try await scene.authc(["logout", "--no-input"]).status == 0)
         }

@@ -105,8 +105,11 @@ package struct PolicyRequests: Sendable {
         let rules = try sources.parseUser(text, file).mapError { AgentError.broken(file, $0.texts) }.get()
         // A copy that cannot be used is shown as empty.
         let formerText = (try? former.get().text) ?? ""
+        let policy = access.policy
         var change = PolicyChange(former: formerText, text: text, applied: false, locksOut: false)
-        let later = AccessPolicy(root: access.policy.root, user: rules)
+        if case .failure = former { change.isBroken = true }
+        if policy.user.isBroken { change.isBroken = true }
+        let later = AccessPolicy(root: policy.root, user: rules)
         let needed = [
             AccessRequest(method: PolicyApply.name, access: PolicyApply.access),
             AccessRequest(method: AgentUnlock.name, access: AgentUnlock.access),

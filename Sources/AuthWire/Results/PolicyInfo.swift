@@ -41,10 +41,13 @@ public struct PolicyChange: WireObject {
     public var applied = false
     /// Whether these rules would keep this caller from applying another change, or from unlocking the agent.
     public var locksOut = false
+    /// The rules that were applied before could not be read, so most methods are refused.
+    public var isBroken = false
 
     public init(blank: Blank) {}
-    public init(former: String, text: String, applied: Bool, locksOut: Bool) {
+    public init(former: String, text: String, applied: Bool, locksOut: Bool, isBroken: Bool = false) {
         (self.former, self.text, self.applied, self.locksOut) = (former, text, applied, locksOut)
+        self.isBroken = isBroken
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -52,5 +55,6 @@ public struct PolicyChange: WireObject {
         try visitor.written("text", &text, .string)
         try visitor.written("applied", &applied, .bool)
         try visitor.optional("locks_out", &locksOut, .bool, default: false)
+        try visitor.optional("broken", &isBroken, .bool, default: false)
     }
 }

@@ -12,7 +12,7 @@ extension Policy {
         func run(_ options: Options) throws(Failure) -> ExitStatus {
             let agent = try options.connect()
             let (found, json) = try agent.call(PolicyApply())
-            guard found.text != found.former else {
+            guard found.text != found.former || found.isBroken else {
                 if options.json { return try Output.jsonResult(json) }
                 Output.note("There is nothing to apply: the agent uses these rules.")
                 return .done
@@ -20,6 +20,9 @@ extension Policy {
             // Only the user may agree.
             guard options.canPrompt else {
                 throw .usage("rules are applied on a terminal only", hint: "run `authc policy apply` on a terminal")
+            }
+            if found.isBroken {
+                Output.note("The rules that you applied before cannot be read: these replace them.")
             }
             for line in TextDifference(from: found.former, to: found.text).lines { Output.note(Visible.line(line)) }
             if found.locksOut {

@@ -19,11 +19,17 @@ enum PolicyText {
     }
 
     static func notes(_ policy: PolicyInfo) -> [String] {
-        var notes = [
-            policy.enforced
-                ? "Requests that a rule denies are refused."
-                : "Requests that a rule denies are allowed and recorded: `authc log` shows them."
-        ]
+        let broken = policy.rules.map(\.rule).filter { $0.hasSuffix(".broken-file") }
+        var notes: [String] = []
+        if policy.enforced {
+            notes.append("Requests that a rule denies are refused.")
+        } else {
+            // These are always enforced.
+            if !broken.isEmpty { notes.append("What \(broken.joined(separator: " and ")) denies is refused.") }
+            notes.append(
+                "\(broken.isEmpty ? "Requests" : "Other requests") that a rule denies are allowed and recorded: "
+                    + "`authc log` shows them.")
+        }
         notes += policy.problems
         if policy.unapplied {
             notes.append(
