@@ -322,32 +322,4 @@ struct AccessControlTests {
             }
         }
     }
-
-    @Test("each method that has a session is decided by it")
-    func targets() throws {
-        let work = try SessionName("work")
-        for method in AgentMethods.all where method.memberList.contains(where: { $0.name == "session" }) {
-            // Its param is of the request that is tested.
-            if method.name == PolicyTest.name { continue }
-            #expect(try Self.target(of: method, session: "work") == .named(work), "\(method.name)")
-            let without = try Self.target(of: method, session: nil)
-            let listsAll = [EventsSubscribe.name, EventsUnsubscribe.name].contains(method.name)
-            #expect((without == .none) == listsAll || method.name == SessionUse.name, "\(method.name)")
-        }
-        #expect(try Self.target(of: SessionImport.self, session: nil) == .any)
-    }
-
-    private static func target<Method: AgentMethod>(
-        of _: Method.Type, session: String?
-    ) throws -> AccessRequest.Target {
-        var params: JSONObject = [
-            "session": "x", "provider": "shop", "access_token": "t", "method": "GET", "path": "/", "url": "https://a",
-            "endpoint": "e", "fields": [:], "until": "active", "parcel_base64": "", "login": "l",
-        ]
-        if Method.name != SessionUse.name || session != nil { params["session"] = session.map(JSON.string) }
-        // A sign-in is to a provider or to a URL.
-        if Method.name == LoginStart.name { params["url"] = nil }
-        if params["session"] == nil, Method.name == SessionUse.name { params["session"] = "other" }
-        return AccessRequest(try Method(params: .object(params)), default: nil).target
-    }
 }

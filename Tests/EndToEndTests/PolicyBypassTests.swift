@@ -92,6 +92,44 @@ struct PolicyBypassTests {
             #expect(try await scene.authc(["token"]).status == 0)
         }
     }
+
+    @Test("a list of allowed sessions covers streams, sign-ins and tokens for an origin, and nothing of other sessions")
+    func allowList() async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            #expect(try await scene.login(.forkInTheRoad).status == 0)
+            try await scene.usePolicy(
+                """
+                enforce = true
+                [[rule]]
+                name = "only"
+                effect = "allow"
+                session = "app-template"
+                class = ["token", "act"]
+                [[rule]]
+                name = "rest"
+                effect = "deny"
+                class = ["token", "act"]
+                """)
+            let (own, other) = (scene.backends.url(.appTemplate), scene.backends.url(.forkInTheRoad))
+            try await onThread { [path = scene.desktop.folder.path + "/run/authd/socket"] in
+                let client = try RawClient(path, timeout: 60)
+                let token = try client.ask("token.get", ["origin": .string(own)])
+                #expect(token["result"]?["session"] == "app-template", "\(token.text())")
+                let denied = try client.ask("token.get", ["origin": .string(other)])
+                #expect(Self.isDenied(denied, by: "user.rest"), "\(denied.text())")
+                var call: JSONObject = [
+                    "session": "app-template", "method": "GET", "path": "/users", "stream": "s", "answer": "stream",
+                ]
+                #expect(try client.ask("api.request", .object(call))["result"]?["stream"] == "s")
+                #expect(try client.ask("api.read", ["stream": "s"])["result"] != nil)
+                #expect(try client.ask("api.close", ["stream": "s"])["result"] != nil)
+                call["session"] = "fork-in-the-road"
+                let closed = try client.ask("api.request", .object(call))
+                #expect(Self.isDenied(closed, by: "user.rest"), "\(closed.text())")
+            }
+        }
+    }
 }
 
 extension Scene {

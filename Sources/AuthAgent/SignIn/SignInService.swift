@@ -164,6 +164,14 @@ package final class SignInService: Sendable {
         throw .unknownAddress
     }
 
+    /// The session of a sign-in that is in progress, or whose last step is kept.
+    package func session(of login: String) -> SessionName? {
+        let now = context.clock.now().boot
+        return signIns.withLock {
+            $0.inProgress[login]?.session ?? $0.ended.step(login, at: now)?.status?.session
+        }
+    }
+
     package var hasSignIns: Bool { signIns.withLock { !$0.inProgress.isEmpty } }
 
     /// Ends every sign-in, as if its user had cancelled it.

@@ -1,4 +1,5 @@
 import AuthModel
+import AuthWire
 
 /// The client at the other end of a connection, and what that client may do. Only the sockets' thread uses it.
 final class Caller {
@@ -17,6 +18,8 @@ final class Caller {
     let changes: AccessChanges
     private var known: (generation: Int, identity: CallerIdentity, folder: String?)?
     let repeated = RepeatedEntries()
+    /// The session of a stream of its connection.
+    var streamSession: (String) -> SessionName? = { _ in nil }
 
     init(
         _ peer: PeerCredentials, from listener: ListenerName, process: PeerProcess?,

@@ -4,16 +4,15 @@ import AuthWire
 
 /// A request that was allowed. The rules decide about it again when its result is known.
 struct DecidedRequest: Sendable {
-    let request: AccessRequest
-    let decision: AccessDecision
+    private let request: AccessRequest
     /// What was known about the caller when the request was made.
     private let facts: AccessFacts
     private let generation: Int
     private let changes: AccessChanges
     private let access: AccessControl
 
-    init(_ request: AccessRequest, _ decision: AccessDecision, by caller: Caller, in access: AccessControl) {
-        (self.request, self.decision, self.access) = (request, decision, access)
+    init(_ request: AccessRequest, by caller: Caller, in access: AccessControl) {
+        (self.request, self.access) = (request, access)
         facts = access.facts(of: caller, for: .program)
         generation = caller.generation
         changes = caller.changes
@@ -43,12 +42,17 @@ struct DecidedRequest: Sendable {
         }
     }
 
-    /// - Parameter session: the session of the token, which the request may not have named.
     private func refusal(of session: SessionName?) -> AgentError? {
+        guard let decision = decision(of: session), decision.isRefused else { return nil }
+        return decision.error(request.title)
+    }
+
+    /// - Parameter session: the session of the token, which the request may not have named.
+    /// - Returns: `nil` if the former decision is still right.
+    func decision(of session: SessionName?) -> AccessDecision? {
         var request = request
         if let session { request.target = .named(session) }
         guard request != self.request || changes.generation != generation else { return nil }
-        let decision = access.policy.decision(about: request) { _ in facts }
-        return decision.isRefused ? decision.error(request.title) : nil
+        return access.policy.decision(about: request) { _ in facts }
     }
 }

@@ -55,16 +55,9 @@ package struct PolicyRequests: Sendable {
     func test(
         _ call: PolicyTest, default session: SessionName?, by caller: AccessFacts
     ) throws(AgentError) -> PolicyVerdict {
-        guard let method = AgentMethods.named(call.method) else { throw .methodNotFound(call.method) }
-        var request = AccessRequest(method: call.method, access: method.access)
-        let isAboutSession = method.memberList.contains { $0.name == "session" }
-        if let named = call.session {
-            request.target = .named(named)
-        } else if isAboutSession {
-            request.target = session.map(AccessRequest.Target.named) ?? .any
-        }
-        request.endpoint = call.endpoint
-        if call.method == TokenGet.name { request.scopes = .init(call.scopes) }
+        let described = AccessRequest(
+            method: call.method, session: call.session, endpoint: call.endpoint, scopes: call.scopes, default: session)
+        guard let request = described else { throw .methodNotFound(call.method) }
         let facts = try call.facts() ?? caller
         var steps: [PolicyStep] = []
         let decision = access.policy.decision(
@@ -191,13 +184,9 @@ extension PolicyStep {
 extension AccessRequest {
     /// What the audit log has of a request; `nil` for a method of another version.
     fileprivate init?(_ audited: AuditedRequest) {
-        guard let method = AgentMethods.named(audited.method) else { return nil }
-        let isAboutSession = method.memberList.contains { $0.name == "session" }
         self.init(
-            method: audited.method, access: method.access,
-            target: audited.session.map(Target.named) ?? (isAboutSession ? .any : .none))
-        endpoint = audited.endpoint
-        guard audited.method == TokenGet.name else { return }
-        scopes = Scopes(audited.scopes?.split(separator: " ").map(String.init))
+            method: audited.method, session: audited.session, endpoint: audited.endpoint,
+            scopes: audited.scopes?.split(separator: " ").map(String.init), hasOrigin: audited.origin != nil,
+            default: nil)
     }
 }

@@ -9,6 +9,8 @@ struct AuditTrail: Sendable {
     private let caller: CallerIdentity
     private let rule: String
     private let enforced: Bool?
+    /// Decides again when the session of a token is known.
+    private let decided: DecidedRequest?
     private let repeated: RepeatedEntries
     private let generation: Int
     private let log: AuditLog
@@ -17,8 +19,11 @@ struct AuditTrail: Sendable {
     private static let unread = "none"
 
     /// - Parameter decision: what the access rules decided; `nil`: the request could not be read, or the boundary refuses it.
-    init(_ request: AuditedRequest, by caller: Caller, decision: AccessDecision? = nil, in log: AuditLog) {
-        self.request = request
+    init(
+        _ request: AuditedRequest, by caller: Caller, decision: AccessDecision? = nil, decided: DecidedRequest? = nil,
+        in log: AuditLog
+    ) {
+        (self.request, self.decided) = (request, decided)
         self.caller = caller.identity
         rule = decision?.rule.id ?? (caller.confinement == nil ? Self.unread : AuditEntry.confinedRule)
         enforced = decision?.enforced
@@ -60,7 +65,7 @@ struct AuditTrail: Sendable {
 
     private func recording(_ opening: StreamOpening) -> StreamOpening {
         StreamOpening(
-            name: opening.name,
+            name: opening.name, session: opening.session,
             make: { send throws(AgentError) in
                 do throws(AgentError) {
                     return try opening.make { result in
@@ -81,6 +86,9 @@ struct AuditTrail: Sendable {
         var answered = AnsweredRequest(
             request: request, caller: caller, rule: rule, enforced: enforced,
             error: error.map { $0.kind ?? .internal_ }, token: name)
+        if name != nil, let again = decided?.decision(of: request.session) {
+            (answered.rule, answered.enforced) = (again.rule.id, again.enforced)
+        }
         switch error?.cause {
         // It may be another rule than when the request was made.
         case AccessDecision.cause: (answered.rule, answered.enforced) = (error?.details.first ?? rule, true)

@@ -10,6 +10,7 @@ package struct Dispatcher: Sendable {
     let access: AccessControl
     private let signInLimit: SignInLimit
     private let providers: ProviderClient
+    private let signIns: SignInService
     private var handlers: [String: any MethodHandler] = [:]
 
     package init(
@@ -22,6 +23,7 @@ package struct Dispatcher: Sendable {
         self.signInLimit = signInLimit
         board = context.board
         providers = context.providers
+        self.signIns = signIns
         addAgent(services)
         addProviders(context.providers, signIns, services)
         addSignIns(signIns)
@@ -63,23 +65,29 @@ package struct Dispatcher: Sendable {
                 if handler.access != .status { board.recordUse() }
                 return access.policy.testsSessions ? made.request.target.name : nil
             })
+        if case .open(var opening) = handling {
+            opening.session = decided?.request.target.name
+            handling = .open(opening)
+        }
         handling = HiddenSessions(access, for: caller)?.filtering(handling, of: request.method) ?? handling
         guard handler.isAudited || decided?.decision.isRecorded(request.method) == true else { return handling }
-        if let decided {
-            handling = DecidedRequest(decided.request, decided.decision, by: caller, in: access).guarding(handling)
-        }
+        let deciding = decided.map { DecidedRequest($0.request, by: caller, in: access) }
+        if let deciding { handling = deciding.guarding(handling) }
         var audited = described ?? AuditedRequest(method: request.method)
         // A request that cannot be read may name any session, and a confined client has a separate default session.
         if described?.meansDefaultSession == true, caller.confinement == nil {
             audited.session = board.status(nil)?.session
         }
-        return AuditTrail(audited, by: caller, decision: decided?.decision, in: audit).recording(handling)
+        return AuditTrail(audited, by: caller, decision: decided?.decision, decided: deciding, in: audit)
+            .recording(handling)
     }
 
     private func decision(
         about request: any AgentMethod, by caller: Caller
     ) -> (request: AccessRequest, decision: AccessDecision) {
-        let request = AccessRequest(request, default: board.status(nil)?.session)
+        let request = AccessRequest(
+            request, default: board.status(nil)?.session, streamSession: caller.streamSession,
+            signInSession: signIns.session(of:))
         return (request, access.decision(about: request, by: caller))
     }
 

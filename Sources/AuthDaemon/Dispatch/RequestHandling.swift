@@ -30,6 +30,8 @@ enum RequestHandling {
 struct StreamOpening: Sendable {
     /// The client's name for the stream.
     let name: String
+    /// The session that the rules decided about.
+    var session: SessionName?
     /// Called once; `send` receives the response of the call.
     let make: @Sendable (_ send: @escaping APIStream.Respond) throws(AgentError) -> APIStream
     /// Returns when the stream has ended.
@@ -38,7 +40,7 @@ struct StreamOpening: Sendable {
     /// The same opening with other errors.
     func changingErrors(_ change: @escaping @Sendable (AgentError) -> AgentError) -> StreamOpening {
         StreamOpening(
-            name: name,
+            name: name, session: session,
             make: { [make] send throws(AgentError) in
                 do throws(AgentError) {
                     return try make { send($0.mapError(change)) }

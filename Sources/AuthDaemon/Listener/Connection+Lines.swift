@@ -115,6 +115,15 @@ extension Connection {
         send(RPCReply.failure(.null, refusal))
     }
 
+    /// The client does not complete its lines, and others need the memory.
+    func endIncomplete() {
+        refuse(
+            AgentError(
+                .busy,
+                "Incomplete lines use too much of the agent's memory, and most of it is this process's: connect again and "
+                    + "send complete lines."))
+    }
+
     func process(_ json: JSON) {
         // Checked before the elements are read: a line may have thousands of them.
         if case .array(let elements) = json, elements.count > registry.limits.requestsPerConnection {

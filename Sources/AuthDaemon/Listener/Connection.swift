@@ -45,7 +45,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     var framer: LineFramer
     var pending: PendingRequests
     /// By the client's name.
-    private(set) var streams: [String: (ticket: Int, stream: APIStream)] = [:]
+    private(set) var streams: [String: (ticket: Int, stream: APIStream, session: SessionName?)] = [:]
     private var requests: AsyncStream<RequestTask>.Continuation?
     /// The deadlines of requests in progress, by ticket.
     private var deadlines: [Int: TimerID] = [:]
@@ -82,6 +82,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         pending = PendingRequests(
             limit: registry.limits.requestsPerConnection, batchBytes: registry.limits.batchAnswerBytes)
         subscriptions = Subscriptions(limit: registry.limits.subscriptions)
+        caller.streamSession = { [weak self] in self?.streams[$0]?.session }
     }
 
     // MARK: Socket events
@@ -143,7 +144,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
             begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: place)
         case .open(let opening): open(opening, for: place)
         case .onStream(let name, let use):
-            guard let (_, stream) = streams[name] else { return deliver(.failure(.noStream), to: place) }
+            guard let stream = streams[name]?.stream else { return deliver(.failure(.noStream), to: place) }
             give(use(stream), to: place)
         case .subscribe(let params):
             do throws(AgentError) {
@@ -223,7 +224,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
                 throw error
             }
             registry.counters.began()
-            streams[opening.name] = (ticket, stream)
+            streams[opening.name] = (ticket, stream, opening.session)
             (requests ?? openTasks()).yield(RequestTask(ticket: ticket, kind: .stream { await opening.run(stream) }))
         } catch {
             deliver(.failure(error), to: place)
@@ -325,15 +326,6 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         registry.counters.refusal()
         registry.closings.unread(peer)
         close()
-    }
-
-    /// The client does not complete its lines, and others need the memory.
-    func endIncomplete() {
-        refuse(
-            AgentError(
-                .busy,
-                "Incomplete lines use too much of the agent's memory, and most of it is this process's: connect again and "
-                    + "send complete lines."))
     }
 
     // MARK: Closing

@@ -48,6 +48,7 @@ package struct AccessEvaluation {
         case .none: false
         case .named(let name): Self.any(sessions, name.text)
         case .any: effect == .deny
+        case .later: effect != .deny
         }
     }
 

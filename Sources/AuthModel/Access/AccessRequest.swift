@@ -8,6 +8,8 @@ package struct AccessRequest: Sendable, Hashable {
         case named(SessionName)
         /// Every session, or one that is known only later.
         case any
+        /// One that is known with the result, before that is returned. Then the rules decide again.
+        case later
 
         package var name: SessionName? { if case .named(let name) = self { name } else { nil } }
     }

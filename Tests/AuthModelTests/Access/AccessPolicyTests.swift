@@ -227,6 +227,9 @@ struct AccessPolicyTests {
         #expect(outcome(.deny, session) == "root.r" && outcome(.allow, session) == "default.token")
         token.target = .none
         #expect(outcome(.deny, session) == "default.token")
+        // It is decided again when the session is known.
+        token.target = .later
+        #expect(outcome(.deny, session) == "default.token" && outcome(.allow, session) == "root.r")
     }
 
     @Test("a call with an address needs to be allowed as a call of its endpoint and as api.request")
