@@ -50,7 +50,7 @@ struct ConfigurationReader: Sendable {
     func check() -> ExitStatus {
         var problems = read().problems
         do throws(ProfileProblems) {
-            _ = try PolicyFile.root(AccessDecision.rootFile)
+            _ = try PolicyFile.root(PolicyPaths.root)
         } catch {
             problems += error.problems
         }
@@ -67,21 +67,25 @@ struct ConfigurationReader: Sendable {
     /// Where the access rules are.
     func policySources(stateFolder: String?) -> PolicySources {
         typealias Problems = PolicySources.PolicyProblems
-        @Sendable func problems(_ failure: ProfileProblems) -> Problems {
-            Problems(failure.problems.map(\.description))
+        @Sendable func reading<Value>(
+            _ read: () throws(ProfileProblems) -> Value
+        ) throws(Problems) -> Value {
+            do throws(ProfileProblems) {
+                return try read()
+            } catch {
+                throw Problems(error.problems.map(\.description))
+            }
         }
-        let root = AccessDecision.rootFile
         return PolicySources(
-            rootPath: root, userPath: paths.policy, stateFolder: stateFolder,
-            readRoot: {
-                Result { () throws(ProfileProblems) in try PolicyFile.root(root) }.mapError(problems)
+            rootPath: PolicyPaths.root, userPath: paths.policy, stateFolder: stateFolder,
+            readRoot: { () throws(Problems) in
+                try reading { () throws(ProfileProblems) in try PolicyFile.root(PolicyPaths.root) }
             },
-            readUser: { path in
-                Result { () throws(ProfileProblems) in try PolicyFile.text(path) }.mapError(problems)
+            readUser: { path throws(Problems) in
+                try reading { () throws(ProfileProblems) in try PolicyFile.text(path) }
             },
-            parseUser: { text, path in
-                Result { () throws(ProfileProblems) in try PolicyReader.read(text, from: .user, file: path) }
-                    .mapError(problems)
+            parseUser: { text, path throws(Problems) in
+                try reading { () throws(ProfileProblems) in try PolicyReader.read(text, from: .user, file: path) }
             })
     }
 

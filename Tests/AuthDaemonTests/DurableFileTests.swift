@@ -108,6 +108,7 @@ struct DurableFileTests {
         let registry = SessionRegistry(context: context, storage: SessionStorage(store: MemoryStore()), seed: 1)
         let (log, readings) = (AgentLog(level: .critical), Readings())
         let policy = CurrentPeerPolicy(PeerPolicy(ownUserID: 1))
+        let access = AccessControl(changes: AccessChanges())
         let chosen = DefaultSessionSettings(
             board: context.board, folders: FolderRulesFile(beside: folder.path + "/socket", home: nil),
             logger: log.logger())
@@ -115,7 +116,8 @@ struct DurableFileTests {
             current: AgentConfiguration(settings: Settings(), catalog: ProfileCatalog()), read: { readings.next() },
             board: context.board, registry: registry, policy: policy, rules: StateBroadcast(ListenerRules()),
             accessRules: TestServer.policyRequests(
-                AccessControl(changes: AccessChanges()), folder: folder.path, audit: AuditLog(clock: BootClock())),
+                access, folder: folder.path, audit: AuditLog(clock: BootClock()),
+                readRoot: { readings.rootRules() }),
             accessChanges: AccessChanges(), signInLimit: SignInLimit(clock: BootClock()), openExtra: { _ in },
             chosen: chosen,
             showsNotices: StateBroadcast<Bool>(true), hooks: StateBroadcast<[Hook]>([]), log: log,
@@ -128,12 +130,20 @@ struct DurableFileTests {
             #expect(policy.now.allowedUserIDs == [UInt32(8 * round)])
             let rules = try String(contentsOfFile: folder.path + "/folders", encoding: .utf8)
             #expect(rules.contains("/place/\(8 * round)"))
+            #expect(access.policy.root.rules.map(\.name) == ["rule-\(8 * round)"])
         }
     }
 
     /// Each reading has its own number.
     private final class Readings: Sendable {
         private let count = Atomic<Int>(0)
+
+        /// Root's rules of the reading that was made last.
+        func rootRules() -> AccessPolicy.Rules {
+            var rules = AccessPolicy.Rules()
+            rules.rules = [AccessRule("rule-\(count.load(ordering: .relaxed))", from: .root, .allow)]
+            return rules
+        }
 
         func next() -> ConfigurationReading {
             let number = count.add(1, ordering: .relaxed).newValue

@@ -29,8 +29,8 @@ struct PolicyRequestsTests {
         _ policy: AccessPolicy = AccessPolicy(), applying rules: AccessPolicy.Rules = AccessPolicy.Rules()
     ) -> PolicyRequests {
         let sources = PolicySources(
-            rootPath: "/root-policy.toml", userPath: "/policy.toml", stateFolder: nil, readRoot: { .success(policy.root) },
-            readUser: { _ in .success("") }, parseUser: { _, _ in .success(rules) })
+            rootPath: "/root-policy.toml", userPath: "/policy.toml", stateFolder: nil, readRoot: { policy.root },
+            readUser: { _ in "" }, parseUser: { _, _ in rules })
         return PolicyRequests(
             AccessControl(policy, changes: AccessChanges()), from: sources, audit: AuditLog(clock: BootClock()))
     }

@@ -6,6 +6,8 @@ package import AuthWire
 
 /// Answers `policy.*`, and replaces rules.
 package struct PolicyRequests: Sendable {
+    private typealias Problems = PolicySources.PolicyProblems
+
     let access: AccessControl
     private let sources: PolicySources
     private let audit: AuditLog
@@ -18,11 +20,14 @@ package struct PolicyRequests: Sendable {
 
     // MARK: Root's rules
 
-    /// Reads root's file.
+    /// Reads root's file, on the caller's thread.
     /// - Throws: `validation` with each problem.
-    package func rootRules() async throws(AgentError) -> AccessPolicy.Rules {
-        try await onDisk { [sources] in sources.readRoot() }.mapError { AgentError.broken(sources.rootPath, $0.texts) }
-            .get()
+    package func rootRules() throws(AgentError) -> AccessPolicy.Rules {
+        do throws(Problems) {
+            return try sources.readRoot()
+        } catch {
+            throw .broken(sources.rootPath, error.texts)
+        }
     }
 
     /// - Returns: whether they differ from those before.
@@ -38,7 +43,11 @@ package struct PolicyRequests: Sendable {
 
     func show() async throws(AgentError) -> PolicyInfo {
         let (user, applied, root) = try await onDisk { [sources] in
-            (sources.userText(), sources.applied(), sources.readRoot())
+            (
+                Result { () throws(Problems) in try sources.userText() },
+                Result { () throws(Problems) in try sources.applied() },
+                Result { () throws(Problems) in try sources.readRoot() }
+            )
         }
         var problems: [String] = []
         if case .failure(let failure) = root { problems += failure.texts }
@@ -69,9 +78,11 @@ package struct PolicyRequests: Sendable {
 
     func replay(_ call: PolicyReplay) async throws(AgentError) -> PolicyReplayed {
         let file = sources.userPath ?? "policy.toml"
-        let new = try await onDisk { [sources] () -> PolicySources.Parsed in
-            let text = call.text.map(Result.success) ?? sources.userText()
-            return text.flatMap { sources.parseUser($0, call.text == nil ? file : "policy.toml") }
+        let new = try await onDisk { [sources] in
+            Result { () throws(Problems) in
+                guard let text = call.text else { return try sources.parseUser(sources.userText(), file) }
+                return try sources.parseUser(text, "policy.toml")
+            }
         }.mapError { AgentError.broken(file, $0.texts) }.get()
         let former = access.policy
         let later = AccessPolicy(root: former.root, user: new)
@@ -93,9 +104,15 @@ package struct PolicyRequests: Sendable {
     /// - Parameter caller: the client that applies the rules.
     func apply(_ call: PolicyApply, by caller: AccessFacts) async throws(AgentError) -> PolicyChange {
         let file = sources.userPath ?? "policy.toml"
-        let (user, former) = try await onDisk { [sources] in (sources.userText(), sources.applied()) }
-        let text = try user.mapError { AgentError.broken(file, $0.texts) }.get()
-        let rules = try sources.parseUser(text, file).mapError { AgentError.broken(file, $0.texts) }.get()
+        let (user, former) = try await onDisk { [sources] in
+            (
+                Result { () throws(Problems) in
+                    let text = try sources.userText()
+                    return (text: text, rules: try sources.parseUser(text, file))
+                }, Result { () throws(Problems) in try sources.applied() }
+            )
+        }
+        let (text, rules) = try user.mapError { AgentError.broken(file, $0.texts) }.get()
         // A copy that cannot be used is shown as empty.
         let formerText = (try? former.get().text) ?? ""
         let policy = access.policy

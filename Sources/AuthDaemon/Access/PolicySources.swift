@@ -6,7 +6,10 @@ import AuthWire
 ///
 /// Invariant: the user's file itself is never in use, only its applied copy.
 package struct PolicySources: Sendable {
-    package typealias Parsed = Result<AccessPolicy.Rules, PolicyProblems>
+    package typealias ReadRoot = @Sendable () throws(PolicyProblems) -> AccessPolicy.Rules
+    package typealias ReadUser = @Sendable (_ path: String) throws(PolicyProblems) -> String?
+    package typealias ParseUser =
+        @Sendable (_ text: String, _ file: String) throws(PolicyProblems) -> AccessPolicy.Rules
 
     /// Why a file cannot be used: one text for each problem.
     package struct PolicyProblems: Error, Sendable, Equatable {
@@ -21,15 +24,14 @@ package struct PolicySources: Sendable {
     /// `nil`: nothing can be applied.
     package let appliedPath: String?
     /// Reads root's rules. Without a file there are none.
-    let readRoot: @Sendable () -> Parsed
+    let readRoot: ReadRoot
     /// Reads the text of a file; `nil` if there is none.
-    let readUser: @Sendable (_ path: String) -> Result<String?, PolicyProblems>
-    let parseUser: @Sendable (_ text: String, _ file: String) -> Parsed
+    let readUser: ReadUser
+    let parseUser: ParseUser
 
     package init(
-        rootPath: String, userPath: String?, stateFolder: String?, readRoot: @escaping @Sendable () -> Parsed,
-        readUser: @escaping @Sendable (_ path: String) -> Result<String?, PolicyProblems>,
-        parseUser: @escaping @Sendable (_ text: String, _ file: String) -> Parsed
+        rootPath: String, userPath: String?, stateFolder: String?, readRoot: @escaping ReadRoot,
+        readUser: @escaping ReadUser, parseUser: @escaping ParseUser
     ) {
         (self.rootPath, self.userPath) = (rootPath, userPath)
         appliedPath = stateFolder.map { $0 + "/policy.toml" }
@@ -40,34 +42,31 @@ package struct PolicySources: Sendable {
     package func start() -> (policy: AccessPolicy, problems: [String]) {
         var policy = AccessPolicy()
         var problems: [String] = []
-        switch readRoot() {
-        case .success(let rules): policy.root = rules
-        case .failure(let failure):
+        do throws(PolicyProblems) {
+            policy.root = try readRoot()
+        } catch {
             policy.root = .broken(.root)
-            problems += failure.texts
+            problems += error.texts
         }
-        switch applied() {
-        case .success((_, let rules)): policy.user = rules
-        case .failure(let failure):
+        do throws(PolicyProblems) {
+            policy.user = try applied().rules
+        } catch {
             policy.user = .broken(.user)
-            problems += failure.texts
+            problems += error.texts
         }
         return (policy, problems)
     }
 
     /// The copy that was applied. It reads a file.
-    func applied() -> Result<(text: String, rules: AccessPolicy.Rules), PolicyProblems> {
-        guard let path = appliedPath else { return .success(("", AccessPolicy.Rules())) }
-        return readUser(path).flatMap { text in
-            guard let text else { return .success(("", AccessPolicy.Rules())) }
-            return parseUser(text, path).map { (text, $0) }
-        }
+    func applied() throws(PolicyProblems) -> (text: String, rules: AccessPolicy.Rules) {
+        guard let path = appliedPath, let text = try readUser(path) else { return ("", AccessPolicy.Rules()) }
+        return (text, try parseUser(text, path))
     }
 
     /// The text of the user's file; empty without one. It reads a file.
-    func userText() -> Result<String, PolicyProblems> {
-        guard let userPath else { return .success("") }
-        return readUser(userPath).map { $0 ?? "" }
+    func userText() throws(PolicyProblems) -> String {
+        guard let userPath else { return "" }
+        return try readUser(userPath) ?? ""
     }
 
     /// Makes this text the applied one. It writes a file.

@@ -88,9 +88,10 @@ package actor Reloader {
         // A reload that read later was applied first.
         guard found.reading > inEffect else { return MessageResult(message: MessageResult.unchanged) }
         inEffect = found.reading
+        // Before the first wait, like everything that a later reload could overtake.
+        _ = accessRules.use(root: found.rootRules)
         var changes = found.changes
         changes += await apply(found.configuration)
-        _ = accessRules.use(root: found.rootRules)
         for change in changes { logger.notice("Reloaded: \(change)") }
         if changes.isEmpty { logger.notice("Reloaded: nothing has changed.") }
         return Self.result(changes)
@@ -110,13 +111,16 @@ package actor Reloader {
     private func found() async throws(AgentError) -> Found {
         lastReading += 1
         let number = lastReading
-        guard let reading = await disk.run(read) else { throw .callerGone }
+        let work = { @Sendable [read, accessRules] in
+            (read(), Result { () throws(AgentError) in try accessRules.rootRules() })
+        }
+        guard let (reading, rootReading) = await disk.run(work) else { throw .callerGone }
         guard let new = reading.configuration, reading.problems.isEmpty else {
             throw AgentError(
                 .validation, "The settings or profiles are broken; everything stays as it was.",
                 details: reading.problems.map(\.description))
         }
-        let rootRules = try await accessRules.rootRules()
+        let rootRules = try rootReading.get()
         let otherRules = accessRules.differs(root: rootRules) ? ["root's access rules are different"] : []
         return Found(
             reading: number, configuration: new, rootRules: rootRules,

@@ -31,12 +31,9 @@ package struct AccessDecision: Sendable, Equatable {
 
     private var remedy: String {
         switch rule.source {
-        case .root: "An administrator can change it in \(Self.rootFile)."
+        case .root: "An administrator can change it in \(PolicyPaths.root)."
         case .user: "It is your own rule: change policy.toml, then run `authc policy apply`."
-        case .builtIn, .boundary: "A rule in \(Self.rootFile) can allow it."
+        case .builtIn, .boundary: "A rule in \(PolicyPaths.root) can allow it."
         }
     }
-
-    /// Root's rules.
-    package static let rootFile = "/etc/authd/policy.toml"
 }

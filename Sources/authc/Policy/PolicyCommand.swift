@@ -4,7 +4,7 @@ import AuthWire
 struct Policy: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show, test and apply the rules about who may use the agent.",
-        discussion: "The rules are in /etc/authd/policy.toml and in your policy.toml, see authd-policy(5).",
+        discussion: "The rules are in \(PolicyPaths.root) and in your policy.toml, see authd-policy(5).",
         subcommands: [Show.self, Test.self, Replay.self, Apply.self])
 
     struct Show: AgentCommand {

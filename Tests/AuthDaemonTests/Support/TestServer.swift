@@ -154,11 +154,13 @@ struct TestServer: Sendable {
     }
 
     /// Without files of rules.
-    static func policyRequests(_ access: AccessControl, folder: String, audit: AuditLog) -> PolicyRequests {
-        let none = AccessPolicy.Rules()
+    static func policyRequests(
+        _ access: AccessControl, folder: String, audit: AuditLog,
+        readRoot: @escaping @Sendable () -> AccessPolicy.Rules = { AccessPolicy.Rules() }
+    ) -> PolicyRequests {
         let sources = PolicySources(
-            rootPath: folder + "/root-policy.toml", userPath: nil, stateFolder: nil, readRoot: { .success(none) },
-            readUser: { _ in .success(nil) }, parseUser: { _, _ in .success(none) })
+            rootPath: folder + "/root-policy.toml", userPath: nil, stateFolder: nil, readRoot: readRoot,
+            readUser: { _ in nil }, parseUser: { _, _ in AccessPolicy.Rules() })
         return PolicyRequests(access, from: sources, audit: audit)
     }
 
