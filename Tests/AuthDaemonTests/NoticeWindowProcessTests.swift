@@ -1,5 +1,9 @@
+import AuthAgent
 import AuthConcurrency
+import AuthModel
+import AuthWire
 import Foundation
+import Logging
 import TestSupport
 import Testing
 
@@ -31,6 +35,22 @@ struct NoticeWindowProcessTests {
         #expect(lines[1].trimmingCharacters(in: .whitespaces) == lines[2])
         #expect(lines.contains("XDG_ACTIVATION_TOKEN=focus"))
         #expect(!lines.contains { $0.hasPrefix("NOTIFY_") || $0.hasPrefix("LISTEN_") || $0.hasPrefix("AUTHD_") })
+    }
+
+    @Test("while the agent is locked, every button opens its unlock")
+    func locked() async throws {
+        let context = AgentContext(
+            storeKind: .memory, transport: NoTransport(), clock: BootClock(), network: StillNetwork(),
+            catalog: ProfileCatalog(), publish: { _ in })
+        let registry = SessionRegistry(context: context, storage: SessionStorage(store: MemoryStore()), seed: 1)
+        let opener = NoticeOpener(
+            context: context, registry: registry, windows: WindowProgram(beside: nil, socket: "/s"),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        #expect(await opener.command(for: .sealed) == .openStore)
+        context.board.put(lock: LockStatus(isLocked: true))
+        #expect(await opener.command(for: .sealed)?.arguments == ["unlock"])
+        context.board.put(lock: LockStatus(isLocked: false))
+        #expect(await opener.command(for: .sealed) == .openStore)
     }
 
     @Test("its end by a signal, and a program that is not there")

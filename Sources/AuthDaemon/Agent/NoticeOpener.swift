@@ -52,7 +52,9 @@ struct NoticeOpener: Sendable {
         return .windowClosed(notice.subject, signedIn: false, failure)
     }
 
-    private func command(for notice: Notice) async -> SignInCommand? {
+    func command(for notice: Notice) async -> SignInCommand? {
+        // A locked agent refuses the other commands.
+        if context.board.isLocked { return .unlock }
         guard let name = notice.session else { return .openStore }
         if context.board.status(name)?.state != .signInRequired,
             let missing = context.board.missingScopes.first(where: { $0.session == name })

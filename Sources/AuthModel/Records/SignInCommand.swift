@@ -10,6 +10,9 @@ package struct SignInCommand: Sendable, Equatable {
     /// Opens a store that is sealed with a passphrase.
     package static let openStore = SignInCommand(arguments: ["store", "unlock"])
 
+    /// Unlocks the agent.
+    package static let unlock = SignInCommand(arguments: ["unlock"])
+
     package init(arguments: [String], usesBrowser: Bool = false) {
         self.arguments = arguments
         self.usesBrowser = usesBrowser
