@@ -17,7 +17,7 @@ struct AccessTargetTests {
         var params: JSONObject = [
             "provider": "shop", "access_token": "t", "method": "GET", "path": "/", "url": "https://a",
             "endpoint": "e", "fields": [:], "until": "active", "parcel_base64": "", "login": "l", "stream": "s",
-            "data": "", "accepted": "", "passphrase": "a passphrase", "text": "", "id": "i", "profile": "",
+            "offset": 0, "address": "a", "to": "memory", "passphrase": "a passphrase", "text": "",
         ]
         if let session { params["session"] = .string(session) }
         // A sign-in is to a provider or to a URL, and only some methods are about a provider.
@@ -25,6 +25,8 @@ struct AccessTargetTests {
         if Method.name.hasPrefix("password.") { params["provider"] = nil }
         if Method.name == SessionUse.name, session == nil { params["session"] = "other" }
         for key in more.keys { params[key] = more[key] }
+        let known = Set(Method.memberList.map(\.name))
+        for key in params.keys where !known.contains(key) { params[key] = nil }
         return try Method(params: .object(params))
     }
 

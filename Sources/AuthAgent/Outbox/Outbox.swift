@@ -28,14 +28,16 @@ package final class Outbox: Sendable {
         await runner.send(.stopping)
     }
 
-    /// Returns with the provider's answer, or when it is certain that the write waits.
+    /// Returns with the provider's answer, or when it is certain that the write waits. A lock of the agent ends the wait for the
+    /// answer, not the write.
     package func post(_ request: OutboxRequest) async throws(AgentError) -> APIResponse {
         let (entry, write) = try await performer.api.prepare(request)
         // A session that was just signed in is seen here at the latest.
         await performer.look(runner)
-        switch try await ask(.post(entry, write)) {
+        switch try await askUntilLocked(.post(entry, write)) {
         case .sent(let response): return response
-        case .refused(let error): throw error
+        // The outbox was not read yet, so the write is not in it.
+        case .refused(let error): throw error == .callerGone && performer.context.board.isLocked ? .agentLocked : error
         case .queued, .list: return APIResponse(status: 202, queued: entry.id)
         }
     }
@@ -62,6 +64,26 @@ package final class Outbox: Sendable {
         case .refused(let error): throw error
         case .sent, .queued: throw AgentError(.internal_, "A list was requested, and none was returned.")
         }
+    }
+
+    private func askUntilLocked(_ command: OutboxCommand) async throws(AgentError) -> OutboxReply {
+        let board = performer.context.board
+        let reply = await withTaskGroup(of: Result<OutboxReply, AgentError>?.self) { group in
+            group.addTask { () async -> Result<OutboxReply, AgentError>? in
+                await Result(of: try await self.ask(command))
+            }
+            group.addTask {
+                for await _ in board.changes() where board.isLocked { break }
+                return nil
+            }
+            for await reply in group {
+                // The lock: the machine then replies whether the write waits.
+                group.cancelAll()
+                if let reply { return reply }
+            }
+            return .failure(.callerGone)
+        }
+        return try reply.get()
     }
 
     /// The machine replies to a caller that was cancelled, too: it knows whether the write is in the store.

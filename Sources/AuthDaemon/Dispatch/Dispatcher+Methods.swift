@@ -147,9 +147,10 @@ extension Dispatcher {
     ) {
         on(Call.self) { call in
             guard call.streams, !call.queue else {
-                return .later(within: call.timeout) { _ async throws(AgentError) in
-                    .response(try await answer(call))
-                }
+                // A queued write is reported as queued, so that the client does not repeat it.
+                return .later(
+                    within: call.timeout, { _ async throws(AgentError) in .response(try await answer(call)) },
+                    endsAtLock: !call.queue)
             }
             return .open(
                 StreamOpening(
