@@ -207,6 +207,8 @@ let package = Package(
         // The agent.
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        // Landlock, and a process without Swift that identifies clients (Docs/decisions/confinement.md).
+        .target(name: "CSandbox"),
         // Not part of a library, so that no test runs with them by chance.
         .target(name: "CIdle"),
         .target(name: "CWipe"),
@@ -214,7 +216,7 @@ let package = Package(
             name: "AuthDaemon",
             dependencies: [
                 "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthSockets", "AuthWire",
-                "CSystemd",
+                "CSandbox", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -403,7 +405,7 @@ let package = Package(
             name: "AuthDaemonTests",
             dependencies: [
                 "AuthDaemon", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthOutbox", "AuthSealedFile",
-                "AuthSockets", "AuthWire", "TestSupport",
+                "AuthSockets", "AuthWire", "CSandbox", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -101,8 +101,8 @@ struct SandboxTests {
         #expect(try ProcText.read("/proc/self/none") == nil)
         #expect(try ProcText.read("/proc/self/uid_map") != nil)
         #expect(throws: ConfinedClient.failed(EISDIR)) { try ProcText.read("/proc/self/fd") }
-        #expect(throws: ConfinedClient.failed(ENOTDIR)) { try ProcText.inode("/proc/self/status/user") }
-        #expect(throws: ConfinedClient.failed(ENOTDIR)) { try ProcText.exists("/proc/self/status/root") }
+        #expect(throws: ConfinedClient.failed(ENOTDIR)) { try ProcText.userNamespace(of: "/proc/self/status") }
+        #expect(throws: ConfinedClient.failed(ENOTDIR)) { try ProcText.hasFlatpakInfo(in: "/proc/self/status") }
         #expect(throws: ConfinedClient.failed(EBADF)) { try ProcText.label(of: -1) }
         #expect(ConfinedClient.failed(EMFILE).text.contains("open files"))
         #expect(ProcText.hasOurNumbers())

@@ -85,7 +85,7 @@ struct TargetRules: Sendable {
             imports: standard.union([
                 "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel",
                 "AuthSockets",
-                "AuthWire", "CSystemd", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+                "AuthWire", "CSandbox", "CSystemd", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
                 "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
@@ -120,7 +120,7 @@ struct TargetRules: Sendable {
 
     /// The C targets.
     static let bridges: Set<String> = [
-        "CAuthClient", "CIdle", "CLinux", "CSQLite", "CSecret", "CStart", "CSystemd", "CTOML", "CWipe", "CYAML",
-        "authc-start",
+        "CAuthClient", "CIdle", "CLinux", "CSQLite", "CSandbox", "CSecret", "CStart", "CSystemd", "CTOML", "CWipe",
+        "CYAML", "authc-start",
     ]
 }

@@ -7,9 +7,6 @@ import Glibc
 /// The sockets' thread does that. So nothing is read that the client's file systems answer: those of a FUSE or network file
 /// system may never do so.
 extension CallerIdentity {
-    /// The kernel's own limit for a path.
-    private static let longestPath = 4096
-
     /// This identity with what can be read about its process. Parts that must not be read stay unknown.
     /// - Parameter end: its connection; `nil` if that is closed.
     /// - Returns: the folder of the process too, if its executable could be read there; `nil` if the process cannot be found or
@@ -40,7 +37,7 @@ extension CallerIdentity {
     /// Whether the process has become another program (execve(2)). One at the same path is not noticed, nor one that is not
     /// dumpable.
     func isOther(in folder: String) -> Bool {
-        guard let executable, let found = Self.executable(of: folder) else { return false }
+        guard let executable, let found = ProcessReader.executable(of: folder) else { return false }
         return found != executable
     }
 
@@ -55,18 +52,6 @@ extension CallerIdentity {
             loginSession = group.loginSession
             isGroupKnown = true
         }
-        executable = Self.executable(of: folder)
-    }
-
-    /// `nil` if it cannot be read, as for a process that is not dumpable.
-    ///
-    /// The kernel has the path in memory. The device and the inode would be attributes of the file, which its file system answers.
-    private static func executable(of folder: String) -> String? {
-        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: longestPath) { buffer in
-            guard let start = buffer.baseAddress else { return nil }
-            let count = unsafe readlink(folder + "/exe", start, buffer.count)
-            guard count > 0, count < buffer.count else { return nil }
-            return unsafe String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        }
+        executable = ProcessReader.executable(of: folder)
     }
 }

@@ -1,3 +1,4 @@
+import AuthFiles
 import CSystemd
 import Glibc
 
@@ -63,7 +64,7 @@ package struct ProcessFacts: Sendable, Equatable {
         var facts = ProcessFacts()
         facts.processNamespaces = try ProcText.read("/proc/self/status").flatMap(ProcText.processNamespaces(inText:))
         facts.userMap = try ProcText.read("/proc/self/uid_map")
-        facts.userNamespace = try ProcText.inode("/proc/self/ns/user")
+        facts.userNamespace = try ProcText.userNamespace(of: "/proc/self")
         return facts
     }
 
@@ -79,7 +80,7 @@ package struct ProcessFacts: Sendable, Equatable {
         let (folder, text) = try ProcText.folder(of: processID, process: process)
         let status = if let text { text } else { try ProcText.read(folder + "/status") }
         facts.processNamespaces = status.flatMap(ProcText.processNamespaces(inText:))
-        facts.userNamespace = try ProcText.inode(folder + "/ns/user")
+        facts.userNamespace = try ProcText.userNamespace(of: folder)
         if facts.userNamespace == nil || own.userNamespace == nil {
             facts.userMap = try ProcText.read(folder + "/uid_map")
         }
@@ -89,7 +90,7 @@ package struct ProcessFacts: Sendable, Equatable {
         if facts.label == nil {
             facts.cgroup = try ProcText.read(folder + "/cgroup")?.split(separator: "\n").last.map(String.init)
         }
-        facts.hasFlatpakInfo = try ProcText.exists(folder + "/root/.flatpak-info")
+        facts.hasFlatpakInfo = try ProcText.hasFlatpakInfo(in: folder)
         return facts
     }
 }
@@ -174,16 +175,22 @@ enum ProcText {
     }
 
     /// `nil`: unknown, as for a process that is not dumpable.
-    static func exists(_ path: String) throws(ConfinedClient) -> Bool? {
-        var found = stat()
-        if unsafe lstat(path, &found) == 0 { return true }
-        return errno == ENOENT ? false : try unknown(errno)
+    static func hasFlatpakInfo(in folder: String) throws(ConfinedClient) -> Bool? {
+        do throws(SystemFailure) {
+            try ProcessReader.findFlatpakInfo(in: folder)
+            return true
+        } catch {
+            return error.number == ENOENT ? false : try unknown(error.number)
+        }
     }
 
-    /// The inode that a link in `/proc/PID/ns` leads to; `nil`: unknown, as for a process that is not dumpable.
-    static func inode(_ path: String) throws(ConfinedClient) -> UInt64? {
-        var found = stat()
-        return unsafe stat(path, &found) == 0 ? UInt64(found.st_ino) : try unknown(errno)
+    /// The inode that the link `ns/user` of a process leads to; `nil`: unknown, as for a process that is not dumpable.
+    static func userNamespace(of folder: String) throws(ConfinedClient) -> UInt64? {
+        do throws(SystemFailure) {
+            return try ProcessReader.userNamespace(of: folder)
+        } catch {
+            return try unknown(error.number)
+        }
     }
 
     /// `nil` without a security module that labels sockets.

@@ -1,0 +1,44 @@
+// Landlock (landlock(7)), and a process that reads what a process in a Landlock domain may not. The numbers of linux/landlock.h
+// are repeated here: the headers of the system may be older than its kernel.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// The version of Landlock's interface, or -1 with errno set: ENOSYS or EOPNOTSUPP if the kernel has none.
+int sandbox_landlock_version(void);
+
+// What may be done with files, as bits (LANDLOCK_ACCESS_FS_*).
+enum sandbox_access {
+    SANDBOX_READ = 1,    // read files, list folders
+    SANDBOX_EXECUTE = 2, // start programs
+    SANDBOX_WRITE = 4,   // write, create and remove files and folders, and create sockets
+    SANDBOX_DEVICE = 8,  // read and write a file, but create none
+};
+
+// Makes a ruleset that handles every access that this version knows, and keeps signals in the domain. With `abstract`, connections
+// to abstract sockets of processes outside of it are refused, too (version 6). A descriptor, or -1 with errno set.
+int sandbox_landlock_create(int version, int abstract);
+
+// Allows this access (bits of sandbox_access) below a folder, or to a file. Returns 0, or -1 with errno set.
+int sandbox_landlock_allow(int ruleset, int version, const char *path, int access);
+
+// Restricts the calling thread, what it starts, and nothing else. Sets no_new_privs. Returns 0, or -1 with errno set.
+int sandbox_landlock_restrict(int ruleset);
+
+// The questions that the reader answers about the process with a number.
+enum sandbox_question {
+    SANDBOX_EXECUTABLE = 1,     // where /proc/PID/exe leads to
+    SANDBOX_USER_NAMESPACE = 2, // the inode of /proc/PID/ns/user
+    SANDBOX_FLATPAK_INFO = 3,   // whether /proc/PID/root/.flatpak-info exists
+};
+
+// Starts the reader: a child that answers questions at the other end of the socket (SOCK_SEQPACKET), and ends when that is
+// closed. It has no other descriptor, and may make only the system calls that it needs. Returns its ID, or -1 with errno set.
+// Call it while the process has one thread.
+pid_t sandbox_start_reader(int *socket);
+
+// Asks the reader about a process, and waits for at most two seconds. A question has another number than the one before, so that
+// a late answer is recognized. Returns 0, or -1 with errno set: what the reader found, or why it did not answer.
+int sandbox_ask(
+    int socket, uint32_t number, int question, pid_t process, uint64_t *inode, char *text, size_t room, size_t *length);

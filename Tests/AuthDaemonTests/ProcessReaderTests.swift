@@ -1,0 +1,68 @@
+import AuthFiles
+import CSandbox
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("The process that identifies clients", .timeLimit(.minutes(1)))
+struct ProcessReaderTests {
+    @Test("it reads about another process what the agent reads by itself without Landlock")
+    func answers() async throws {
+        let reader = try ProcessReader()
+        let child = try await Child(["cat"], environment: ["PATH": "/usr/bin:/bin"], input: .held)
+        // The child first runs another program.
+        let isCat = try await until(200) {
+            try reader.ask(SANDBOX_EXECUTABLE, about: child.pid).text.hasSuffix("/cat")
+        }
+        #expect(isCat)
+        let folder = "/proc/\(child.pid)"
+        #expect(try reader.ask(SANDBOX_EXECUTABLE, about: child.pid).text == ProcessReader.executable(of: folder))
+        #expect(
+            try reader.ask(SANDBOX_USER_NAMESPACE, about: child.pid).inode == ProcessReader.userNamespace(of: folder))
+        let missing = #expect(throws: SystemFailure.self) { try reader.ask(SANDBOX_FLATPAK_INFO, about: child.pid) }
+        #expect(missing?.number == ENOENT)
+        await child.end()
+        let ended = #expect(throws: SystemFailure.self) { try reader.ask(SANDBOX_EXECUTABLE, about: child.pid) }
+        #expect(ended?.number == ENOENT)
+        let unknown = #expect(throws: SystemFailure.self) { try reader.ask(sandbox_question(9), about: getpid()) }
+        #expect(unknown?.number == EINVAL)
+    }
+
+    @Test("many threads ask at once, and each gets its answer")
+    func threads() async throws {
+        let reader = try ProcessReader()
+        let own = try #require(ProcessReader.executable(of: "/proc/self"))
+        let parent = try reader.ask(SANDBOX_EXECUTABLE, about: getppid()).text
+        await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<200 {
+                let (process, expected) = number % 2 == 0 ? (getpid(), own) : (getppid(), parent)
+                group.addTask { (try? reader.ask(SANDBOX_EXECUTABLE, about: process).text) == expected }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+    }
+
+    @Test("it has one descriptor, cannot be dumped, ignores SIGTERM, and its end is an error for who asks")
+    func limits() throws {
+        let reader = try ProcessReader()
+        let folder = "/proc/\(reader.processID)"
+        kill(reader.processID, SIGTERM)
+        #expect(try reader.ask(SANDBOX_USER_NAMESPACE, about: reader.processID).inode > 0)
+        let status = try String(contentsOfFile: folder + "/status", encoding: .utf8)
+        #expect(status.contains("Name:\tauthd-reader\n") && status.contains("NoNewPrivs:\t1\n"))
+        #expect(status.contains("Seccomp:\t2\n"))
+        // Only root can list them.
+        if geteuid() == 0 {
+            #expect(try FolderEntries.names(in: folder + "/fd") == ["0"])
+        }
+        kill(reader.processID, SIGKILL)
+        let failure = #expect(throws: SystemFailure.self) {
+            // The signal may be on its way.
+            while true { _ = try reader.ask(SANDBOX_USER_NAMESPACE, about: reader.processID) }
+        }
+        #expect([EPIPE, ECONNRESET].contains(failure?.number ?? 0), "\(String(describing: failure))")
+    }
+}
