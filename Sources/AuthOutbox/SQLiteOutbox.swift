@@ -141,6 +141,8 @@ package actor SQLiteOutbox: OutboxStore {
             // In WAL mode this syncs the log at each commit, not only at checkpoints (sqlite.org/pragma.html).
             try database.run("PRAGMA synchronous = FULL")
             try database.run("PRAGMA secure_delete = ON")
+            // No files in /tmp: what they contain would stay there, and Landlock refuses them.
+            try database.run("PRAGMA temp_store = MEMORY")
             try database.run(
                 """
                 CREATE TABLE IF NOT EXISTS outbox (

@@ -24,10 +24,10 @@ import UnixSignals
 struct Composition: Sendable {
     let reader: ConfigurationReader
 
-    func run() async -> ExitStatus {
-        if reader.arguments.check { return reader.check() }
+    /// - Parameter claims: of ``claim()``, which the first thread has called while there was no other.
+    func run(_ claims: Result<Claims, StartRefusal>) async -> ExitStatus {
         do throws(StartRefusal) {
-            try await serve()
+            try await serve(claims.get())
             return .done
         } catch {
             let isBroken = error.status == .badConfiguration
@@ -37,54 +37,9 @@ struct Composition: Sendable {
         }
     }
 
-    // MARK: What the agent claims
-
-    private struct Claims {
-        let configuration: AgentConfiguration
-        let storeKind: StoreKind
-        /// `nil` if the environment has no home.
-        let stateFolder: String?
-        let locks: AgentLocks
-        let socket: SocketFile
-        let extra: ExtraSocket
-        /// Descriptors of the previous run.
-        let handedOver: [ListenDescriptors.Given]
-        let program: ProgramFile?
-    }
-
-    private func claim() throws(StartRefusal) -> Claims {
-        try RootGuard.check(userID: geteuid(), environment: Environment.value)
-        let program = ProgramFile.ofThisProcess()
-        ProcessGuard.harden()
-        // Before any thread is started: it changes the environment.
-        let received = try StartRefusal.wrapping { try ListenDescriptors.receive() }
-        let inherited = received.sockets[.api]
-        let configuration = try reader.configuration()
-        let stateFolder = StateFolder.path(environment: Environment.value)
-        let storeKind =
-            reader.arguments.store ?? configuration.settings.store
-            ?? stateFolder.flatMap { StateFile.selectedStore(in: $0).load() } ?? .secretService
-        let path = if let inherited { inherited.path } else { try reader.socketPath(configuration.settings) }
-        let locks = try AgentLocks(socket: path)
-        if storeKind == .secretService { try locks.claimKeyring() }
-        let socket =
-            if let inherited { inherited } else { try StartRefusal.wrapping { try SocketFile.bind(path: path) } }
-        let extra = ExtraSocket(inherited: received.sockets[.extra], beside: path)
-        // A program in a sandbox may have changed its folder, and must not keep authd from starting.
-        do throws(StartRefusal) {
-            try extra.listen(at: try reader.extraSocketPath(configuration.settings))
-        } catch {
-            AgentLog(level: .error).logger().error("The extra socket is not open: \(error.message)")
-        }
-        return Claims(
-            configuration: configuration, storeKind: storeKind, stateFolder: stateFolder, locks: locks, socket: socket,
-            extra: extra, handedOver: received.others, program: program)
-    }
-
     // MARK: Its threads
 
-    private func serve() async throws(StartRefusal) {
-        let claims = try claim()
+    private func serve(_ claims: Claims) async throws(StartRefusal) {
         defer {
             withExtendedLifetime(claims.locks) {
                 claims.extra.remove()
@@ -94,6 +49,7 @@ struct Composition: Sendable {
         let settings = claims.configuration.settings
         let log = AgentLog(level: reader.arguments.logLevel ?? settings.level ?? .info)
         let logger = log.logger()
+        claims.sandbox.report(to: logger)
         // Providers have a separate loop: unpacking a long response there delays no client.
         let executor = try StartRefusal.wrapping { try SocketExecutor() }
         let providerLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -285,7 +241,8 @@ struct Composition: Sendable {
                 try claims.extra.listen(at: try reader.extraSocketPath(settings))
             },
             chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, servesBus: servesBus,
-            lock: lockSettings, log: log,
+            lock: lockSettings,
+            sandbox: SandboxAdvice(rules: claims.sandbox.rules, extraSocket: reader.likelyExtraSocket), log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
         let profileCheck = ProfileCheckProcess()
         let trials = ProfileTrials(context: context)
@@ -314,7 +271,8 @@ struct Composition: Sendable {
                         if activity.isInMemoryOnly { throw .sessionsInMemory }
                         return true
                     }
-                }, program: claims.program), policy: accessRules, audit: audit, signInLimit: signInLimit)
+                }, program: claims.program, landlock: claims.sandbox.state),
+            policy: accessRules, audit: audit, signInLimit: signInLimit)
         let stop = ShutdownDeadline()
         let listener = Listener(
             socket: socket, extra: claims.extra, executor: executor, dispatcher: dispatcher, board: board,
@@ -344,7 +302,7 @@ struct Composition: Sendable {
         let watchdog = ServiceNotifier.watchdogInterval().map { interval in
             Watchdog(
                 executor: executor, interval: interval, notifier: notifier,
-                checks: [adapters.busAnswers, registry.answers], onBeat: { upgrade?.look() })
+                checks: [adapters.busAnswers, registry.answers, ProcessReader.answers], onBeat: { upgrade?.look() })
         }
         let services: [(any Service)?] = [
             watchdog,

@@ -9,7 +9,7 @@ import Logging
 struct ConfigurationReader: Sendable {
     let arguments: AgentArguments
 
-    private var paths: ConfigurationPaths {
+    var paths: ConfigurationPaths {
         ConfigurationPaths(file: arguments.config, environment: Environment.value)
     }
 
@@ -103,6 +103,17 @@ struct ConfigurationReader: Sendable {
         } catch {
             throw StartRefusal(.badConfiguration, error.message)
         }
+    }
+
+    /// The socket that the environment alone decides; `nil`: it has no folder for sockets.
+    var usualSocketPath: String? {
+        try? SocketPath.resolve(
+            environment: { $0 == "AUTHD_SOCKET" ? nil : Environment.value($0) }, userID: geteuid())
+    }
+
+    /// Where the extra socket is, or would be if the settings opened it.
+    func likelyExtraSocket(_ settings: Settings) -> String? {
+        arguments.extraSocket ?? usualSocketPath.map { ExtraSocket.path(settings.listenerRules, usual: $0) }
     }
 
     func socketPath(_ settings: Settings) throws(StartRefusal) -> String {

@@ -17,7 +17,7 @@ struct DiscoveryTests {
         (
             "string",
             [
-                "a", "", "active", "ready", "online", "memory", "done", "default", "whole", "sealed-file", "GET",
+                "a", "", "active", "ready", "online", "memory", "done", "off", "default", "whole", "sealed-file", "GET",
                 "https://a.example/",
             ]
         ),

@@ -69,7 +69,7 @@ extension BootedMachine {
             "busctl", "call", "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
             "Suspend", "b", "false")
         guard suspended.status == 0 else { throw Failure("no sleep: \(suspended.err)") }
-        guard try await waits(until: #"grep -q 'State:.*stopped' "/proc/$(pidof authd)/status""#) else {
+        guard try await waits(until: #"grep -q 'State:.*stopped' "/proc/$(pgrep -x authd)/status""#) else {
             throw Failure("the machine does not fall asleep")
         }
     }

@@ -28,6 +28,7 @@ package actor Reloader {
     private let hooks: StateBroadcast<[Hook]>
     private let servesBus: StateBroadcast<Bool>
     private let lock: StateBroadcast<LockSettings>
+    private let sandbox: SandboxAdvice
     private let log: AgentLog
     private let logger: Logger
     private let notifier: ServiceNotifier
@@ -47,7 +48,8 @@ package actor Reloader {
         openExtra: @escaping OpenExtra,
         chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, hooks: StateBroadcast<[Hook]>,
         servesBus: StateBroadcast<Bool> = StateBroadcast(nil),
-        lock: StateBroadcast<LockSettings> = StateBroadcast(nil), log: AgentLog, fixedLevel: Bool,
+        lock: StateBroadcast<LockSettings> = StateBroadcast(nil), sandbox: SandboxAdvice = SandboxAdvice(rules: nil),
+        log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         self.current = current
@@ -65,6 +67,7 @@ package actor Reloader {
         self.hooks = hooks
         self.servesBus = servesBus
         self.lock = lock
+        self.sandbox = sandbox
         self.log = log
         self.fixedLevel = fixedLevel
         self.notifier = notifier
@@ -118,13 +121,13 @@ package actor Reloader {
         guard let new = reading.configuration, reading.problems.isEmpty else {
             throw AgentError(
                 .validation, "The settings or profiles are broken; everything stays as it was.",
-                details: reading.problems.map(\.description))
+                details: reading.problems.map(\.description) + sandbox.reasons(for: reading.problems))
         }
         let rootRules = try rootReading.get()
         let otherRules = accessRules.differs(root: rootRules) ? ["root's access rules are different"] : []
         return Found(
             reading: number, configuration: new, rootRules: rootRules,
-            changes: ConfigurationChange.list(from: current, to: new) + otherRules)
+            changes: ConfigurationChange.list(from: current, to: new) + otherRules + sandbox.changes(for: new))
     }
 
     private static func result(_ changes: [String]) -> MessageResult {

@@ -29,12 +29,13 @@ package struct AgentServices: Sendable {
     private let started: Moment
     private let tokenRequests: TokenRequestStatistics
     private let program: ProgramFile?
+    private let landlock: LandlockState?
 
     /// - Parameter program: `nil` if it is not known.
     package init(
         clock: any SystemClock, counters: AgentCounters, tokenRequests: TokenRequestStatistics,
         checkProfile: @escaping CheckProfile, tryProfile: @escaping TryProfile, reload: @escaping Reload,
-        restart: @escaping Restart, program: ProgramFile?
+        restart: @escaping Restart, program: ProgramFile?, landlock: LandlockState? = nil
     ) {
         self.clock = clock
         self.counters = counters
@@ -44,6 +45,7 @@ package struct AgentServices: Sendable {
         self.reload = reload
         self.restart = restart
         self.program = program
+        self.landlock = landlock
         started = clock.now()
     }
 
@@ -53,7 +55,7 @@ package struct AgentServices: Sendable {
         AgentInfo(
             version: Release.version, protocolVersion: Release.protocolNumber, pid: getpid(),
             startedAt: started.wall.unixSeconds, store: store, features: Self.features,
-            restartPending: program?.replacement() != nil, lock: lock)
+            restartPending: program?.replacement() != nil, lock: lock, landlock: landlock)
     }
 
     func stats(board: StateBoard) -> AgentStats {

@@ -12,11 +12,13 @@ public struct AgentInfo: WireObject {
     public var restartPending = false
     /// `nil`: it is not locked.
     public var lock: LockStatus?
+    /// `nil`: an older agent.
+    public var landlock: LandlockState?
 
     public init(blank: Blank) {}
     public init(
         version: String, protocolVersion: Int, pid: Int32, startedAt: Double, store: StoreInfo, features: [String] = [],
-        restartPending: Bool = false, lock: LockStatus? = nil
+        restartPending: Bool = false, lock: LockStatus? = nil, landlock: LandlockState? = nil
     ) {
         self.version = version
         self.protocolVersion = protocolVersion
@@ -26,6 +28,7 @@ public struct AgentInfo: WireObject {
         self.features = features
         self.restartPending = restartPending
         self.lock = lock
+        self.landlock = landlock
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -37,6 +40,7 @@ public struct AgentInfo: WireObject {
         try visitor.written("features", &features, .strings)
         try visitor.optional("restart_pending", &restartPending, .bool, default: false)
         try visitor.optional("lock", &lock, .object)
+        try visitor.optional("landlock", &landlock, .word)
     }
 }
 

@@ -27,6 +27,24 @@ enum DoctorChecks {
         return .ok(.agent, who)
     }
 
+    /// Why the kernel does not limit the agent to its files; none if it does, or if the agent is too old to say.
+    static func files(_ info: AgentInfo) -> [Finding] {
+        let reason: String
+        switch info.landlock {
+        case nil, .on: return []
+        case .off: reason = "AUTHD_LANDLOCK is off"
+        case .noManager: reason = "hooks and terminals would be limited, too, because no service manager starts them"
+        case .unsupported: reason = "this kernel does not have Landlock"
+        case .failed:
+            return [
+                .warning(
+                    .agent, "authd is not limited to its files, because Landlock failed",
+                    hint: "`journalctl --user -u authd` has the reason")
+            ]
+        }
+        return [.note(.agent, "authd is not limited to its files: \(reason)")]
+    }
+
     /// - Parameter changes: the changes of a reload.
     static func settings(_ changes: MessageResult) -> Finding {
         guard let message = changes.message, message != MessageResult.unchanged else {

@@ -67,7 +67,8 @@ struct DoctorReport {
             let agent = try options.connect()
             let info = try agent.call(AgentInfoGet()).value
             self.info = info
-            findings += [DoctorChecks.agent(info), try settings(agent)]
+            findings += [DoctorChecks.agent(info)] + DoctorChecks.files(info)
+            findings.append(try settings(agent))
             findings += try rules(agent) + [DoctorChecks.store(info.store)]
             subject = .network
             let network = try agent.call(NetworkStatusGet()).value

@@ -1,0 +1,71 @@
+import AuthDaemon
+import AuthFiles
+import AuthModel
+import AuthSockets
+import AuthWire
+import Glibc
+import Logging
+
+/// What the agent claims before it has a second thread: settings, locks and sockets.
+struct Claims: Sendable {
+    let configuration: AgentConfiguration
+    let storeKind: StoreKind
+    /// `nil` if the environment has no home.
+    let stateFolder: String?
+    let locks: AgentLocks
+    let socket: SocketFile
+    let extra: ExtraSocket
+    /// Descriptors of the previous run.
+    let handedOver: [ListenDescriptors.Given]
+    let program: ProgramFile?
+    let sandbox: FileSandbox
+}
+
+extension Composition {
+    /// Must be called while the process has one thread: it changes the environment, and restricts the process to its files.
+    func claim() throws(StartRefusal) -> Claims {
+        try RootGuard.check(userID: geteuid(), environment: Environment.value)
+        let program = ProgramFile.ofThisProcess()
+        ProcessGuard.harden()
+        // Before there are secrets in memory, which a child would have a copy of.
+        var sandbox = try FileSandbox(environment: Environment.value)
+        let received = try StartRefusal.wrapping { try ListenDescriptors.receive() }
+        let inherited = received.sockets[.api]
+        let configuration = try reader.configuration()
+        let stateFolder = StateFolder.path(environment: Environment.value)
+        let storeKind =
+            reader.arguments.store ?? configuration.settings.store
+            ?? stateFolder.flatMap { StateFile.selectedStore(in: $0).load() } ?? .secretService
+        let path = if let inherited { inherited.path } else { try reader.socketPath(configuration.settings) }
+        let locks = try AgentLocks(socket: path)
+        if storeKind == .secretService { try locks.claimKeyring() }
+        let socket =
+            if let inherited { inherited } else { try StartRefusal.wrapping { try SocketFile.bind(path: path) } }
+        let extra = ExtraSocket(inherited: received.sockets[.extra], beside: path)
+        // A program in a sandbox may have changed its folder, and must not keep authd from starting.
+        do throws(StartRefusal) {
+            try extra.listen(at: try reader.extraSocketPath(configuration.settings))
+        } catch {
+            AgentLog(level: .error).logger().error("The extra socket is not open: \(error.message)")
+        }
+        if sandbox.state == .on {
+            sandbox.restrict(to: fileRules(configuration, stateFolder: stateFolder, socket: path, program: program))
+        }
+        return Claims(
+            configuration: configuration, storeKind: storeKind, stateFolder: stateFolder, locks: locks, socket: socket,
+            extra: extra, handedOver: received.others, program: program, sandbox: sandbox)
+    }
+
+    private func fileRules(
+        _ configuration: AgentConfiguration, stateFolder: String?, socket: String, program: ProgramFile?
+    ) -> FileRules {
+        // The lock of the keyring is beside the usual socket.
+        let usual = reader.usualSocketPath
+        return FileRules(
+            FileRules.Places(
+                configuration, read: reader.paths, program: program?.path, stateFolder: stateFolder,
+                sockets: [socket] + [usual].compactMap(\.self),
+                extraSocket: reader.likelyExtraSocket(configuration.settings),
+                environment: Environment.value))
+    }
+}
