@@ -78,6 +78,8 @@ DESKTOP_FOLDER := $(DESTDIR)$(PREFIX)/share/applications
 ICON_FOLDER := $(DESTDIR)$(PREFIX)/share/icons/hicolor/scalable/apps
 METAINFO_FOLDER := $(DESTDIR)$(PREFIX)/share/metainfo
 BUS_SERVICE := $(DESTDIR)$(PREFIX)/share/dbus-1/services/org.authd.service
+# polkit reads this folder, and before version 126 no other one: with another PREFIX, copy the file there.
+POLKIT_ACTIONS := $(DESTDIR)$(PREFIX)/share/polkit-1/actions/org.authd.policy
 # Where each shell looks for them by itself.
 BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
@@ -243,6 +245,7 @@ install:
 	$(INSTALL) -d $(CATALOG_FOLDER)
 	$(INSTALL) -m 644 $(CATALOGS) $(CATALOG_FOLDER)/
 	$(INSTALL) -D -m 644 Sources/Packaging/dbus/org.authd.service $(BUS_SERVICE)
+	$(INSTALL) -D -m 644 Sources/Packaging/polkit/org.authd.policy $(POLKIT_ACTIONS)
 	$(INSTALL) -D -m 644 -t $(DESKTOP_FOLDER) $(DESKTOP).desktop
 	$(INSTALL) -D -m 644 -t $(ICON_FOLDER) $(DESKTOP).svg
 	$(INSTALL) -D -m 644 -t $(METAINFO_FOLDER) $(DESKTOP).metainfo.xml
@@ -276,7 +279,7 @@ uninstall:
 	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
 	rm -f $(DESKTOP_FOLDER)/$(notdir $(DESKTOP)).desktop $(ICON_FOLDER)/$(notdir $(DESKTOP)).svg \
 	    $(METAINFO_FOLDER)/$(notdir $(DESKTOP)).metainfo.xml
-	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS))) $(BUS_SERVICE)
+	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS))) $(BUS_SERVICE) $(POLKIT_ACTIONS)
 	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5))) \
 	    $(addprefix $(MAN)/man7/,$(notdir $(MAN7)))
 	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(addprefix $(DOC)/,$(PAGES)) $(DOC)/README.md $(DOC)/authd.toml.sample

@@ -16,6 +16,9 @@ public struct AgentError: Error, Sendable, Equatable {
     /// One reason each.
     public var details: [String]
 
+    /// The cause if polkit has no agent that could ask the user. A client may start one, and try again.
+    public static let noPresenceAgentCause = "presence_no_agent"
+
     /// The code of every error that JSON-RPC does not define.
     public static let agentCode = -32000
 

@@ -8,8 +8,10 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -20,8 +22,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-// Declared by spawn.h for programs built with _GNU_SOURCE only.
+// Declared by spawn.h and unistd.h for programs built with _GNU_SOURCE only.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+int pipe2(int ends[2], int flags);
 
 // PR_SET_NAME(2const): the name that ps(1) shows.
 static inline int linux_name_process(const char *name) { return prctl(PR_SET_NAME, name, 0L, 0L, 0L); }
@@ -63,6 +66,29 @@ static inline int linux_pass_credentials(int fd) {
 static inline void linux_refuse_descriptors(int fd) {
     const int pass_rights = 83, off = 0;
     (void)setsockopt(fd, SOL_SOCKET, pass_rights, &off, sizeof off);
+}
+
+// Starts polkit's agent for terminals for this process (pkttyagent(1)). It ends with this process. *ready reports end of file when
+// the agent is registered or has ended. Returns its process ID, or -1.
+static inline pid_t linux_start_text_agent(int *ready) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        char process[16], descriptor[16];
+        snprintf(process, sizeof process, "%d", (int)parent);
+        snprintf(descriptor, sizeof descriptor, "%d", ends[1]);
+        if (prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent && fcntl(ends[1], F_SETFD, 0) == 0)
+            execlp("pkttyagent", "pkttyagent", "--process", process, "--notify-fd", descriptor, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return -1;
+    }
+    *ready = ends[0];
+    return child;
 }
 
 // Finds the owner of the TCP socket with these two ends (sock_diag(7)); ports in the order of this machine. Returns 0, or an errno:

@@ -34,6 +34,10 @@ package final class BusVariant {
         self.init(taking: g_variant_new_uint32(uint32))
     }
 
+    package convenience init(uint64: UInt64) {
+        self.init(taking: g_variant_new_uint64(guint64(uint64)))
+    }
+
     package convenience init(int32: Int32) {
         self.init(taking: g_variant_new_int32(int32))
     }

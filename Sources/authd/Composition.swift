@@ -105,6 +105,7 @@ struct Composition: Sendable {
         let sleep: SystemSleepWatch
         let loginSessions: SystemLoginSessions
         let lock: LockFiles?
+        let presence: PolkitPresence
         let desktop: DesktopNotifier
         let signIn: SignInDependencies
         /// Whether the thread of GLib works, and the one of the pool that asks it.
@@ -172,6 +173,7 @@ struct Composition: Sendable {
             sleep: SystemSleepWatch(on: bus, systemBus: systemBus),
             loginSessions: SystemLoginSessions(on: bus, systemBus: systemBus),
             lock: claims.stateFolder.map { LockFiles(in: $0) },
+            presence: PolkitPresence(on: bus, systemBus: systemBus),
             desktop: DesktopNotifier(on: bus, address: sessionBus),
             signIn: SignInDependencies(
                 cryptography: SystemCryptography(), redirects: LoopbackRedirects(loop: loop), keys: store,
@@ -190,6 +192,7 @@ struct Composition: Sendable {
         let (publisher, cache) = (EventPublisher(), ResponseCache(limit: settings.apiCacheBytes))
         let (hooks, servesBus) = (StateBroadcast<[Hook]>(settings.hooks), StateBroadcast<Bool>(settings.dbus))
         let lockSettings = StateBroadcast<LockSettings>(settings.lock)
+        let presenceSettings = StateBroadcast<PresenceSettings>(settings.presence)
         let hookFeed = HookFeed(hooks: hooks)
         let context = AgentContext(
             storeKind: adapters.store.kind, transport: transport, cryptography: adapters.signIn.cryptography,
@@ -218,7 +221,8 @@ struct Composition: Sendable {
         let (counters, audit) = (AgentCounters(), AuditLog(clock: clock))
         let accessChanges = AccessChanges()
         let policySources = reader.policySources(stateFolder: claims.stateFolder)
-        let (accessPolicy, policyProblems) = policySources.start()
+        var (accessPolicy, policyProblems) = policySources.start()
+        accessPolicy.presenceSessions = settings.presence.sessions
         for problem in policyProblems { logger.error("\(problem)") }
         if !policyProblems.isEmpty {
             logger.error(
@@ -241,17 +245,22 @@ struct Composition: Sendable {
                 try claims.extra.listen(at: try reader.extraSocketPath(settings))
             },
             chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, servesBus: servesBus,
-            lock: lockSettings,
+            lock: lockSettings, presence: presenceSettings,
             sandbox: SandboxAdvice(rules: claims.sandbox.rules, extraSocket: reader.likelyExtraSocket), log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
         let profileCheck = ProfileCheckProcess()
         let trials = ProfileTrials(context: context)
         let signIns = SignInService(
             context: context, registry: registry, loader: loader, dependencies: adapters.signIn)
+        let presence = PresenceService(context: context, check: adapters.presence)
         let lock = LockService(
             LockService.Dependencies(
                 context: context, registry: registry, storage: adapters.storage, signIns: signIns,
-                store: adapters.lock, endAccepted: publisher.endAcceptedRequests, log: { logger.notice("\($0)") }))
+                store: adapters.lock,
+                endAccepted: {
+                    await publisher.endAcceptedRequests()
+                    await presence.agentLocked()
+                }, log: { logger.notice("\($0)") }))
         let activity = AgentActivity(
             counters: counters, context: context, signIns: signIns,
             needsPassphrase: KeyFile.source(settings.sealedKey, environment: Environment.value).needsUser)
@@ -272,7 +281,7 @@ struct Composition: Sendable {
                         return true
                     }
                 }, program: claims.program, landlock: claims.sandbox.state),
-            policy: accessRules, audit: audit, signInLimit: signInLimit)
+            policy: accessRules, audit: audit, signInLimit: signInLimit, presence: presence)
         let stop = ShutdownDeadline()
         let listener = Listener(
             socket: socket, extra: claims.extra, executor: executor, dispatcher: dispatcher, board: board,
@@ -315,6 +324,7 @@ struct Composition: Sendable {
                     await lock.run(
                         settings: lockSettings, sleep: adapters.sleep, loginSessions: adapters.loginSessions)
                 }),
+            BackgroundService(name: "presence", work: { await presence.run(settings: presenceSettings) }),
             BackgroundService(name: "outbox", work: outbox.run),
             BackgroundService(name: "unfinished move", work: store.finishMove),
             StatusPublisher(

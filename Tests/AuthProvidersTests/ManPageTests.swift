@@ -71,6 +71,10 @@ struct ManPageTests {
         zzzzzzzzzzzz = 1
         [prompt]
         zzzzzzzzzzzz = 1
+        [presence]
+        zzzzzzzzzzzz = 1
+        [sessions.a]
+        zzzzzzzzzzzz = 1
         [providers.a]
         zzzzzzzzzzzz = 1
         [[folder]]
@@ -86,7 +90,7 @@ struct ManPageTests {
         "http": "[http]", "lock": "[lock]", "network": "[network]", "api": "[api]", "prompt": "[prompt]",
         "providers": "[providers.NAME]",
         "environments": "[providers.NAME.environments]", "folder": "[[folder]]", "hook": "[[hook]]",
-        "listener": "[listener.extra]",
+        "listener": "[listener.extra]", "presence": "[presence]", "sessions": "[sessions.NAME]",
     ]
 
     @Test("authd.toml(5) has every setting in its table's section, and no other")

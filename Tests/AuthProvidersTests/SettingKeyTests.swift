@@ -13,6 +13,7 @@ struct SettingKeyTests {
     private static func known() throws -> Set<String> {
         let tables = [
             "", "http", "lock", "network", "api", "prompt", "providers.NAME", "folder[N]", "hook[N]", "listener.extra",
+            "presence", "sessions.name",
         ]
         let text = tables.map { table in
             let header =
@@ -23,6 +24,7 @@ struct SettingKeyTests {
         var keys: Set<String> = []
         for problem in failure.problems where problem.key.hasSuffix(unknown) {
             let table = problem.key.dropLast(unknown.count).replacing("[0]", with: "[N]")
+                .replacing("sessions.name", with: "sessions.NAME")
             for key in try #require(problem.expected.components(separatedBy: "one of ").last).split(separator: ", ") {
                 keys.insert("\(table)\(key)")
             }
@@ -34,7 +36,7 @@ struct SettingKeyTests {
     func complete() throws {
         let tables: Set = [
             "http", "lock", "network", "api", "prompt", "providers", "providers.NAME.environments", "folder", "hook",
-            "listener",
+            "listener", "presence", "sessions",
         ]
         let keys = try Self.known().subtracting(tables).union(["providers.NAME.environments.NAME"])
         #expect(Set(SettingKey.all.map(\.name)) == keys)

@@ -13,7 +13,8 @@ enum Samples {
         let outbox = OutboxParams(session: session, id: "7")
         return [
             AgentInfoGet(), AgentPing(), AgentStatsGet(), AgentReload(check: true), AgentRestart(),
-            AgentLock(), AgentUnlock(passphrase: secret), AgentPassphrase(passphrase: secret, current: secret),
+            AgentLock(), AgentUnlock(passphrase: secret, presence: true),
+            AgentPassphrase(passphrase: secret, current: secret),
             RPCDiscover(), ProviderListGet(),
             ProviderShow(ProviderParams(provider: "shop")),
             ProviderCheckRun(text: "client_secret = \"\(secret)\"", file: "shop.toml"),

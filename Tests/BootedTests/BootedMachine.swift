@@ -147,11 +147,19 @@ final class BootedMachine: Sendable {
         "XDG_RUNTIME_DIR=/run/user/1000", "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus",
     ]
 
+    private static let environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"]
+    private var entry: [String] { ["nsenter", "-t", first, "-m", "-p", "-u", "-i", "-C", "--"] }
+
     func start(_ command: [String], input: String? = nil) async throws -> Child {
         try await Child(
-            ["nsenter", "-t", first, "-m", "-p", "-u", "-i", "-C", "--"] + command,
-            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"],
-            input: input.map(Child.Input.text) ?? .none)
+            entry + command, environment: Self.environment, input: input.map(Child.Input.text) ?? .none)
+    }
+
+    /// authc of the user on a terminal, which shows its exit status at the end. No argument needs quotes.
+    func terminal(_ arguments: String...) async throws -> Terminal {
+        let words = entry + Self.asAda + [command] + arguments
+        return try await Terminal(
+            words.joined(separator: " ") + "; echo \"status $?\"", environment: Self.environment)
     }
 
     func asRoot(_ command: String...) async throws -> Child.Output { try await asRoot(command) }

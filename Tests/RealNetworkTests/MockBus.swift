@@ -9,8 +9,15 @@ final class MockBus: Sendable {
         case logind = "org.freedesktop.login1"
         case networkmanager = "org.freedesktop.NetworkManager"
         case notifications = "org.freedesktop.Notifications"
+        case polkit = "org.freedesktop.PolicyKit1"
 
-        var template: String { self == .notifications ? "notification_daemon" : "\(self)" }
+        var template: String {
+            switch self {
+            case .notifications: "notification_daemon"
+            case .polkit: "polkitd"
+            default: "\(self)"
+            }
+        }
         /// The bus that it belongs to on a desktop.
         var kind: String { self == .notifications ? "--session" : "--system" }
     }
@@ -121,6 +128,41 @@ final class MockBus: Sendable {
             "/org/freedesktop/login1/session/\(name)", "--method", "org.freedesktop.login1.Session.SetLockedHint",
             "true",
         ])
+    }
+
+    // MARK: polkit
+
+    private static let authority = "/org/freedesktop/PolicyKit1/Authority"
+
+    /// How many checks polkit was asked for before this.
+    func checks() async throws -> Int {
+        let mark = "mark-\(UUID().uuidString)"
+        try await call("PolicyKit1", Self.authority, ".Mock.SimulateHangActions", "['\(mark)']")
+        _ = await asked.wait(for: mark)
+        return asked.text.components(separatedBy: " CheckAuthorization ").count - 1
+    }
+
+    /// Checks of these actions pass from now on; others are refused.
+    func allow(_ actions: String...) async throws {
+        let list = actions.map { "'\($0)'" }.joined(separator: ", ")
+        try await call("PolicyKit1", Self.authority, ".Mock.SetAllowed", "@as [\(list)]")
+    }
+
+    /// Nobody answers checks from now on.
+    func leaveChecksOpen() async throws {
+        try await call("PolicyKit1", Self.authority, ".Mock.SimulateHang", "true")
+        try await addToPolkit("CancelCheckAuthorization", "s", "", "")
+    }
+
+    /// As polkitd answers if no agent is registered.
+    func removeAgents() async throws {
+        try await addToPolkit("CheckAuthorization", "(sa{sv})sa{ss}us", "(bba{ss})", "ret = (False, True, {})")
+    }
+
+    private func addToPolkit(_ method: String, _ input: String, _ output: String, _ code: String) async throws {
+        try await call(
+            "PolicyKit1", Self.authority, ".Mock.AddMethod", "org.freedesktop.PolicyKit1.Authority", method, input,
+            output, code)
     }
 
     /// Like a user who clicks a notification.

@@ -69,6 +69,14 @@ package final class LockService: Sendable {
         return try await ask { .unlockRequested($0, passphrase) }
     }
 
+    /// - Parameter confirm: checks the user's presence; it throws if that fails.
+    package func unlock(confirming confirm: () async throws(AgentError) -> Void) async throws(AgentError) -> LockStatus
+    {
+        _ = try await ask { .presenceRequested($0) }
+        try await confirm()
+        return try await ask { .presenceConfirmed($0) }
+    }
+
     package func setPassphrase(_ params: AgentPassphrase) async throws(AgentError) -> LockStatus {
         let (new, current) = (Secret(params.passphrase), params.current.map { Secret($0) })
         return try await ask { .passphraseRequested($0, new: new, current: current) }
@@ -89,7 +97,7 @@ package final class LockService: Sendable {
     ) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
-                for await settings in settings.states() { await self.runner.send(.configured(settings)) }
+                for await settings in settings.states() { await self.configure(settings) }
             }
             group.addTask {
                 for await event in sleep.events() {
@@ -100,6 +108,8 @@ package final class LockService: Sendable {
         }
         await runner.close()
     }
+
+    package func configure(_ settings: LockSettings) async { await runner.send(.configured(settings)) }
 
     private func lockBeforeSleep(_ hold: SleepHold) async {
         let end = context.clock.now().boot + NetworkMonitor.longestHold

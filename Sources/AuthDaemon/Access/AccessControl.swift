@@ -47,6 +47,7 @@ package final class AccessControl: Sendable {
         var request = AccessRequest(method: TokenGet.name, access: TokenGet.access, target: .named(token.session))
         request.scopes = .all
         let decision = decision(about: request, by: caller)
+        // A request that needs a check of presence takes the other way, where it can wait.
         let made = PlainDecision(
             decision, about: token.number, generation: generation,
             program: decision.testsProgram ? caller.identity : nil)

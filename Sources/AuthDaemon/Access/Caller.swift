@@ -85,12 +85,13 @@ final class PlainDecision {
     /// ``LiveToken/number``
     let token: UInt64
     let decision: AccessDecision
+    /// The token must not be returned from memory.
     let isRefused: Bool
     /// The program that the decision is about, if a rule tests that.
     let program: CallerIdentity?
 
     init(_ decision: AccessDecision, about token: UInt64, generation: Int, program: CallerIdentity?) {
         (self.decision, self.token, self.generation, self.program) = (decision, token, generation, program)
-        isRefused = decision.isRefused
+        isRefused = decision.isRefused || decision.presence != nil
     }
 }

@@ -25,7 +25,7 @@ struct DecidedRequest: Sendable {
     func guarding(_ handling: RequestHandling) -> RequestHandling {
         guard isGuarded else { return handling }
         switch handling {
-        case .live(let token):
+        case .live(let token, _):
             guard let refusal = refusal(of: token.session) else { return handling }
             return .now(.failure(refusal))
         case .later(let limit, let work, let trail, let endsAtLock):

@@ -37,6 +37,11 @@ package struct PolicyRequests: Sendable {
         return true
     }
 
+    package func use(presenceSessions sessions: Set<SessionName>) {
+        guard access.policy.presenceSessions != sessions else { return }
+        access.change { $0.presenceSessions = sessions }
+    }
+
     package func differs(root rules: AccessPolicy.Rules) -> Bool { access.policy.root != rules }
 
     // MARK: Requests
@@ -85,7 +90,8 @@ package struct PolicyRequests: Sendable {
             }
         }.mapError { AgentError.broken(file, $0.texts) }.get()
         let former = access.policy
-        let later = AccessPolicy(root: former.root, user: new)
+        var later = former
+        later.user = new
         var compared = 0
         let differences: [PolicyDifference] = audit.entries.compactMap { entry in
             guard let caller = entry.caller, let request = AccessRequest(entry.request) else { return nil }
@@ -119,7 +125,8 @@ package struct PolicyRequests: Sendable {
         var change = PolicyChange(former: formerText, text: text, applied: false, locksOut: false)
         if case .failure = former { change.isBroken = true }
         if policy.user.isBroken { change.isBroken = true }
-        let later = AccessPolicy(root: policy.root, user: rules)
+        var later = policy
+        later.user = rules
         let needed = [
             AccessRequest(method: PolicyApply.name, access: PolicyApply.access),
             AccessRequest(method: AgentUnlock.name, access: AgentUnlock.access),

@@ -29,6 +29,7 @@ package actor Reloader {
     private let servesBus: StateBroadcast<Bool>
     private let lock: StateBroadcast<LockSettings>
     private let sandbox: SandboxAdvice
+    private let presence: StateBroadcast<PresenceSettings>
     private let log: AgentLog
     private let logger: Logger
     private let notifier: ServiceNotifier
@@ -48,8 +49,9 @@ package actor Reloader {
         openExtra: @escaping OpenExtra,
         chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, hooks: StateBroadcast<[Hook]>,
         servesBus: StateBroadcast<Bool> = StateBroadcast(nil),
-        lock: StateBroadcast<LockSettings> = StateBroadcast(nil), sandbox: SandboxAdvice = SandboxAdvice(rules: nil),
-        log: AgentLog, fixedLevel: Bool,
+        lock: StateBroadcast<LockSettings> = StateBroadcast(nil),
+        presence: StateBroadcast<PresenceSettings> = StateBroadcast(nil),
+        sandbox: SandboxAdvice = SandboxAdvice(rules: nil), log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         self.current = current
@@ -68,6 +70,7 @@ package actor Reloader {
         self.servesBus = servesBus
         self.lock = lock
         self.sandbox = sandbox
+        self.presence = presence
         self.log = log
         self.fixedLevel = fixedLevel
         self.notifier = notifier
@@ -153,6 +156,8 @@ package actor Reloader {
         hooks.set(new.settings.hooks)
         servesBus.set(new.settings.dbus)
         lock.set(new.settings.lock)
+        presence.set(new.settings.presence)
+        accessRules.use(presenceSessions: new.settings.presence.sessions)
         if !fixedLevel, let level = new.settings.level { log.level = level }
         await chosen.apply(new.settings)
         await registry.reload(new.catalog)
@@ -195,6 +200,9 @@ enum ConfigurationChange {
             changes.append("the session bus is \(new.settings.dbus ? "served" : "no longer served")")
         }
         if old.settings.lock != new.settings.lock { changes.append("[lock] is different") }
+        if old.settings.presence != new.settings.presence {
+            changes.append("the sessions whose tokens need your presence, or [presence], are different")
+        }
         for (name, isChanged) in [
             ("store", old.settings.store != new.settings.store),
             ("sealed_key", old.settings.sealedKey != new.settings.sealedKey),

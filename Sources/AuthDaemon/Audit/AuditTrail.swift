@@ -38,7 +38,7 @@ struct AuditTrail: Sendable {
         case .now(let result):
             record(result.map(Payload.value))
             return handling
-        case .live(let token):
+        case .live(let token, _):
             record(request, token: token.token, .number(token.number))
             return handling
         case .later(let limit, let work, _, let endsAtLock):

@@ -89,10 +89,9 @@ extension Dispatcher {
 
     mutating func addTokens(_ sessions: SessionRequests) {
         on(TokenGet.self) { call in
-            if let token = sessions.liveToken(call) { return .live(token) }
-            return .later(within: call.timeout) { _ async throws(AgentError) in
-                .token(try await sessions.token(call))
-            }
+            let work: RequestTask.Work = { _ async throws(AgentError) in .token(try await sessions.token(call)) }
+            if let token = sessions.liveToken(call) { return .live(token, work) }
+            return .later(within: call.timeout, work)
         }
         later(TokenReject.self) { call async throws(AgentError) in try await sessions.reject(call) }
         later(TokenProof.self) { call async throws(AgentError) in try await sessions.proof(call) }
@@ -169,9 +168,19 @@ extension Dispatcher {
         }
     }
 
-    mutating func addLock(_ lock: LockService) {
+    mutating func addLock(_ lock: LockService, _ presence: PresenceService) {
         later(AgentLock.self) { _ async throws(AgentError) in try await lock.lock() }
-        later(AgentUnlock.self) { call async throws(AgentError) in try await lock.unlock(call) }
+        onCaller(AgentUnlock.self) { call, caller in
+            let subject = call.presence == true ? PresenceSubject(caller.identity(for: .program)) : nil
+            return .later(within: nil) { _ async throws(AgentError) in
+                guard call.presence == true else { return .value(try await lock.unlock(call).json) }
+                let status = try await lock.unlock { () async throws(AgentError) in
+                    guard let subject else { throw .presenceOfUnknownProgram }
+                    try await presence.confirm(PresenceQuestion(.unlock, of: subject))
+                }
+                return .value(status.json)
+            }
+        }
         later(AgentPassphrase.self) { call async throws(AgentError) in try await lock.setPassphrase(call) }
     }
 

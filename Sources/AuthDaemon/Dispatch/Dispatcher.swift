@@ -9,6 +9,8 @@ package struct Dispatcher: Sendable {
     let audit: AuditLog
     let access: AccessControl
     private let signInLimit: SignInLimit
+    private let sessions: SessionRequests
+    private let presence: PresenceService
     private let providers: ProviderClient
     private let signIns: SignInService
     private var handlers: [String: any MethodHandler] = [:]
@@ -16,11 +18,11 @@ package struct Dispatcher: Sendable {
     package init(
         context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient, outbox: Outbox,
         store: StoreAdmin, lock: LockService, services: AgentServices, policy: PolicyRequests, audit: AuditLog,
-        signInLimit: SignInLimit
+        signInLimit: SignInLimit, presence: PresenceService
     ) {
         self.audit = audit
         access = policy.access
-        self.signInLimit = signInLimit
+        (self.signInLimit, self.sessions, self.presence) = (signInLimit, sessions, presence)
         board = context.board
         providers = context.providers
         self.signIns = signIns
@@ -31,7 +33,7 @@ package struct Dispatcher: Sendable {
         addTokens(sessions)
         addCalls(api, outbox)
         addStore(store)
-        addLock(lock)
+        addLock(lock, presence)
         addAudit(audit)
         addPolicy(policy)
     }
@@ -65,6 +67,11 @@ package struct Dispatcher: Sendable {
                 if handler.access != .status { board.recordUse() }
                 return access.policy.testsSessions ? made.request.target.name : nil
             })
+        if let decided,
+            let gate = PresenceGate(decided.request, decided.decision, by: caller, in: access, presence, sessions)
+        {
+            handling = gate.guarding(handling)
+        }
         if case .open(var opening) = handling {
             opening.session = decided?.request.target.name
             handling = .open(opening)

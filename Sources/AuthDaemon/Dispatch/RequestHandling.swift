@@ -7,8 +7,8 @@ enum RequestHandling {
     case now(Result<JSON, AgentError>)
     /// From memory, as JSON text.
     case rendered([UInt8])
-    /// From memory.
-    case live(LiveToken)
+    /// From memory, or with this work if something has to be waited for first.
+    case live(LiveToken, RequestTask.Work)
     /// With work that waits, within the caller's time limit; `nil`: within the usual one. It begins when the store has been read
     /// once. The trail records the result that is sent. A lock of the agent ends it.
     case later(within: Duration?, RequestTask.Work, AuditTrail? = nil, endsAtLock: Bool = true)

@@ -139,7 +139,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         switch answer {
         case .now(let result): deliver(result.map(Payload.value), to: place)
         case .rendered(let json): deliver(.success(.text(json)), to: place)
-        case .live(let token): deliver(.success(.text(token.json)), to: place, endsAtLock: true)
+        case .live(let token, _): deliver(.success(.text(token.json)), to: place, endsAtLock: true)
         case .later(let limit, let work, let trail, let endsAtLock):
             begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: place)
         case .open(let opening): open(opening, for: place)

@@ -21,6 +21,10 @@ extension AgentError {
     static let lockPassphraseNeeded = AgentError(
         .validation, "The passphrase of the lock is required.", cause: "passphrase")
 
+    static let noUnlockByPresence = AgentError(
+        .denied, "The settings do not let a check of presence unlock the agent: `presence` in [lock] does.",
+        cause: "no_unlock_by_presence")
+
     static let lockPassphraseTooShort = AgentError(
         .validation, "The passphrase of the lock must have \(SealRefusal.shortestPassphrase) bytes or more.",
         cause: "new_passphrase")

@@ -13,6 +13,10 @@ package enum LockEvent: Sendable {
     case idleTick(lastUse: BootInstant)
     case unlockRequested(CallerID, Secret?)
     case passphraseRequested(CallerID, new: Secret, current: Secret?)
+    /// Whether a check of presence may unlock the agent. The caller gets the status, or why it may not.
+    case presenceRequested(CallerID)
+    /// The user's presence was checked.
+    case presenceConfirmed(CallerID)
     case callerGone(CallerID)
 
     // Results of the machine's own actions.

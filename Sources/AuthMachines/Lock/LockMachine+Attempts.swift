@@ -91,13 +91,37 @@ extension LockMachine {
                 endAttempt(.failure(.agentLocked), &turn)
             }
         } else {
-            record.lock = nil
-            lastUse = turn.now.boot
             self.attempt = nil
-            waiting[attempt.caller] = version
-            turn.act(.publish(status(at: turn.now.wall)))
-            turn.act(.open)
+            endLock(for: attempt.caller, &turn)
         }
+        save(&turn)
+    }
+
+    /// - Parameter caller: gets the status when the version is written.
+    private mutating func endLock(for caller: CallerID, _ turn: inout LockTurn) {
+        record.lock = nil
+        lastUse = turn.now.boot
+        waiting[caller] = version
+        turn.act(.publish(status(at: turn.now.wall)))
+        turn.act(.open)
+    }
+
+    // MARK: Presence
+
+    private var presenceRefusal: AgentError? {
+        if record.lock == nil { return .notLocked }
+        return settings.presence ? nil : .noUnlockByPresence
+    }
+
+    func presenceRequested(_ caller: CallerID, _ turn: inout LockTurn) {
+        reply(presenceRefusal.map(LockReply.failure), to: caller, &turn)
+    }
+
+    /// Wrong passphrases still count: whoever is there need not know it.
+    mutating func presenceConfirmed(_ caller: CallerID, _ turn: inout LockTurn) {
+        if let presenceRefusal { return turn.reply(.failure(presenceRefusal), to: caller) }
+        version += 1
+        endLock(for: caller, &turn)
         save(&turn)
     }
 

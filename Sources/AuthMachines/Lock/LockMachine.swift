@@ -16,7 +16,7 @@ package struct LockMachine: Machine {
 
     var record: LockRecord
     var hasPassphrase: Bool
-    private var settings = LockSettings()
+    var settings = LockSettings()
     private var areSessionsLocked = false
     var lastUse: BootInstant
     /// The version of the record, and of the one that is on disk.
@@ -66,6 +66,8 @@ package struct LockMachine: Machine {
             if let idleEnd, idleEnd <= turn.now.boot { lock(.idle, for: nil, &turn) }
         case .unlockRequested(let caller, let passphrase): unlock(caller, passphrase, &turn)
         case .passphraseRequested(let caller, let new, let current): setPassphrase(caller, new, current, &turn)
+        case .presenceRequested(let caller): presenceRequested(caller, &turn)
+        case .presenceConfirmed(let caller): presenceConfirmed(caller, &turn)
         case .callerGone(let caller): waiting[caller] = nil
         case .saved(let version, let result): saved(version, result, &turn)
         case .checked(let result): checked(result, &turn)
@@ -95,7 +97,7 @@ package struct LockMachine: Machine {
         if new.withLoginSessions, !former.withLoginSessions, areSessionsLocked {
             lock(.loginSessions, for: nil, &turn)
         }
-        guard new != LockSettings(), new != former, !hasPassphrase else { return }
+        guard new.locksByItself, new != former, !hasPassphrase else { return }
         logMissingPassphrase(&turn)
     }
 

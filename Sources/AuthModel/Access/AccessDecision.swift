@@ -9,14 +9,20 @@ package struct AccessDecision: Sendable, Equatable {
     package let isEnforced: Bool
     /// The decision depends on the executable, so it may change when the process becomes another program.
     package let testsProgram: Bool
+    /// The check of the user's presence that the request needs.
+    package var presence: PresenceAction?
 
     package var isDenied: Bool { rule.effect == .deny || unknown != nil }
     package var isRefused: Bool { isDenied && isEnforced }
     /// For the audit log: `nil` if the rule allows the request.
-    package var enforced: Bool? { isDenied ? isEnforced : nil }
+    package var enforced: Bool? { isDenied || rule.effect == .presence ? isEnforced : nil }
 
     /// For `policy.replay`.
-    package var result: String { isRefused ? "denied" : isDenied ? "would_be_denied" : "allowed" }
+    package var result: String {
+        if isDenied { return isEnforced ? "denied" : "would_be_denied" }
+        if presence != nil { return "needs_presence" }
+        return rule.effect == .presence ? "would_need_presence" : "allowed"
+    }
 
     /// The error of a refusal. Its details begin with the rule.
     package func error(_ method: String) -> AgentError {

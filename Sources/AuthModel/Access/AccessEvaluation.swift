@@ -33,6 +33,8 @@ package struct AccessEvaluation {
 
     private func mismatch(of test: AccessRule.RequestTest, _ effect: AccessRule.Effect) -> String? {
         if let classes = test.classes, !classes.contains(request.access) { return "class" }
+        // It has no token, and is read all the time.
+        if effect == .presence, request.access == .status { return "class" }
         if let methods = test.methods, !Self.any(methods, request.method) { return "method" }
         if let sessions = test.sessions, !matches(sessions, effect) { return "session" }
         if let endpoints = test.endpoints, !(request.endpoint.map { Self.any(endpoints, $0) } ?? false) {
@@ -42,24 +44,24 @@ package struct AccessEvaluation {
         return nil
     }
 
-    /// A request that may be about any session is denied if one of them is, and allowed only if all are.
+    /// A request that may be about any session is denied, or needs a check, if one of them does, and is allowed only if all are.
     private func matches(_ sessions: [TextPattern], _ effect: AccessRule.Effect) -> Bool {
         switch request.target {
         case .none: false
         case .named(let name): Self.any(sessions, name.text)
-        case .any: effect == .deny
-        case .later: effect != .deny
+        case .any: effect != .allow
+        case .later: effect == .allow
         }
     }
 
-    /// One scope suffices for a denial, and all have to match for an allowance. A token without listed scopes has all that
+    /// One scope suffices for a denial or a check, and all have to match for an allowance. A token without listed scopes has all that
     /// the session has.
     private func matches(scopes: [TextPattern], _ effect: AccessRule.Effect) -> Bool {
         switch request.scopes {
         case .none: false
-        case .all: effect == .deny
+        case .all: effect != .allow
         case .listed(let listed):
-            effect == .deny
+            effect != .allow
                 ? listed.contains { Self.any(scopes, $0) }
                 : !listed.isEmpty && listed.allSatisfy { Self.any(scopes, $0) }
         }

@@ -1,4 +1,4 @@
-internal import AuthWire
+package import AuthWire
 
 /// The rules about requests: root's, the user's and the built-in ones.
 ///
@@ -39,6 +39,8 @@ package struct AccessPolicy: Sendable, Equatable {
 
     package var root = Rules()
     package var user = Rules()
+    /// Sessions that the settings mark: always in effect, whatever the rules say.
+    package var presenceSessions: Set<SessionName> = []
 
     package init(root: Rules = Rules(), user: Rules = Rules()) {
         (self.root, self.user) = (root, user)
@@ -59,10 +61,43 @@ package struct AccessPolicy: Sendable, Equatable {
         // Both must be allowed.
         guard let other = request.asPathRequest, !made.isRefused else { return made }
         let found = singleDecision(about: other, by: read, noting: note)
-        return found.isRefused || found.isDenied && !made.isDenied ? found : made
+        if found.isRefused || found.isDenied && !made.isDenied { return found }
+        return found.presence != nil && made.presence == nil ? found : made
     }
 
     private func singleDecision(
+        about request: AccessRequest, by read: @escaping AccessEvaluation.Read, noting note: Note?
+    ) -> AccessDecision {
+        var decision = decisionOfRules(about: request, by: read, noting: note)
+        let isRequired = decision.rule.effect == .presence && decision.isEnforced || isMarked(request)
+        if isRequired, !decision.isRefused {
+            decision.presence = PresenceAction(method: request.method, request.access)
+        }
+        return decision
+    }
+
+    /// Requests that release a token of their session, use it, or change where it is sent. Parts of a stream belong to the
+    /// request that opened it.
+    private static let releasing: Set<String> = [
+        TokenGet.name, TokenProof.name, APIRequest.name, APICall.name, UserGet.name, UserUpdate.name,
+        SessionExport.name, SessionTrust.name,
+    ]
+
+    /// Whether a request that names no session may need a check.
+    package var mayNeedPresence: Bool {
+        !presenceSessions.isEmpty || (root.rules + user.rules).contains { $0.effect == .presence }
+    }
+
+    private func isMarked(_ request: AccessRequest) -> Bool {
+        guard !presenceSessions.isEmpty, Self.releasing.contains(request.method) else { return false }
+        return switch request.target {
+        case .named(let session): presenceSessions.contains(session)
+        case .any: true
+        case .none, .later: false
+        }
+    }
+
+    private func decisionOfRules(
         about request: AccessRequest, by read: @escaping AccessEvaluation.Read, noting note: Note?
     ) -> AccessDecision {
         var evaluation = AccessEvaluation(request, by: read)
@@ -90,9 +125,12 @@ package struct AccessPolicy: Sendable, Equatable {
         }
         let granting = decision(base, isBroken: own != nil && root.isBroken)
         guard let narrowing else { return granting }
-        let denial = decision(narrowing, isBroken: user.isBroken)
-        guard denial.isDenied else { return granting }
-        return granting.isDenied && (granting.isEnforced || !denial.isEnforced) ? granting : denial
+        let narrowed = decision(narrowing, isBroken: user.isBroken)
+        guard narrowed.isDenied else {
+            // A check narrows, too.
+            return narrowed.rule.effect == .presence && !granting.isDenied ? narrowed : granting
+        }
+        return granting.isDenied && (granting.isEnforced || !narrowed.isEnforced) ? granting : narrowed
     }
 
     /// Whether a rule of a file may deny the status of a session to someone.
@@ -106,8 +144,10 @@ package struct AccessPolicy: Sendable, Equatable {
             }
     }
 
-    /// Whether a rule of a file tests which session a request is about.
-    package var testsSessions: Bool { (root.rules + user.rules).contains { $0.request.sessions != nil } }
+    /// Whether it matters which session a request is about.
+    package var testsSessions: Bool {
+        !presenceSessions.isEmpty || (root.rules + user.rules).contains { $0.request.sessions != nil }
+    }
 
     // MARK: Built-in rules
 
@@ -137,6 +177,9 @@ package struct AccessPolicy: Sendable, Equatable {
         var lock = AccessRule("lock", from: .builtIn, .allow)
         lock.request.methods = lockMethods
         isOwn(&lock.caller)
+        // Refresh tokens never leave the agent without presence.
+        var export = rule("export", .presence, [.admin], isOwn)
+        export.request.methods = [SessionExport.name].compactMap(TextPattern.init)
         return [
             lock,
             rule("status", .allow, [.status]),
@@ -152,6 +195,7 @@ package struct AccessPolicy: Sendable, Equatable {
             rule(
                 "no-terminal", .deny, [.account],
                 reason: "Signing in and out, and changes of an account, need a terminal."),
+            export,
             rule("admin", .allow, [.admin]) {
                 isOwn(&$0)
                 $0.terminal = true

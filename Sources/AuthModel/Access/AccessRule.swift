@@ -4,6 +4,8 @@ package import AuthWire
 package struct AccessRule: Sendable, Equatable {
     package enum Effect: String, Sendable, CaseIterable {
         case allow, deny
+        /// Allows a request of another class than `status` after a check of the user's presence.
+        case presence
     }
 
     /// Where a rule is from. The raw value begins its ID.

@@ -108,8 +108,15 @@ package struct LockSettings: Sendable, Equatable {
     /// Whether the agent locks when all login sessions of the user are locked.
     package var withLoginSessions = false
     package var beforeSleep = false
+    /// A check of the user's presence unlocks it, too. It locks nothing.
+    package var presence = false
 
-    package init(idle: Duration? = nil, withLoginSessions: Bool = false, beforeSleep: Bool = false) {
+    package init(
+        idle: Duration? = nil, withLoginSessions: Bool = false, beforeSleep: Bool = false, presence: Bool = false
+    ) {
         (self.idle, self.withLoginSessions, self.beforeSleep) = (idle, withLoginSessions, beforeSleep)
+        self.presence = presence
     }
+
+    package var locksByItself: Bool { idle != nil || withLoginSessions || beforeSleep }
 }

@@ -35,6 +35,7 @@ package struct Settings: Sendable, Equatable {
     /// Whether authd serves clients of the session bus.
     package var dbus = true
     package var lock = LockSettings()
+    package var presence = PresenceSettings()
 
     /// The address of the user's Client ID Metadata Document.
     package var clientDocument: String?

@@ -29,7 +29,7 @@ package enum SettingsReader {
         root.allow(
             "store", "sealed_key", "socket", "log_level", "allowed_user_ids", "default_session", "notifications",
             "dbus", "sign_ins_per_hour", "http", "api", "client_metadata_url", "network", "prompt", "providers",
-            "folder", "hook", "listener", "lock")
+            "folder", "hook", "listener", "lock", "presence", "sessions")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
@@ -47,6 +47,7 @@ package enum SettingsReader {
             if let extra = listener.section("extra") { settings.listenerRules = listenerRules(extra) }
         }
         if let lock = root.section("lock") { settings.lock = lockSettings(lock) }
+        settings.presence = presence(root)
         if let network = root.section("network") {
             network.allow("metered")
             settings.waitsIfMetered = network.word("metered", of: ["send", "wait"]) == "wait"
@@ -63,11 +64,11 @@ package enum SettingsReader {
     }
 
     private static func lockSettings(_ section: TOMLSection) -> LockSettings {
-        section.allow("idle_minutes", "with_login_sessions", "before_sleep")
+        section.allow("idle_minutes", "with_login_sessions", "before_sleep", "presence")
         return LockSettings(
             idle: section.integer("idle_minutes", in: idleMinutes).map { .seconds(60 * $0) },
             withLoginSessions: section.bool("with_login_sessions") ?? false,
-            beforeSleep: section.bool("before_sleep") ?? false)
+            beforeSleep: section.bool("before_sleep") ?? false, presence: section.bool("presence") ?? false)
     }
 
     /// `authc shell-init` reads the values.

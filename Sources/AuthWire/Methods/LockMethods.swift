@@ -9,16 +9,22 @@ public struct AgentLock: MethodWithoutParams {
 public struct AgentUnlock: AgentMethod, HoldsSecrets {
     public typealias Result = LockStatus
     public static let info = MethodInfo(
-        "agent.unlock", .admin, "Unlocks the agent with the lock's passphrase.", secrecy: .ownAgentOnly)
+        "agent.unlock", .admin, "Unlocks the agent with the lock's passphrase, or a check of the user's presence.",
+        secrecy: .ownAgentOnly)
 
     /// Secret. `nil`: the agent answers that it needs one.
     public var passphrase: String?
+    /// A check of the user's presence instead of the passphrase.
+    public var presence: Bool?
 
     public init(blank: Blank) {}
-    public init(passphrase: String? = nil) { self.passphrase = passphrase }
+    public init(passphrase: String? = nil, presence: Bool? = nil) {
+        (self.passphrase, self.presence) = (passphrase, presence)
+    }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.optional("passphrase", &passphrase, .string)
+        try visitor.optional("presence", &presence, .bool)
     }
 }
 

@@ -94,7 +94,22 @@ struct Unlock: AgentCommand {
     @Flag(help: "Read the passphrase from standard input.")
     var passphraseStdin = false
 
+    @Flag(help: "Have polkit check that you are there, instead of a passphrase. The settings must allow it.")
+    var presence = false
+
+    func validate() throws {
+        guard !presence || !passphraseStdin else {
+            throw ValidationError("--presence and --passphrase-stdin exclude each other.")
+        }
+    }
+
     func run(_ options: Options) throws(Failure) -> ExitStatus {
+        if presence {
+            let (_, json) = try options.connect().call(AgentUnlock(presence: true))
+            if options.json { return try Output.jsonResult(json) }
+            Output.note("The agent is unlocked.")
+            return .done
+        }
         let agent = try options.connect(beforeSecrets: true)
         let json = try StorePassphrase.perform(options, fromInput: passphraseStdin, of: "the lock") {
             passphrase throws(Failure) in

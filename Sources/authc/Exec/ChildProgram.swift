@@ -20,6 +20,7 @@ struct ChildProgram {
             let isThere = from == to ? fcntl(to, F_SETFD, 0) == 0 : dup2(from, to) == to
             guard isThere else { throw Self.noDescriptor(to) }
         }
+        TextAgent.end()
         var words = unsafe command.map { unsafe strdup($0) } + [nil]
         unsafe execvp(command[0], &words)
         throw failure(errno)

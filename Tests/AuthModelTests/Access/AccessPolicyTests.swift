@@ -58,7 +58,7 @@ struct AccessPolicyTests {
     @Test("without rules of files each class has a default, which is only recorded")
     func defaults() throws {
         let methods: [any AgentMethod.Type] = [
-            SessionListGet.self, TokenGet.self, APICall.self, LoginStart.self, SessionExport.self,
+            SessionListGet.self, TokenGet.self, APICall.self, LoginStart.self, SessionImport.self,
         ]
         var other = Self.terminal()
         other.isOwnUser = false
@@ -98,7 +98,7 @@ struct AccessPolicyTests {
         func allow(_ source: AccessRule.Source) -> AccessPolicy.Rules {
             Self.rules(Self.rule("exports", from: source, .allow) { $0.request.classes = [.admin] }, enforces: true)
         }
-        let export = try Self.request(SessionExport.self)
+        let export = try Self.request(SessionImport.self)
         #expect(!Self.decide(AccessPolicy(root: allow(.root)), export, by: Self.service()).isDenied)
         let user = Self.decide(AccessPolicy(user: allow(.user)), export, by: Self.service())
         #expect(user.isRefused && user.rule.id == "default.no-login-terminal")
@@ -339,6 +339,67 @@ struct AccessPolicyTests {
         let program = Self.rule("r", .deny) { $0.caller.executables = [Self.pattern("/usr/bin/curl")] }
         #expect(decide(AccessPolicy(root: Self.rules(program, program)), token).testsProgram)
         #expect(read.count { $0 == .program } == 1)
+    }
+
+    @Test("a rule for presence asks only if rules are enforced, in either list, and never about a status")
+    func presence() throws {
+        let token = try Self.request(TokenGet.self, "work")
+        func policy(_ source: AccessRule.Source, enforces: Bool, _ effect: AccessRule.Effect = .presence)
+            -> AccessPolicy
+        {
+            let rules = Self.rules(Self.rule("there", from: source, effect), enforces: enforces)
+            return source == .root ? AccessPolicy(root: rules) : AccessPolicy(user: rules)
+        }
+        for source in [AccessRule.Source.root, .user] {
+            let asked = Self.decide(policy(source, enforces: true), token, by: Self.service())
+            #expect(asked.presence == .release && !asked.isDenied && asked.enforced == true)
+            #expect(asked.result == "needs_presence")
+            let recorded = Self.decide(policy(source, enforces: false), token, by: Self.service())
+            #expect(recorded.presence == nil && recorded.enforced == false && recorded.result == "would_need_presence")
+            let status = Self.decide(
+                policy(source, enforces: true), try Self.request(SessionStatusGet.self, "work"), by: Self.service())
+            #expect(status.presence == nil && status.rule.id == "default.status")
+        }
+        // Either list may deny, and the user's allowance does not undo root's rule.
+        var both = policy(.root, enforces: true)
+        both.user.rules = [Self.rule("no", from: .user, .deny)]
+        #expect(Self.decide(both, token, by: Self.service()).isRefused)
+        both.user.rules = [Self.rule("yes", from: .user, .allow)]
+        #expect(Self.decide(both, token, by: Self.service()).presence == .release)
+        both = policy(.root, enforces: true, .deny)
+        both.user.rules = [Self.rule("there", from: .user, .presence)]
+        let denied = Self.decide(both, token, by: Self.service())
+        #expect(denied.isRefused && denied.presence == nil && denied.rule.id == "root.there")
+    }
+
+    @Test("an export needs presence where rules are enforced, and requests for a marked session everywhere")
+    func marked() throws {
+        let export = try Self.request(SessionExport.self)
+        var enforced = AccessPolicy()
+        enforced.root.enforces = true
+        let asked = Self.decide(enforced, export, by: Self.service())
+        #expect(asked.presence == .export && asked.rule.id == "default.export")
+        #expect(Self.decide(AccessPolicy(), export, by: Self.service()).presence == nil)
+
+        var policy = AccessPolicy()
+        policy.presenceSessions = [try SessionName("work")]
+        let table: [(any AgentMethod.Type, PresenceAction?)] = [
+            (TokenGet.self, .release), (TokenProof.self, .release), (APICall.self, .release),
+            (SessionExport.self, .export), (SessionTrust.self, .trust), (TokenReject.self, nil),
+            (SessionStatusGet.self, nil), (SessionLogout.self, nil), (SessionRefresh.self, nil),
+        ]
+        for (method, action) in table {
+            let request = try Self.request(method, "work")
+            #expect(Self.decide(policy, request, by: Self.service()).presence == action, "\(method)")
+            let other = try Self.request(method, "home")
+            #expect(Self.decide(policy, other, by: Self.service()).presence == nil, "\(method)")
+        }
+        var all = export
+        all.target = .any
+        #expect(Self.decide(policy, all, by: Self.service()).presence == .export)
+        // A denial that is only recorded does not end the mark.
+        policy.user = Self.rules(Self.rule("no", from: .user, .deny))
+        #expect(Self.decide(policy, try Self.request(TokenGet.self, "work"), by: Self.service()).presence == .release)
     }
 
     @Test("a pattern matches the whole text, and its stars any part of it")

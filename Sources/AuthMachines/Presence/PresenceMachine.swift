@@ -1,0 +1,190 @@
+package import AuthModel
+package import AuthWire
+
+package enum PresenceEvent: Sendable {
+    case configured(PresenceSettings)
+    case asked(CallerID, PresenceQuestion)
+    case callerGone(CallerID)
+    /// The agent was locked.
+    case locked
+    /// The result of the machine's own action.
+    case answered(UInt64, PresenceAnswer)
+    case wake
+}
+
+package enum PresenceMachineAction: Sendable, Equatable {
+    case ask(PresenceQuestion, UInt64)
+    case withdraw(UInt64)
+}
+
+package enum PresenceReply: Sendable, Equatable {
+    case passed
+    case failure(AgentError)
+}
+
+/// Decides when the user's presence is checked.
+///
+/// Invariants:
+/// 1. One check at a time. Requests with the same question share it.
+/// 2. A request passes only with the answer to its question, or with one that is remembered for the same program.
+/// 3. Three failures in five minutes pause checks for five minutes. What could not be asked is not a failure.
+package struct PresenceMachine: Machine {
+    package typealias PresenceTurn = Turn<PresenceMachineAction, PresenceReply>
+
+    /// For one check. A dialog that nobody answers ends then.
+    package static let longestCheck = Duration.seconds(60)
+    /// Questions that wait for the one that is asked. More would take the user an hour.
+    package static let mostWaiting = 16
+    /// Before a question is asked. `authc token` makes its request with the small program first, for a quarter of a second, and then
+    /// again with the full one; nobody sees a dialog of the first.
+    package static let usualDelay = Duration.milliseconds(600)
+    /// Remembered answers.
+    private static let mostRemembered = 128
+
+    private struct Check {
+        let question: PresenceQuestion
+        let number: UInt64
+        let end: BootInstant
+        /// Nobody waits for it, or it has taken too long.
+        var isWithdrawn = false
+    }
+
+    private struct Waiting {
+        let question: PresenceQuestion
+        let due: BootInstant
+    }
+
+    private let delay: Duration
+    private var settings = PresenceSettings()
+    private var current: Check?
+    /// In the order in which they came, without the current one.
+    private var waiting: [Waiting] = []
+    private var callers: [PresenceQuestion: [CallerID]] = [:]
+    private var remembered: [PresenceQuestion: BootInstant] = [:]
+    private var failures = RecentFailures()
+    private var lastNumber: UInt64 = 0
+
+    /// - Parameter delay: before a question is asked.
+    package init(delay: Duration = usualDelay) { self.delay = delay }
+
+    package static let wake = PresenceEvent.wake
+    package static func callerGone(_ caller: CallerID) -> PresenceEvent { .callerGone(caller) }
+
+    package mutating func handle(_ event: PresenceEvent, in turn: inout PresenceTurn) {
+        switch event {
+        case .configured(let new):
+            if new != settings { remembered = [:] }
+            settings = new
+        case .asked(let caller, let question): ask(question, for: caller, &turn)
+        case .callerGone(let caller): callerGone(caller, &turn)
+        case .locked: remembered = [:]
+        case .answered(let number, let answer):
+            if current?.number == number { answered(answer, &turn) }
+        case .wake:
+            if let current, current.end <= turn.now.boot { withdraw(&turn) }
+        }
+        askNext(&turn)
+        turn.wakeUp = current.map { $0.isWithdrawn ? nil : $0.end } ?? waiting.map(\.due).min()
+    }
+
+    private mutating func ask(_ question: PresenceQuestion, for caller: CallerID, _ turn: inout PresenceTurn) {
+        let now = turn.now.boot
+        if let end = remembered[question], now < end { return turn.reply(.passed, to: caller) }
+        if let pause = failures.pause(at: now) {
+            return turn.reply(.failure(.presencePaused(for: pause)), to: caller)
+        }
+        if callers[question] == nil {
+            guard waiting.count < Self.mostWaiting else {
+                return turn.reply(.failure(.tooManyPresenceChecks), to: caller)
+            }
+            waiting.append(Waiting(question: question, due: now + delay))
+        }
+        callers[question, default: []].append(caller)
+    }
+
+    private mutating func askNext(_ turn: inout PresenceTurn) {
+        guard current == nil, let next = waiting.firstIndex(where: { $0.due <= turn.now.boot }) else { return }
+        let question = waiting.remove(at: next).question
+        lastNumber += 1
+        current = Check(question: question, number: lastNumber, end: turn.now.boot + Self.longestCheck)
+        turn.act(.ask(question, lastNumber))
+    }
+
+    private mutating func callerGone(_ caller: CallerID, _ turn: inout PresenceTurn) {
+        for (question, list) in callers where list.contains(caller) {
+            let others = list.filter { $0 != caller }
+            guard others.isEmpty else { return callers[question] = others }
+            callers[question] = nil
+            waiting.removeAll { $0.question == question }
+            if current?.question == question { withdraw(&turn) }
+            return
+        }
+    }
+
+    /// A question that was not answered counts as refused: a program must not ask over and over.
+    private mutating func withdraw(_ turn: inout PresenceTurn) {
+        guard let check = current, !check.isWithdrawn else { return }
+        turn.act(.withdraw(check.number))
+        // The next question is asked when the dialog has gone.
+        current?.isWithdrawn = true
+        failures.record(at: turn.now.boot)
+        reply(.failure(failures.pause(at: turn.now.boot).map(AgentError.presencePaused) ?? .presenceUnanswered), &turn)
+        endIfPaused(&turn)
+    }
+
+    private mutating func answered(_ answer: PresenceAnswer, _ turn: inout PresenceTurn) {
+        guard let check = current else { return }
+        let now = turn.now.boot
+        defer { current = nil }
+        // An answer that came too late does not count, and its callers have their replies.
+        guard !check.isWithdrawn else { return }
+        switch answer {
+        case .passed:
+            failures = RecentFailures()
+            if let time = settings.remember, check.question.action == .release {
+                remembered = remembered.filter { now < $0.value }
+                if remembered.count < Self.mostRemembered { remembered[check.question] = now + time }
+            }
+            reply(.passed, &turn)
+        case .refused, .withdrawn:
+            failures.record(at: now)
+            reply(.failure(failures.pause(at: now).map(AgentError.presencePaused) ?? .presenceRefused), &turn)
+            endIfPaused(&turn)
+        case .noAgent: reply(.failure(.noPresenceAgent), &turn)
+        case .unavailable(let reason): reply(.failure(.presenceUnavailable(reason)), &turn)
+        }
+    }
+
+    /// To those who wait for the current question.
+    private mutating func reply(_ reply: PresenceReply, _ turn: inout PresenceTurn) {
+        guard let question = current?.question else { return }
+        for caller in callers.removeValue(forKey: question) ?? [] { turn.reply(reply, to: caller) }
+    }
+
+    private mutating func endIfPaused(_ turn: inout PresenceTurn) {
+        guard let pause = failures.pause(at: turn.now.boot) else { return }
+        for entry in waiting {
+            for caller in callers.removeValue(forKey: entry.question) ?? [] {
+                turn.reply(.failure(.presencePaused(for: pause)), to: caller)
+            }
+        }
+        waiting = []
+    }
+}
+
+/// Failures of the last minutes, in memory.
+struct RecentFailures: Sendable, Equatable {
+    private var dates: [BootInstant] = []
+
+    mutating func record(at now: BootInstant) {
+        dates = (dates + [now]).suffix(LockRecord.mostFailures)
+    }
+
+    /// How long nothing is asked from now on; `nil`: no pause.
+    func pause(at now: BootInstant) -> Duration? {
+        guard dates.count >= LockRecord.mostFailures, let first = dates.first, let last = dates.last,
+            last - first < LockRecord.window, now < last + LockRecord.window
+        else { return nil }
+        return last + LockRecord.window - now
+    }
+}
