@@ -134,7 +134,7 @@ enum Examples {
         "outbox flush": ["authc outbox flush", "authc outbox flush 12"],
         "outbox drop": ["authc outbox drop 12", "authc outbox drop --all -s work"],
         "lock": ["authc lock", "authc lock --set-passphrase"],
-        "unlock": ["authc unlock", "authc unlock --passphrase-stdin < FILE"],
+        "unlock": ["authc unlock", "authc unlock --presence"],
         "store": ["authc store unlock", "authc store migrate --to sealed-file"],
         "store unlock": ["authc store unlock", "authc store unlock --passphrase-stdin < FILE"],
         "store rekey": ["authc store rekey", "authc store rekey --key-file FILE"],
@@ -142,6 +142,7 @@ enum Examples {
         "export": ["authc export sessions.authd", "authc export - -s work -r age1example > work.age"],
         "import": ["authc import sessions.authd", "authc import work.age -i key.txt"],
         "trust": ["authc trust -s work", "authc trust -s work --yes"],
+        "approve": ["authc approve", "authc approve --minutes 60"],
         "policy": ["authc policy show", "authc policy test --as-unit backup.service token.get"],
         "policy show": ["authc policy show", "authc policy show --json"],
         "policy test": [

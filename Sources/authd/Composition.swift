@@ -106,6 +106,7 @@ struct Composition: Sendable {
         let loginSessions: SystemLoginSessions
         let lock: LockFiles?
         let presence: PolkitPresence
+        let consent: DesktopConsent
         let desktop: DesktopNotifier
         let signIn: SignInDependencies
         /// Whether the thread of GLib works, and the one of the pool that asks it.
@@ -174,6 +175,7 @@ struct Composition: Sendable {
             loginSessions: SystemLoginSessions(on: bus, systemBus: systemBus),
             lock: claims.stateFolder.map { LockFiles(in: $0) },
             presence: PolkitPresence(on: bus, systemBus: systemBus),
+            consent: DesktopConsent(on: bus, address: sessionBus),
             desktop: DesktopNotifier(on: bus, address: sessionBus),
             signIn: SignInDependencies(
                 cryptography: SystemCryptography(), redirects: LoopbackRedirects(loop: loop), keys: store,
@@ -253,6 +255,8 @@ struct Composition: Sendable {
         let signIns = SignInService(
             context: context, registry: registry, loader: loader, dependencies: adapters.signIn)
         let presence = PresenceService(context: context, check: adapters.presence)
+        let consent = ConsentService(
+            context: context, prompt: adapters.consent, log: { logger.notice("\($0)") })
         let lock = LockService(
             LockService.Dependencies(
                 context: context, registry: registry, storage: adapters.storage, signIns: signIns,
@@ -260,6 +264,7 @@ struct Composition: Sendable {
                 endAccepted: {
                     await publisher.endAcceptedRequests()
                     await presence.agentLocked()
+                    await consent.agentLocked()
                 }, log: { logger.notice("\($0)") }))
         let activity = AgentActivity(
             counters: counters, context: context, signIns: signIns,
@@ -281,7 +286,7 @@ struct Composition: Sendable {
                         return true
                     }
                 }, program: claims.program, landlock: claims.sandbox.state),
-            policy: accessRules, audit: audit, signInLimit: signInLimit, presence: presence)
+            policy: accessRules, audit: audit, signInLimit: signInLimit, presence: presence, consent: consent)
         let stop = ShutdownDeadline()
         let listener = Listener(
             socket: socket, extra: claims.extra, executor: executor, dispatcher: dispatcher, board: board,

@@ -6,7 +6,8 @@ import Testing
 struct HelpTests {
     private static let asking: Set = [
         "login", "register", "logout", "password set", "password change", "password request-reset", "password reset",
-        "trust", "lock", "unlock", "store unlock", "store rekey", "store migrate", "export", "import", "call",
+        "trust", "approve", "lock", "unlock", "store unlock", "store rekey", "store migrate", "export", "import",
+        "call",
         "provider add", "provider new", "config edit", "policy apply",
     ]
 

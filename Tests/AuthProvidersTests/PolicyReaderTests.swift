@@ -66,7 +66,7 @@ struct PolicyReaderTests {
         arguments: [
             ("enforce = \"yes\"", "1: enforce"), ("enforced = true", "enforce (is that meant?)"),
             ("[[rule]]\neffect = \"deny\"", "rule[0].name"), ("[[rule]]\nname = \"a\"", "rule[0].effect"),
-            ("[[rule]]\nname = \"a\"\neffect = \"ask\"", "3: rule[0].effect"),
+            ("[[rule]]\nname = \"a\"\neffect = \"may\"", "3: rule[0].effect"),
             ("[[rule]]\nname = \"A b\"\neffect = \"deny\"", "2: rule[0].name"),
             ("[[rule]]\nname = \"a\"\neffect = \"deny\"\nunits = \"x\"", "unit (is that meant?)"),
             ("[[rule]]\nname = \"a\"\neffect = \"deny\"\nunit = []", "4: rule[0].unit"),
@@ -111,7 +111,7 @@ struct PolicyReaderTests {
         #expect(page.tags["TOP LEVEL"] == ["enforce", "rule"])
         let defaults = (page.tags["BUILT-IN RULES"] ?? []).filter { $0.hasPrefix("default.") }
         #expect(defaults == AccessPolicy.defaults.map(\.id))
-        #expect(page.examples.count == 2)
+        #expect(page.examples.count == 3)
         for example in page.examples {
             #expect(try !PolicyReader.read(example, from: .user, file: "example").rules.isEmpty)
         }

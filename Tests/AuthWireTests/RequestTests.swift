@@ -38,7 +38,8 @@ struct RequestTests {
             "user.update": ["fields": [:]], "api.request": ["method": "GET", "path": "/"],
             "api.call": ["endpoint": "e"], "api.write": ["stream": "s", "offset": 0], "api.read": ["stream": "s"],
             "api.close": ["stream": "s"], "store.migrate": ["to": "sealed-file"],
-            "session.import": ["parcel_base64": ""], "policy.test": ["method": "token.get"],
+            "session.import": ["parcel_base64": ""], "consent.answer": ["question": 0, "allowed": false],
+            "policy.test": ["method": "token.get"],
         ]
         let params = required[name]
         let request = try read(name, params)

@@ -64,6 +64,7 @@ enum Samples {
             SessionImport(bytes: [1, 2, 3], passphrase: secret),
             SessionTrust(session: session, origins: ["https://api.example"]),
             AuditListGet(after: 7, limit: 20),
+            ConsentListGet(), ConsentAnswerCall(question: 7, allowed: true, minutes: 60),
             PolicyShow(), policyTest(session), PolicyReplay(text: "enforce = true"),
             PolicyApply(accepted: "enforce = true"),
         ]

@@ -183,6 +183,15 @@ final class NetworkLab: Sendable {
         _ = try folder.write(settings, to: "config/authd/authd.toml")
     }
 
+    /// Has the agent use these rules of the user.
+    func applyRules(_ rules: String) async throws {
+        _ = try folder.write(rules, to: "config/authd/policy.toml")
+        let client = try RawClient(socket)
+        guard try client.ask("policy.apply", ["accepted": .string(rules)])["result"]?["applied"] == true else {
+            throw Failure("the rules are not in use")
+        }
+    }
+
     /// Another provider, for the next reload.
     func addProvider(_ name: String, at url: String) throws {
         _ = try folder.write(Self.profile(name, at: url), to: Self.file(name))

@@ -92,6 +92,6 @@ final class PlainDecision {
 
     init(_ decision: AccessDecision, about token: UInt64, generation: Int, program: CallerIdentity?) {
         (self.decision, self.token, self.generation, self.program) = (decision, token, generation, program)
-        isRefused = decision.isRefused || decision.presence != nil
+        isRefused = decision.isRefused || decision.check != nil
     }
 }

@@ -76,6 +76,6 @@ extension AuditedRequest {
 extension AccessDecision {
     /// Whether the audit log has the decision for any method. Requests that only read what the agent keeps would fill it.
     func isRecorded(_ method: String) -> Bool {
-        isRefused || presence != nil || enforced != nil && !AuditedRequest.readers.contains(method)
+        isRefused || check != nil || enforced != nil && !AuditedRequest.readers.contains(method)
     }
 }

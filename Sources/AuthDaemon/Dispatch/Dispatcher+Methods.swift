@@ -184,6 +184,20 @@ extension Dispatcher {
         later(AgentPassphrase.self) { call async throws(AgentError) in try await lock.setPassphrase(call) }
     }
 
+    mutating func addConsent(_ consent: ConsentService) {
+        later(ConsentListGet.self) { _ async throws(AgentError) in try await consent.list() }
+        onCaller(ConsentAnswerCall.self) { [access] call, caller throws(AgentError) in
+            let facts = access.facts(of: caller, for: .program)
+            guard case .text = facts.terminal, case .text = facts.loginSession,
+                let subject = PresenceSubject(caller.identity(for: .program))
+            else { throw .noLoginTerminal }
+            return .later(within: nil) { _ async throws(AgentError) in
+                try await consent.answer(call, by: subject)
+                return .value(Nothing().json)
+            }
+        }
+    }
+
     mutating func addPolicy(_ policy: PolicyRequests) {
         later(PolicyShow.self) { _ async throws(AgentError) in try await policy.show() }
         onCaller(PolicyTest.self) { [board] call, caller throws(AgentError) in

@@ -9,8 +9,7 @@ package struct Dispatcher: Sendable {
     let audit: AuditLog
     let access: AccessControl
     private let signInLimit: SignInLimit
-    private let sessions: SessionRequests
-    private let presence: PresenceService
+    private let users: UserGate.Services
     private let providers: ProviderClient
     private let signIns: SignInService
     private var handlers: [String: any MethodHandler] = [:]
@@ -18,11 +17,14 @@ package struct Dispatcher: Sendable {
     package init(
         context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient, outbox: Outbox,
         store: StoreAdmin, lock: LockService, services: AgentServices, policy: PolicyRequests, audit: AuditLog,
-        signInLimit: SignInLimit, presence: PresenceService
+        signInLimit: SignInLimit, presence: PresenceService,
+        consent: ConsentService
     ) {
         self.audit = audit
         access = policy.access
-        (self.signInLimit, self.sessions, self.presence) = (signInLimit, sessions, presence)
+        self.signInLimit = signInLimit
+        users = UserGate.Services(
+            sessions: sessions, presence: presence, consent: consent, programs: ConsentPrograms())
         board = context.board
         providers = context.providers
         self.signIns = signIns
@@ -36,6 +38,7 @@ package struct Dispatcher: Sendable {
         addLock(lock, presence)
         addAudit(audit)
         addPolicy(policy)
+        addConsent(consent)
     }
 
     func answer(_ request: RPCRequest, from caller: Caller) -> RequestHandling {
@@ -47,10 +50,12 @@ package struct Dispatcher: Sendable {
         if request.method == AgentPing.name { caller.identifyEarly() }
         if let refusal = refusalWhileLocked(of: request.method, handler, from: caller) { return refusal }
         var described: AuditedRequest?
+        var purpose: String?
         var decided: (request: AccessRequest, decision: AccessDecision)?
         var handling = handler.answer(
             request.params, from: caller, in: access.confinement(of: caller),
             describing: { request in
+                purpose = (request as? TokenGet)?.purpose
                 if handler.isAudited { described = AuditedRequest(request) { profile(of: $0) } }
             },
             deciding: { request throws(AgentError) in
@@ -68,7 +73,8 @@ package struct Dispatcher: Sendable {
                 return access.policy.testsSessions ? made.request.target.name : nil
             })
         if let decided,
-            let gate = PresenceGate(decided.request, decided.decision, by: caller, in: access, presence, sessions)
+            let gate = UserGate(
+                decided.request, decided.decision, by: caller, purpose: purpose, in: access, users)
         {
             handling = gate.guarding(handling)
         }

@@ -1,5 +1,11 @@
 package import AuthWire
 
+/// What the user does before a request is carried out.
+package enum AccessCheck: Sendable, Equatable {
+    case presence(PresenceAction)
+    case consent
+}
+
 /// Which rule decides about a request.
 package struct AccessDecision: Sendable, Equatable {
     package let rule: AccessRule
@@ -9,19 +15,30 @@ package struct AccessDecision: Sendable, Equatable {
     package let isEnforced: Bool
     /// The decision depends on the executable, so it may change when the process becomes another program.
     package let testsProgram: Bool
+    /// What the request needs before it is carried out.
+    package var check: AccessCheck?
+
     /// The check of the user's presence that the request needs.
-    package var presence: PresenceAction?
+    package var presence: PresenceAction? { if case .presence(let action) = check { action } else { nil } }
 
     package var isDenied: Bool { rule.effect == .deny || unknown != nil }
     package var isRefused: Bool { isDenied && isEnforced }
     /// For the audit log: `nil` if the rule allows the request.
-    package var enforced: Bool? { isDenied || rule.effect == .presence ? isEnforced : nil }
+    package var enforced: Bool? { isDenied || rule.effect.needsUser ? isEnforced : nil }
 
     /// For `policy.replay`.
     package var result: String {
         if isDenied { return isEnforced ? "denied" : "would_be_denied" }
-        if presence != nil { return "needs_presence" }
-        return rule.effect == .presence ? "would_need_presence" : "allowed"
+        switch check {
+        case .presence: return "needs_presence"
+        case .consent: return "needs_consent"
+        case nil: break
+        }
+        switch rule.effect {
+        case .presence: return "would_need_presence"
+        case .ask: return "would_need_consent"
+        case .allow, .deny: return "allowed"
+        }
     }
 
     /// The error of a refusal. Its details begin with the rule.

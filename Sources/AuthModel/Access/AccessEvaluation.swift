@@ -34,7 +34,9 @@ package struct AccessEvaluation {
     private func mismatch(of test: AccessRule.RequestTest, _ effect: AccessRule.Effect) -> String? {
         if let classes = test.classes, !classes.contains(request.access) { return "class" }
         // It has no token, and is read all the time.
-        if effect == .presence, request.access == .status { return "class" }
+        if effect.needsUser, request.access == .status { return "class" }
+        // Nobody could answer otherwise.
+        if effect == .ask, Self.answering.contains(request.method) { return "method" }
         if let methods = test.methods, !Self.any(methods, request.method) { return "method" }
         if let sessions = test.sessions, !matches(sessions, effect) { return "session" }
         if let endpoints = test.endpoints, !(request.endpoint.map { Self.any(endpoints, $0) } ?? false) {
@@ -43,6 +45,8 @@ package struct AccessEvaluation {
         if let scopes = test.scopes, !matches(scopes: scopes, effect) { return "scope" }
         return nil
     }
+
+    private static let answering: Set<String> = [ConsentListGet.name, ConsentAnswerCall.name]
 
     /// A request that may be about any session is denied, or needs a check, if one of them does, and is allowed only if all are.
     private func matches(_ sessions: [TextPattern], _ effect: AccessRule.Effect) -> Bool {

@@ -62,16 +62,20 @@ package struct AccessPolicy: Sendable, Equatable {
         guard let other = request.asPathRequest, !made.isRefused else { return made }
         let found = singleDecision(about: other, by: read, noting: note)
         if found.isRefused || found.isDenied && !made.isDenied { return found }
-        return found.presence != nil && made.presence == nil ? found : made
+        if case .presence = made.check { return made }
+        return found.check != nil ? found : made
     }
 
     private func singleDecision(
         about request: AccessRequest, by read: @escaping AccessEvaluation.Read, noting note: Note?
     ) -> AccessDecision {
         var decision = decisionOfRules(about: request, by: read, noting: note)
-        let isRequired = decision.rule.effect == .presence && decision.isEnforced || isMarked(request)
-        if isRequired, !decision.isRefused {
-            decision.presence = PresenceAction(method: request.method, request.access)
+        guard !decision.isRefused else { return decision }
+        let effect = decision.isEnforced ? decision.rule.effect : .allow
+        if effect == .presence || isMarked(request) {
+            decision.check = .presence(PresenceAction(method: request.method, request.access))
+        } else if effect == .ask {
+            decision.check = .consent
         }
         return decision
     }
@@ -84,8 +88,8 @@ package struct AccessPolicy: Sendable, Equatable {
     ]
 
     /// Whether a request that names no session may need a check.
-    package var mayNeedPresence: Bool {
-        !presenceSessions.isEmpty || (root.rules + user.rules).contains { $0.effect == .presence }
+    package var mayNeedUser: Bool {
+        !presenceSessions.isEmpty || (root.rules + user.rules).contains { $0.effect.needsUser }
     }
 
     private func isMarked(_ request: AccessRequest) -> Bool {
@@ -127,8 +131,9 @@ package struct AccessPolicy: Sendable, Equatable {
         guard let narrowing else { return granting }
         let narrowed = decision(narrowing, isBroken: user.isBroken)
         guard narrowed.isDenied else {
-            // A check narrows, too.
-            return narrowed.rule.effect == .presence && !granting.isDenied ? narrowed : granting
+            // What the user has to do narrows, too.
+            let isStricter = narrowed.rule.effect.strictness > granting.rule.effect.strictness
+            return isStricter && !granting.isDenied ? narrowed : granting
         }
         return granting.isDenied && (granting.isEnforced || !narrowed.isEnforced) ? granting : narrowed
     }

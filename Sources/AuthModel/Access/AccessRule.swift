@@ -6,6 +6,19 @@ package struct AccessRule: Sendable, Equatable {
         case allow, deny
         /// Allows a request of another class than `status` after a check of the user's presence.
         case presence
+        /// Allows a request of another class than `status` after the user has allowed it.
+        case ask
+
+        /// How much of the user it needs. Of two rules that allow a request, the one that needs more counts.
+        package var strictness: Int {
+            switch self {
+            case .allow, .deny: 0
+            case .ask: 1
+            case .presence: 2
+            }
+        }
+
+        package var needsUser: Bool { strictness > 0 }
     }
 
     /// Where a rule is from. The raw value begins its ID.

@@ -20,7 +20,7 @@ package enum AgentMethods {
         OutboxListGet.self, OutboxFlush.self, OutboxDrop.self,
         StoreUnlock.self, StoreRekey.self, StoreMigrate.self,
         SessionExport.self, SessionImport.self, SessionTrust.self,
-        AuditListGet.self,
+        AuditListGet.self, ConsentListGet.self, ConsentAnswerCall.self,
         PolicyShow.self, PolicyTest.self, PolicyReplay.self, PolicyApply.self,
     ]
 

@@ -63,6 +63,7 @@ struct TestServer: Sendable {
         names: [String] = [session], catalog: ProfileCatalog = ProfileCatalog(),
         rules: ListenerRules = ListenerRules(), accessPolicy: AccessPolicy = AccessPolicy(),
         signInsPerHour: Int = Settings.defaultSignInsPerHour, presence: any PresenceCheck = NoPresence(),
+        desktop: any ConsentPrompt = NoDesktop(),
         time: ManualTime? = nil,
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
@@ -120,7 +121,8 @@ struct TestServer: Sendable {
                         bundles: PassphraseBundles())),
                 lock: lock, services: services, policy: policyRequests, audit: audit,
                 signInLimit: SignInLimit(clock: clock, perHour: signInsPerHour),
-                presence: PresenceService(context: context, check: presence)),
+                presence: PresenceService(context: context, check: presence),
+                consent: ConsentService(context: context, prompt: desktop, log: { _ in })),
             board: context.board, policy: CurrentPeerPolicy(policy), rules: broadcast,
             changes: changes, publisher: publisher, limits: limits,
             counters: counters,
@@ -171,6 +173,11 @@ struct TestServer: Sendable {
             tokens: TokenSet(accessToken: Secret(token), issuedAt: now, expiresAt: now + .seconds(3600)),
             user: nil, rawUser: nil, signedInAt: now)
     }
+}
+
+struct NoDesktop: ConsentPrompt {
+    func show(_ question: ConsentQuestion, number: UInt64) async -> ConsentReply { .notShown }
+    func withdraw(_ number: UInt64) {}
 }
 
 /// There is no provider.

@@ -372,6 +372,27 @@ struct AccessPolicyTests {
         #expect(denied.isRefused && denied.presence == nil && denied.rule.id == "root.there")
     }
 
+    @Test("a rule that asks is stronger than an allowance and weaker than presence, and lets the user answer")
+    func asking() throws {
+        let token = try Self.request(TokenGet.self, "work")
+        func check(_ root: AccessRule.Effect, _ user: AccessRule.Effect, _ request: AccessRequest) -> AccessCheck? {
+            let policy = AccessPolicy(
+                root: Self.rules(Self.rule("r", root), enforces: true),
+                user: Self.rules(Self.rule("u", from: .user, user)))
+            return Self.decide(policy, request, by: Self.terminal()).check
+        }
+        #expect(check(.allow, .ask, token) == .consent && check(.ask, .allow, token) == .consent)
+        #expect(check(.presence, .ask, token) == .presence(.release))
+        #expect(check(.ask, .presence, token) == .presence(.release))
+        #expect(check(.deny, .ask, token) == nil && check(.ask, .deny, token) == nil)
+        for method in [ConsentListGet.self, ConsentAnswerCall.self, SessionListGet.self] as [any AgentMethod.Type] {
+            #expect(check(.ask, .ask, try Self.request(method)) == nil)
+        }
+        let recorded = Self.decide(
+            AccessPolicy(user: Self.rules(Self.rule("u", from: .user, .ask))), token, by: Self.terminal())
+        #expect(recorded.check == nil && recorded.enforced == false && recorded.result == "would_need_consent")
+    }
+
     @Test("an export needs presence where rules are enforced, and requests for a marked session everywhere")
     func marked() throws {
         let export = try Self.request(SessionExport.self)

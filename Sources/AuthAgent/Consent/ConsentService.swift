@@ -1,0 +1,53 @@
+import AuthMachines
+package import AuthModel
+package import AuthWire
+
+/// Asks the user about programs: runs ``ConsentMachine``, and has questions shown.
+package final class ConsentService: Sendable {
+    private let runner: Runner<ConsentMachine>
+
+    /// - Parameter log: for the user.
+    package init(context: AgentContext, prompt: any ConsentPrompt, log: @escaping @Sendable (String) -> Void) {
+        runner = Runner(
+            ConsentMachine(), performer: ConsentPerformer(prompt: prompt, log: log), tasks: context.tasks)
+    }
+
+    /// Returns when the user has allowed it. A cancelled task no longer waits.
+    package func confirm(_ question: ConsentQuestion) async throws(AgentError) {
+        _ = try await ask { .asked($0, question) }
+    }
+
+    package func list() async throws(AgentError) -> ConsentList {
+        guard case .questions(let questions) = try await ask({ .listRequested($0) }) else { throw .stopping }
+        return ConsentList(questions: questions)
+    }
+
+    package func answer(_ call: ConsentAnswerCall, by subject: PresenceSubject) async throws(AgentError) {
+        let time = call.minutes.map { Duration.seconds(60 * $0) }
+        let answer = call.allowed ? ConsentAnswer.allowed(remembered: time) : .refused
+        _ = try await ask { .answered($0, question: UInt64(clamping: call.question), answer, by: subject) }
+    }
+
+    /// Drops what is remembered.
+    package func agentLocked() async { await runner.send(.locked) }
+
+    private func ask(_ event: @Sendable (CallerID) -> ConsentEvent) async throws(AgentError) -> ConsentResult {
+        let result = try await converting(WaitEnd.self, try await runner.ask(event))
+        if case .failure(let error) = result { throw error }
+        return result
+    }
+}
+
+private struct ConsentPerformer: ActionPerformer {
+    let prompt: any ConsentPrompt
+    let log: @Sendable (String) -> Void
+
+    func perform(_ action: ConsentAction, on runner: isolated Runner<ConsentMachine>) {
+        switch action {
+        case .show(let question, let number):
+            log("A program waits for your answer: run `authc approve`. \(question.lines.joined(separator: "; "))")
+            runner.start { [prompt] in .shown(number, await prompt.show(question, number: number)) }
+        case .withdraw(let number): prompt.withdraw(number)
+        }
+    }
+}

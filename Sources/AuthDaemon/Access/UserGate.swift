@@ -1,0 +1,120 @@
+import AuthAgent
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// Checks the user's presence, or asks the user, before a request is carried out, if a rule or the settings require that.
+///
+/// A token for an origin belongs to a session that is known with the token: then the check is made before it is returned.
+struct UserGate: Sendable {
+    /// Whom it asks.
+    struct Services: Sendable {
+        let sessions: SessionRequests
+        let presence: PresenceService
+        let consent: ConsentService
+        let programs: ConsentPrograms
+    }
+
+    private let request: AccessRequest
+    private let check: AccessCheck?
+    /// `nil`: it is not known who has sent the request.
+    private let subject: PresenceSubject?
+    private let facts: AccessFacts
+    private let access: AccessControl
+    private let presence: PresenceService
+    private let consent: ConsentService
+    private let programs: ConsentPrograms
+    private let listener: ListenerName
+    private let unit: String?
+    private let purpose: String?
+    private let sessions: SessionRequests
+    /// Of a confined client.
+    private let visibility: Visibility?
+
+    /// - Returns: `nil` if no check can be needed. The sender is read only otherwise.
+    /// - Parameter purpose: what the program says.
+    init?(
+        _ request: AccessRequest, _ decision: AccessDecision, by caller: Caller, purpose: String?,
+        in access: AccessControl, _ services: Services
+    ) {
+        let isOpen = request.method == TokenGet.name && request.target == .later && access.policy.mayNeedUser
+        guard decision.check != nil || isOpen else { return nil }
+        (self.request, check, self.purpose) = (request, decision.check, purpose)
+        let identity = caller.identity(for: .program)
+        (subject, unit, listener) = (PresenceSubject(identity), identity.unit, caller.listener)
+        facts = access.facts(of: caller, for: .program)
+        visibility = caller.confinement?.visibility
+        (self.access, sessions) = (access, services.sessions)
+        (presence, consent, programs) = (services.presence, services.consent, services.programs)
+    }
+
+    /// The same handling after the check.
+    func guarding(_ handling: RequestHandling) -> RequestHandling {
+        switch handling {
+        case .now(.failure), .onStream, .subscribe, .unsubscribe: return handling
+        case .now(.success(let json)): return check == nil ? handling : later { _ in .value(json) }
+        case .rendered(let text): return check == nil ? handling : later { _ in .text(text) }
+        case .live(let token, let work):
+            let isNeeded = check != nil || self.check(about: token.session) != nil
+            return isNeeded ? later(work) : handling
+        case .later(let limit, let work, let trail, let endsAtLock):
+            return .later(within: limit, checked(work), trail, endsAtLock: endsAtLock)
+        case .open(let opening): return check == nil ? handling : .open(checked(opening))
+        }
+    }
+
+    private func later(_ work: @escaping RequestTask.Work) -> RequestHandling { .later(within: nil, checked(work)) }
+
+    private func checked(_ work: @escaping RequestTask.Work) -> RequestTask.Work {
+        { end async throws(AgentError) in
+            if let check { try await pass(check, request.target.name) }
+            let payload = try await work(end)
+            if check == nil, case .token(let token) = payload, let check = self.check(about: token.session) {
+                try await pass(check, token.session)
+            }
+            return payload
+        }
+    }
+
+    private func checked(_ opening: StreamOpening) -> StreamOpening {
+        StreamOpening(
+            name: opening.name, make: opening.make,
+            run: { stream in
+                do throws(AgentError) {
+                    if let check { try await pass(check, request.target.name) }
+                } catch {
+                    return stream.close(error)
+                }
+                await opening.run(stream)
+            })
+    }
+
+    /// For a session that the request has not named.
+    private func check(about session: SessionName) -> AccessCheck? {
+        var request = request
+        request.target = .named(session)
+        return access.policy.decision(about: request) { _ in facts }.check
+    }
+
+    private func pass(_ check: AccessCheck, _ session: SessionName?) async throws(AgentError) {
+        do throws(AgentError) {
+            // Without a token there is nothing to confirm.
+            let isRelease = PresenceAction(method: request.method, request.access) == .release
+            if isRelease, session != nil || request.target == .any { try await sessions.requireToken(of: session) }
+            guard let subject else { throw .presenceOfUnknownProgram }
+            switch check {
+            case .presence(let action):
+                try await presence.confirm(PresenceQuestion(action, of: subject, for: session))
+            case .consent:
+                var request = request
+                if let session { request.target = .named(session) }
+                let program = await programs.program(
+                    subject, unit: unit, isConfined: visibility != nil)
+                try await consent.confirm(
+                    ConsentQuestion(program, request, from: listener, purpose: purpose))
+            }
+        } catch {
+            throw visibility?.error(error) ?? error
+        }
+    }
+}

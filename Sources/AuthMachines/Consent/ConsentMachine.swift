@@ -1,0 +1,190 @@
+package import AuthModel
+package import AuthWire
+
+package enum ConsentEvent: Sendable {
+    case asked(CallerID, ConsentQuestion)
+    case callerGone(CallerID)
+    case listRequested(CallerID)
+    /// On a terminal.
+    /// - Parameter by: the process that answers.
+    case answered(CallerID, question: UInt64, ConsentAnswer, by: PresenceSubject)
+    /// The agent was locked.
+    case locked
+    /// The result of the machine's own action.
+    case shown(UInt64, ConsentReply)
+    case wake
+}
+
+package enum ConsentAction: Sendable, Equatable {
+    case show(ConsentQuestion, UInt64)
+    case withdraw(UInt64)
+}
+
+package enum ConsentResult: Sendable, Equatable {
+    /// To a request: it is allowed. To an answer: it is recorded.
+    case done
+    case questions([ConsentItem])
+    case failure(AgentError)
+}
+
+/// Decides when the user is asked about a program, and what an answer counts for.
+///
+/// Invariants:
+/// 1. One question at a time. Requests with the same key share it.
+/// 2. A request passes only with the answer to its question, or with a remembered one for the same key.
+/// 3. A refused program is not asked about again for ``coolDown``. No answer in time is a refusal.
+package struct ConsentMachine: Machine {
+    package typealias ConsentTurn = Turn<ConsentAction, ConsentResult>
+
+    /// For an answer.
+    package static let longestQuestion = Duration.seconds(60)
+    /// After a refusal.
+    package static let coolDown = Duration.seconds(300)
+    /// The longest time for which an answer counts.
+    package static let longestMemory = Duration.seconds(30 * 86_400)
+    /// Questions that wait for the one that is asked.
+    package static let mostWaiting = 16
+    /// Before a question is asked, as for ``PresenceMachine/usualDelay``.
+    package static let usualDelay = PresenceMachine.usualDelay
+    /// Remembered answers, and refusals.
+    private static let mostRemembered = 512
+
+    private struct Open {
+        let question: ConsentQuestion
+        let number: UInt64
+        let asked: Moment
+        var end: BootInstant { asked.boot + ConsentMachine.longestQuestion }
+    }
+
+    private struct Waiting {
+        let question: ConsentQuestion
+        let due: BootInstant
+    }
+
+    private let delay: Duration
+    private var current: Open?
+    /// In the order in which they came, without the current one.
+    private var waiting: [Waiting] = []
+    private var callers: [ConsentQuestion.Key: [CallerID]] = [:]
+    private var remembered: [ConsentQuestion.Key: BootInstant] = [:]
+    private var refused: [ConsentQuestion.Key.Program: BootInstant] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// - Parameter delay: before a question is asked.
+    package init(delay: Duration = usualDelay) { self.delay = delay }
+
+    package static let wake = ConsentEvent.wake
+    package static func callerGone(_ caller: CallerID) -> ConsentEvent { .callerGone(caller) }
+
+    package mutating func handle(_ event: ConsentEvent, in turn: inout ConsentTurn) {
+        switch event {
+        case .asked(let caller, let question): ask(question, for: caller, &turn)
+        case .callerGone(let caller): callerGone(caller, &turn)
+        case .listRequested(let caller): turn.reply(.questions(current.map { [Self.item($0)] } ?? []), to: caller)
+        case .answered(let caller, let number, let answer, let subject):
+            answered(number, answer, by: subject, for: caller, &turn)
+        case .locked: (remembered, refused) = ([:], [:])
+        case .shown(let number, .answered(let answer)):
+            if current?.number == number { end(with: answer, isInTime: true, &turn) }
+        // It can still be answered on a terminal.
+        case .shown(_, .notShown): break
+        case .wake:
+            if let current, current.end <= turn.now.boot {
+                turn.act(.withdraw(current.number))
+                end(with: .refused, isInTime: false, &turn)
+            }
+        }
+        askNext(&turn)
+        turn.wakeUp = current?.end ?? waiting.map(\.due).min()
+    }
+
+    private mutating func ask(_ question: ConsentQuestion, for caller: CallerID, _ turn: inout ConsentTurn) {
+        let now = turn.now.boot
+        if let end = remembered[question.key], now < end { return turn.reply(.done, to: caller) }
+        if let end = refused[question.key.program], now < end {
+            return turn.reply(.failure(.consentPaused(for: end - now)), to: caller)
+        }
+        if callers[question.key] == nil {
+            guard waiting.count < Self.mostWaiting else {
+                return turn.reply(.failure(.tooManyQuestions), to: caller)
+            }
+            waiting.append(Waiting(question: question, due: now + delay))
+        }
+        callers[question.key, default: []].append(caller)
+    }
+
+    private mutating func askNext(_ turn: inout ConsentTurn) {
+        guard current == nil, let next = waiting.firstIndex(where: { $0.due <= turn.now.boot }) else { return }
+        let question = waiting.remove(at: next).question
+        lastNumber += 1
+        current = Open(question: question, number: lastNumber, asked: turn.now)
+        turn.act(.show(question, lastNumber))
+    }
+
+    private mutating func callerGone(_ caller: CallerID, _ turn: inout ConsentTurn) {
+        for (key, list) in callers where list.contains(caller) {
+            let others = list.filter { $0 != caller }
+            callers[key] = others.isEmpty ? nil : others
+            guard others.isEmpty else { return }
+            waiting.removeAll { $0.question.key == key }
+            guard let open = current, open.question.key == key else { return }
+            // A program must not ask over and over.
+            turn.act(.withdraw(open.number))
+            return end(with: .refused, isInTime: false, &turn)
+        }
+    }
+
+    private mutating func answered(
+        _ number: UInt64, _ answer: ConsentAnswer, by subject: PresenceSubject, for caller: CallerID,
+        _ turn: inout ConsentTurn
+    ) {
+        guard let open = current, open.number == number else {
+            return turn.reply(.failure(.unknownQuestion), to: caller)
+        }
+        guard open.question.program.subject.processID != subject.processID else {
+            return turn.reply(.failure(.ownQuestion), to: caller)
+        }
+        turn.act(.withdraw(number))
+        end(with: answer, isInTime: true, &turn)
+        turn.reply(.done, to: caller)
+    }
+
+    private mutating func end(with answer: ConsentAnswer, isInTime: Bool, _ turn: inout ConsentTurn) {
+        guard let key = current?.question.key else { return }
+        current = nil
+        let now = turn.now.boot
+        let reply: ConsentResult
+        switch answer {
+        case .allowed(let time):
+            if let time, case .identity = key.program {
+                remembered = remembered.filter { now < $0.value }
+                if remembered.count < Self.mostRemembered { remembered[key] = now + min(time, Self.longestMemory) }
+            }
+            reply = .done
+        case .refused:
+            refused = refused.filter { now < $0.value }
+            if refused.count < Self.mostRemembered { refused[key.program] = now + Self.coolDown }
+            reply = .failure(isInTime ? .consentRefused : .consentUnanswered)
+            // Other questions about the program are not asked either.
+            for entry in waiting where entry.question.key.program == key.program {
+                for caller in callers.removeValue(forKey: entry.question.key) ?? [] {
+                    turn.reply(.failure(.consentPaused(for: Self.coolDown)), to: caller)
+                }
+            }
+            waiting.removeAll { $0.question.key.program == key.program }
+        }
+        for caller in callers.removeValue(forKey: key) ?? [] { turn.reply(reply, to: caller) }
+    }
+
+    private static func item(_ open: Open) -> ConsentItem {
+        let (question, program) = (open.question, open.question.program)
+        var item = ConsentItem(
+            number: Int(clamping: open.number), at: open.asked.wall.unixSeconds,
+            endsAt: open.asked.date(of: open.end).unixSeconds, method: question.method,
+            listener: question.key.listener.rawValue, lines: question.lines)
+        (item.session, item.purpose) = (question.key.session, question.purpose)
+        (item.exe, item.unit) = (program.subject.executable, program.unit)
+        item.pid = Int(program.subject.processID)
+        return item
+    }
+}

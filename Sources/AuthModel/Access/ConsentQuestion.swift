@@ -1,0 +1,81 @@
+package import AuthWire
+
+/// A program that the user is asked about.
+package struct ConsentProgram: Sendable, Hashable {
+    /// What an answer is remembered by.
+    package enum Identity: Sendable, Hashable {
+        /// A file with this content.
+        case file(device: UInt64, inode: UInt64, hash: String)
+        case unit(String)
+    }
+
+    package let subject: PresenceSubject
+    package let unit: String?
+    /// `nil`: an answer counts for one question only.
+    package let identity: Identity?
+
+    package init(_ subject: PresenceSubject, unit: String?, identity: Identity?) {
+        (self.subject, self.unit, self.identity) = (subject, unit, identity)
+    }
+}
+
+/// What the user is asked. Requests of one program with the same key share a question.
+package struct ConsentQuestion: Sendable, Equatable {
+    package struct Key: Sendable, Hashable {
+        package enum Program: Sendable, Hashable {
+            case identity(ConsentProgram.Identity)
+            case process(PresenceSubject)
+        }
+
+        package let program: Program
+        package let session: SessionName?
+        package let scopes: AccessRequest.Scopes
+        package let listener: ListenerName
+        package let access: AccessClass
+    }
+
+    package let key: Key
+    package let program: ConsentProgram
+    /// Of the first request.
+    package let method: String
+    /// What the program says.
+    package let purpose: String?
+
+    package init(
+        _ program: ConsentProgram, _ request: AccessRequest, from listener: ListenerName, purpose: String?
+    ) {
+        key = Key(
+            program: program.identity.map(Key.Program.identity) ?? .process(program.subject),
+            session: request.target.name, scopes: request.scopes, listener: listener, access: request.access)
+        (self.program, method, self.purpose) = (program, request.method, purpose)
+    }
+
+    /// For people, a line each, with every character that misleads a reader escaped.
+    package var lines: [String] {
+        var lines = ["Program: \(program.subject.executable ?? "unknown") (process \(program.subject.processID))"]
+        lines.append("Unit: \(program.unit ?? "none")")
+        lines.append("Request: \(method)" + (key.session.map { " for the session \($0)" } ?? ""))
+        switch key.scopes {
+        case .none: break
+        case .all: lines.append("Scopes: all that the session has")
+        case .listed(let scopes): lines.append("Scopes: \(scopes.joined(separator: " "))")
+        }
+        if key.listener != .api { lines.append("Connected through: \(key.listener.rawValue)") }
+        if let purpose { lines.append("The program says: \(purpose)") }
+        return lines.map { VisibleText.line($0) }
+    }
+}
+
+/// What the user has answered.
+package enum ConsentAnswer: Sendable, Equatable {
+    /// - Parameter remembered: for how long; `nil`: for this question.
+    case allowed(remembered: Duration?)
+    case refused
+}
+
+/// How showing a question has ended.
+package enum ConsentReply: Sendable, Equatable {
+    case answered(ConsentAnswer)
+    /// It is not shown, or no longer, and nobody has answered.
+    case notShown
+}

@@ -1,0 +1,147 @@
+import AuthAgent
+import AuthModel
+import AuthWire
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AuthDaemon
+
+/// Rules that have the user asked about a program, on a real socket.
+@Suite("Consent on the socket", .timeLimit(.minutes(1)))
+struct ConsentTests {
+    /// A user whose answers the test gives.
+    private final class Desktop: ConsentPrompt {
+        private let state = Mutex((reply: ConsentReply.answered(.refused), asked: [ConsentQuestion]()))
+
+        func set(_ reply: ConsentReply) { state.withLock { $0.reply = reply } }
+
+        func questions() -> [ConsentQuestion] {
+            state.withLock { state in
+                defer { state.asked = [] }
+                return state.asked
+            }
+        }
+
+        func show(_ question: ConsentQuestion, number: UInt64) async -> ConsentReply {
+            state.withLock { state in
+                state.asked.append(question)
+                return state.reply
+            }
+        }
+
+        func withdraw(_ number: UInt64) {}
+    }
+
+    private static func policy(enforces: Bool = true) -> AccessPolicy {
+        var policy = AccessPolicy()
+        var rule = AccessRule("asked", from: .user, .ask)
+        rule.request.classes = [.token]
+        policy.user.enforces = enforces
+        policy.user.rules = [rule]
+        // Where these tests run there may be no terminal.
+        var others = AccessRule("tests", from: .root, .allow)
+        others.request.classes = [.account, .admin]
+        policy.root.rules = [others]
+        return policy
+    }
+
+    private static let plain = #"{"jsonrpc":"2.0","id":1,"method":"token.get"}"# + "\n"
+
+    @Test("no form of a request gets a token before the user has allowed it; a refusal counts for later ones")
+    func forms() async throws {
+        let desktop = Desktop()
+        desktop.set(.answered(.allowed(remembered: nil)))
+        try await TestServer.run(accessPolicy: Self.policy(), desktop: desktop) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                func answers() throws -> [JSON] {
+                    try client.send(Self.plain)
+                    let first = try client.json()
+                    let second = try client.ask("token.get", ["purpose": "sync"])
+                    try client.send("[\(RawClient.request("token.get").dropLast())]\n")
+                    return [first, second] + (try client.json().arrayValue ?? [])
+                }
+                #expect(try answers().allSatisfy { $0["result"]?["access_token"] == .string(TestServer.token) })
+                let asked = desktop.questions()
+                let shop = try SessionName("shop")
+                #expect(asked.count == 3 && asked.map(\.purpose) == [nil, "sync", nil])
+                #expect(asked.allSatisfy { $0.key.session == shop && $0.program.subject.processID == getpid() })
+                #expect(asked.allSatisfy { if case .file = $0.program.identity { true } else { false } })
+                // Other classes are not asked about.
+                #expect(try client.ask("session.status")["result"] != nil && desktop.questions().isEmpty)
+                desktop.set(.answered(.refused))
+                let refused = try answers()
+                #expect(refused.map(\.errorCause) == ["consent_refused", "consent_paused", "consent_paused"])
+                #expect(desktop.questions().count == 1)
+                let entry = try AuditLogTests.list(rig).last
+                #expect(entry?.rule == "user.asked" && entry?.enforced == true && entry?.error == .denied)
+            }
+        }
+    }
+
+    @Test("without enforcement nobody is asked, and the audit log has the rule")
+    func recorded() async throws {
+        let desktop = Desktop()
+        try await TestServer.run(accessPolicy: Self.policy(enforces: false), desktop: desktop) { rig in
+            try await onThread {
+                #expect(try rig.dial().ask("token.get")["result"] != nil)
+                #expect(desktop.questions().isEmpty)
+                let entry = try AuditLogTests.list(rig).last
+                #expect(entry?.rule == "user.asked" && entry?.enforced == false && entry?.error == nil)
+            }
+        }
+    }
+
+    @Test("an answer is accepted only from a terminal of a login session")
+    func terminal() async throws {
+        try await TestServer.run(accessPolicy: Self.policy()) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                #expect(try client.ask("consent.list")["result"]?["questions"]?.arrayValue?.isEmpty == true)
+                let answer = try client.ask("consent.answer", ["question": 1, "allowed": true])
+                #expect(["no_login_terminal", nil].contains(answer.errorCause), "\(answer.text())")
+                #expect(answer.errorKind != nil)
+            }
+        }
+    }
+
+    @Test("a program is known by its file: another content is another program, the same one is hashed once")
+    func changedProgram() async throws {
+        let folder = try TemporaryFolder()
+        let programs = ConsentPrograms()
+        var found: [ConsentProgram.Identity?] = []
+        for addition in ["", "", "x"] {
+            let path = folder.path + "/sleep"
+            if found.count != 1 {
+                try? FileManager.default.removeItem(atPath: path)
+                try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: path)
+                let file = try FileHandle(forWritingTo: URL(filePath: path))
+                try file.seekToEnd()
+                try file.write(contentsOf: Data(addition.utf8))
+                try file.close()
+            }
+            let child = try await Child([path, "infinity"], environment: [:])
+            // It runs as soon as its executable is the file.
+            while (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(child.pid)/exe"))?
+                .hasSuffix("/sleep") != true
+            {}
+            let ticks = try #require(ProcText.startTime(of: child.pid))
+            let subject = PresenceSubject(processID: child.pid, startTicks: ticks, userID: geteuid())
+            found.append(await programs.program(subject, unit: "a.service", isConfined: false).identity)
+            // Another process with the number.
+            let other = PresenceSubject(processID: child.pid, startTicks: ticks + 1, userID: geteuid())
+            #expect(await programs.program(other, unit: "a.service", isConfined: false).identity == .unit("a.service"))
+            // A scope has many programs.
+            #expect(await programs.program(other, unit: "session-3.scope", isConfined: false).identity == nil)
+            await child.end(SIGKILL)
+        }
+        #expect(found[0] == found[1] && found[0] != found[2])
+        guard case .file(_, _, let hash)? = found[0], case .file(_, _, let changed)? = found[2] else {
+            Issue.record("\(found)")
+            return
+        }
+        #expect(hash.count == 64 && hash != changed)
+    }
+}
