@@ -8,6 +8,8 @@ package struct ClockSkew: Sendable, Equatable {
     package static let reportableSkew = Duration.seconds(60)
     /// A date has whole seconds.
     private static let resolution = 1.0
+    /// An `Age` above this counts as this (RFC 9111 §1.2.2).
+    private static let longestAge = 1 << 31
 
     /// The provider's Unix seconds when this machine was started: the lower and upper bound.
     private let lowerBound: Double
@@ -17,7 +19,7 @@ package struct ClockSkew: Sendable, Equatable {
     package init?(_ reply: HTTPResponse, sent: Moment, received: Moment) {
         guard let date = reply.header("Date").flatMap({ HTTPDate.parse($0, now: received.wall) }) else { return nil }
         // A copy from a cache on the way includes its age (RFC 9111 §5.1).
-        let age = reply.header("Age").flatMap { Int($0) }.map { Double(max(0, $0)) } ?? 0
+        let age = reply.header("Age").flatMap { Int($0) }.map { Double(min(max(0, $0), Self.longestAge)) } ?? 0
         let then = date.unixSeconds + age
         lowerBound = then - received.boot.sinceBoot.seconds
         upperBound = then + Self.resolution - sent.boot.sinceBoot.seconds

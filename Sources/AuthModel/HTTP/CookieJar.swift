@@ -166,12 +166,14 @@ extension CookieJar {
             guard let name = element["name"]?.stringValue, let value = element["value"]?.stringValue,
                 let domain = element["domain"]?.stringValue, let path = element["path"]?.stringValue
             else { return nil }
+            let end = element["expires_at"]?.doubleValue
+            guard end.map({ WallTime(stored: $0) != nil }) ?? true else { return nil }
             cookies.append(
                 Cookie(
                     name: name, value: Secret(value), domain: domain,
                     isHostOnly: element["host_only"]?.boolValue ?? false, path: path,
                     isSecure: element["secure"]?.boolValue ?? false,
-                    expiresAt: element["expires_at"]?.doubleValue.map { WallTime(unixSeconds: $0) }))
+                    expiresAt: end.flatMap(WallTime.init(stored:))))
         }
     }
 }

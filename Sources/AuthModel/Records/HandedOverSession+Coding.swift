@@ -31,7 +31,7 @@ extension HandedOverSession {
             throw DamagedRecord(reason: "it comes from another store than \(kind.rawValue)")
         }
         // The last line also ends with a line break.
-        guard let count = Int(words[3]), lines.count == count + 2, lines.last?.isEmpty == true else {
+        guard let count = Int(words[3]), lines.count - 2 == count, lines.last?.isEmpty == true else {
             throw DamagedRecord(reason: "it is incomplete")
         }
         var sessions: [HandedOverSession] = []

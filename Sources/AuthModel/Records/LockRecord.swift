@@ -97,7 +97,7 @@ extension LockRecord {
     }
 
     private static func date(_ text: Substring) -> WallTime? {
-        Int64(text).map { WallTime(unixSeconds: Double($0)) }
+        Int64(text).flatMap { WallTime(stored: Double($0)) }
     }
 }
 

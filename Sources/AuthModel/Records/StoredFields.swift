@@ -10,10 +10,20 @@ extension Field where Value == [String: Secret] {
     static let secrets = byName("an object whose values are strings", of: .secret)
 }
 
+extension WallTime {
+    /// Some 30,000 years before and after 1970. Differences of dates like these are durations, which end at 64 bits of seconds.
+    private static let storable = -1e12...1e12
+
+    /// `nil` for a number that the agent never writes as a date.
+    init?(stored seconds: Double) {
+        guard Self.storable.contains(seconds) else { return nil }
+        self.init(unixSeconds: seconds)
+    }
+}
+
 extension Field where Value == WallTime {
     static let date = Field(
-        .number, "a date in Unix seconds",
-        read: { json in json.doubleValue.flatMap { $0.isFinite ? WallTime(unixSeconds: $0) : nil } },
+        .number, "a date in Unix seconds", read: { $0.doubleValue.flatMap(WallTime.init(stored:)) },
         write: { .number($0.unixSeconds) })
 }
 

@@ -35,6 +35,13 @@ struct ClockSkewTests {
         }
     }
 
+    @Test("an age that no copy can have counts as the longest one", arguments: ["9223372036854775807", "2147483649"])
+    func hugeAge(age: String) throws {
+        let now = ManualClock.moment(.seconds(500))
+        let skew = try #require(ClockSkew(Self.reply(["Date": Self.date, "Age": age]), sent: now, received: now))
+        #expect(skew.reportable(at: now) == .seconds((1 << 31) - 500))
+    }
+
     @Test("when our clock is set right the difference is gone, without another answer")
     func clockSet() throws {
         let wrong = ManualClock.moment(.seconds(7200))

@@ -27,6 +27,8 @@ struct LockRecordTests {
             "authd-lock 1\nunlocked\nfailed\nend\n", "authd-lock 1\nunlocked \nend\n", "authd-lock 1\nend\nend\n",
             "authd-lock 1\nunlocked\nfailed 1\nfailed 2\nfailed 3\nfailed 4\nend\n",
             "authd-lock 1\nunlocked\0\nend\n",
+            // Dates that no clock has.
+            "authd-lock 1\nlocked \(Int64.max) idle\nend\n", "authd-lock 1\nunlocked\nfailed \(Int64.min)\nend\n",
         ] {
             #expect(LockRecord(Array(text.utf8)) == nil, "\(text)")
         }

@@ -120,6 +120,25 @@ struct SessionRecordCodingTests {
     }
 
     @Test(
+        "with a date that no clock has is refused",
+        arguments: ["issued_at", "expires_at", "signed_in_at", "default_since", "user_received_at"])
+    func impossibleDate(name: String) throws {
+        for date in [1e13, -1e13, 1e300, -1e300, Double(Int64.max)] {
+            guard case .failure(let damage) = try reading({ $0[name] = .number(date) }) else {
+                Issue.record("\(name): \(date) was read")
+                continue
+            }
+            #expect(damage.reason.contains("'\(name)'"))
+        }
+        let cookie: JSON = [
+            "name": "a", "value": "b", "domain": "example.org", "path": "/", "expires_at": .number(1e300),
+        ]
+        guard case .failure = try reading({ $0["cookies"] = [cookie] }) else {
+            return #expect(Bool(false), "it was read")
+        }
+    }
+
+    @Test(
         "with a damaged member of its client or user is refused, and nothing of it is shown",
         arguments: ["issuer", "id", "authentication", "email"])
     func damagedInside(name: String) throws {

@@ -116,6 +116,14 @@ struct StoredFormatTests {
         #expect(try HandedOverSession.decode(Secret(text), of: .secretService) == sessions)
     }
 
+    @Test(
+        "of sessions that are handed over, with another number of lines than they have",
+        arguments: [0, 1, Int.max, .min])
+    func wrongCount(count: Int) {
+        let text = "authd-sessions 1 secret-service \(count)\nk- \(Self.fullRecord)\nmu \(Self.fullRecord)\n"
+        #expect(throws: DamagedRecord.self) { try HandedOverSession.decode(Secret(text), of: .secretService) }
+    }
+
     @Test("of a registered client")
     func client() throws {
         let client = try registeredClient()
