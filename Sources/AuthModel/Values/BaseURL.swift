@@ -31,7 +31,7 @@ package struct BaseURL: Sendable, Equatable {
             throw BaseURLError(expected: "a URL with a host name or address, and a port from 1 to 65535 if it has one")
         }
         var path = rest[slash...]
-        while path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        while path.utf8.last == UInt8(ascii: "/") { path = path[..<path.utf8.index(before: path.endIndex)] }
         guard PercentEncoding.isPath(String(path)) else {
             throw BaseURLError(expected: "a URL whose path has no '.' or '..' segment and is percent-encoded")
         }
@@ -63,8 +63,9 @@ package struct BaseURL: Sendable, Equatable {
         let after: Substring
         if isAddress {
             guard let close = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-            host = text[text.index(after: text.startIndex)..<close]
-            after = text[text.index(after: close)...]
+            // By bytes: a combining mark after a bracket is part of the same character.
+            host = text[text.utf8.index(after: text.startIndex)..<close]
+            after = text[text.utf8.index(after: close)...]
         } else {
             let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
             host = text[..<colon]
@@ -74,9 +75,15 @@ package struct BaseURL: Sendable, Equatable {
             isAddress
             ? host.utf8.contains(UInt8(ascii: ":"))
                 && host.utf8.allSatisfy { $0.isHexDigit || ":.".utf8.contains($0) }
-            : host.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-._".utf8.contains($0) }
+            : host.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-._".utf8.contains($0) } && hasLabels(host)
         guard !host.isEmpty, host.utf8.count <= 253, isAllowed, isPort(after) else { return nil }
         return (String(host), text)
+    }
+
+    /// Between its dots. Only a dot at the end, for the root, has nothing after it (RFC 1034 §3.1).
+    private static func hasLabels(_ host: Substring) -> Bool {
+        host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropLast()
+            .allSatisfy { !$0.isEmpty }
     }
 
     private static func isPort(_ text: Substring) -> Bool {

@@ -4,19 +4,22 @@ package enum URLReference {
     /// `http` URL.
     /// - Parameter base: the URL of the response's request: absolute, without a fragment.
     package static func resolve(_ reference: String, against base: String) -> String {
-        let reference = String(reference.prefix { $0 != "#" })
+        // By bytes, here and below: a combining mark after a separator is part of the same character.
+        let reference = String(reference[..<(reference.utf8.firstIndex(of: UInt8(ascii: "#")) ?? reference.endIndex)])
         if hasScheme(reference) {
             let path = Origin.path(of: reference)
             return reference[..<path.startIndex] + withoutDots(path)
         }
         if reference.isEmpty { return base }
         let origin = String(base[..<Origin.path(of: base).startIndex])
-        if reference.hasPrefix("//") { return resolve(origin.prefix { $0 != "/" } + reference, against: base) }
+        if reference.utf8.starts(with: "//".utf8) {
+            return resolve(origin.prefix { $0 != "/" } + reference, against: base)
+        }
         let path = halves(Origin.path(of: base)).path
-        if reference.hasPrefix("?") { return origin + path + reference }
-        if reference.hasPrefix("/") { return origin + withoutDots(Substring(reference)) }
+        if reference.utf8.first == UInt8(ascii: "?") { return origin + path + reference }
+        if reference.utf8.first == UInt8(ascii: "/") { return origin + withoutDots(Substring(reference)) }
         // What follows the last slash of the base is replaced (§5.2.3).
-        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "/"
+        let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[..<path.utf8.index(after: $0)] } ?? "/"
         return origin + withoutDots(folder + reference)
     }
 
@@ -28,15 +31,16 @@ package enum URLReference {
     }
 
     private static func halves(_ text: Substring) -> (path: Substring, query: Substring) {
-        let mark = text.firstIndex(of: "?") ?? text.endIndex
+        let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
         return (text[..<mark], text[mark...])
     }
 
     /// §5.2.4.
     private static func withoutDots(_ text: Substring) -> String {
         let (path, query) = halves(text)
-        guard path.hasPrefix("/") else { return String(text) }
-        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        guard path.utf8.first == UInt8(ascii: "/") else { return String(text) }
+        let segments = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map(Substring.init)
         var kept: [Substring] = []
         for (index, segment) in segments.enumerated() {
             guard segment == "." || segment == ".." else {

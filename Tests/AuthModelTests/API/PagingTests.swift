@@ -84,6 +84,16 @@ struct PagingTests {
         #expect(URLReference.resolve("//b:1/c", against: "https://a/d") == "https://b:1/c")
     }
 
+    @Test("a separator with a combining mark is a separator all the same")
+    func marks() {
+        let base = "https://a.example/b/c"
+        #expect(URLReference.resolve("d#\u{301}e", against: base) == "https://a.example/b/d")
+        #expect(URLReference.resolve("?\u{301}e", against: base) == "https://a.example/b/c?\u{301}e")
+        #expect(URLReference.resolve("//\u{301}x/../y", against: base) == "https://\u{301}x/y")
+        #expect(URLReference.resolve("/d/../\u{301}e", against: base) == "https://a.example/\u{301}e")
+        #expect(URLReference.resolve("../\u{301}e", against: base) == "https://a.example/\u{301}e")
+    }
+
     // MARK: In a response
 
     private func call(

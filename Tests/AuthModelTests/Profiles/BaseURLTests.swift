@@ -24,6 +24,9 @@ struct BaseURLTests {
             "https://example.org/%2e%2E",
             "https://example.org/a%2", "https://example.org/a b", "https://exämple.org", "https://[::1", "https://[]",
             "https://example.org\r\nHost: evil.example", "javascript:alert(1)", "https://example.org/<script>",
+            "https://.", "https://..", "https://a..example", "https://a.example..", "https://.example.org",
+            // Characters that belong to a bracket or a slash.
+            "https://[::1]\u{301}", "https://[\u{301}::1]", "https://[::1]\u{301}:80", "https://example.org/a\u{600}/",
         ])
     func refused(_ text: String) {
         #expect(throws: BaseURLError.self) { try BaseURL(text) }
