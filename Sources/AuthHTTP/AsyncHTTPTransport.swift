@@ -55,7 +55,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
     private let pool: ClientPool
     /// For streamed requests, which are long and have their own time limit, so that others need not wait for them.
     private let streams: ClientPool
-    /// For responses that are read while they arrive.
+    /// For responses that are read while they arrive; also with HTTP/2. The agent itself has none.
     let live: ClientPool
     /// For ``connect(to:on:)``, once it was needed.
     let tlsContext = Mutex<NIOSSLContext?>(nil)
@@ -85,7 +85,10 @@ package final class AsyncHTTPTransport: HTTPTransport {
             configuration.timeout.write = nil
             configuration.decompression = .disabled
             configuration.http1_1ConnectionDebugInitializer = Self.keepAlive
-            configuration.http2ConnectionDebugInitializer = Self.keepAlive
+            configuration.httpVersion = .automatic
+            configuration.http2ConnectionDebugInitializer = { channel in
+                Self.keepAlive(channel).flatMap { ConnectionErrorHandler.add(channel) }
+            }
             return configuration
         }
     }
@@ -150,7 +153,8 @@ extension HTTPClient.Configuration {
                 connect: TimeAmount(limits.connect), read: TimeAmount(limits.silence),
                 write: TimeAmount(limits.silence)),
             decompression: .enabled(limit: .size(limits.bodyBytes)))
-        httpVersion = .automatic
+        // With HTTP/2 a server can have the library buffer without a limit, before and after an error of the connection.
+        httpVersion = .http1Only
         connectionPool.idleTimeout = TimeAmount(limits.idleConnection)
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connectionsPerOrigin
         // The session decides when to retry, and the first error is better than a time-out.

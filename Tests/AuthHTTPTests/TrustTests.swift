@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a server that offers HTTP 2 is spoken to in it`() async throws {
+    @Test func `requests are HTTP 1, and responses that are read live may be HTTP 2`() async throws {
         let authority = try await ThrowawayAuthority()
         let tls = try await authority.server(names: "IP:127.0.0.1", protocols: ["h2", "http/1.1"])
         let (spoken, speak) = AsyncStream.makeStream(of: [UInt8].self)
@@ -70,11 +70,42 @@ import Testing
         try await LoopbackServer.with(tls: tls, script: script) { server in
             try await withTransport(.init(version: "1", extraCAFile: authority.file)) { transport in
                 _ = await transport.failure(server.secureURL)
-                for await bytes in spoken {
-                    // The connection preface (RFC 9113 §3.4).
-                    #expect(bytes.starts(with: Array("PRI * HTTP/2.0\r\n".utf8)))
-                    break
+                let request = HTTPRequest(method: "GET", url: server.secureURL)
+                await #expect(throws: TransportError.self) {
+                    try await transport.stream(request, limit: .seconds(30), to: Unread())
                 }
+                var first = spoken.makeAsyncIterator()
+                #expect(await first.next()?.starts(with: Array("GET / HTTP/1.1\r\n".utf8)) == true)
+                // The connection preface (RFC 9113 §3.4).
+                #expect(await first.next()?.starts(with: Array("PRI * HTTP/2.0\r\n".utf8)) == true)
+            }
+        }
+    }
+
+    @Test func `a connection of HTTP 2 is closed at its first error`() async throws {
+        @Sendable func frame(_ kind: UInt8, _ stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
+            [0, 0, UInt8(payload.count), kind, 0, 0, 0, 0, stream] + payload
+        }
+        let authority = try await ThrowawayAuthority()
+        let tls = try await authority.server(names: "IP:127.0.0.1", protocols: ["h2"])
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let script: LoopbackServer.Script = { connection in
+            _ = await connection.bytes()
+            try await connection.write(frame(4, 0, []))
+            _ = await connection.bytes()
+            // Headers that never end (RFC 9113 §10.5).
+            try await connection.write(frame(1, 1, [0x88]) + (1...50).flatMap { _ in frame(9, 1, [0x88]) })
+            while await connection.bytes() != nil {}
+            end.yield()
+        }
+        try await LoopbackServer.with(tls: tls, script: script) { server in
+            try await withTransport(.init(version: "1", extraCAFile: authority.file)) { transport in
+                let error = await #expect(throws: TransportError.self) {
+                    try await transport.stream(
+                        HTTPRequest(method: "GET", url: server.secureURL), limit: .seconds(30), to: Unread())
+                }
+                if case .timedOut? = error { Issue.record("the connection was kept") }
+                for await _ in ends { break }
             }
         }
     }
@@ -103,4 +134,9 @@ import Testing
             }
         }
     }
+}
+
+private struct Unread: HTTPLiveReceiver {
+    func begin(_ head: HTTPResponse) async {}
+    func receive(_ piece: [UInt8]) async {}
 }
