@@ -15,7 +15,7 @@ KILLS ?= 300
 CRASH_FIRST ?= 1
 # How much make streams sends up, and back.
 MIB ?= 200
-# How long make fuzz-toml plays, in seconds, from the seed FIRST on.
+# How long make fuzz runs all its targets together, in seconds, and make fuzz-toml plays, from the seed FIRST on.
 SECONDS ?= 60
 # How often make shake runs the suites.
 PASSES ?= 3
@@ -36,12 +36,13 @@ FRESH_ROOT := .build/fresh-root
 DOCS := .build/docs
 SITE := .build/site
 SHAKE := .build/shake
+FUZZ := .build/fuzz
 # The Swift runtime is linked into the programs, so that they run on machines without Swift. They have no run path: with one,
 # the loader would search the program's folder for libraries first.
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/proxy-config) \
-    Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake \
+    Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake Tests/Fuzzing/fuzz \
     Tests/BootedTests/boot Tests/BootedTests/fresh-root Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive \
     $(wildcard Sources/Packaging/tarball Sources/Packaging/site/swift-reference Sources/Packaging/deb/assemble Sources/Packaging/deb/*.p*) Docs/clients/shell/token
 SWIFT_SOURCES := Package.swift Sources Tests
@@ -85,7 +86,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages tarball docs site library install-library build-tests demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
+.PHONY: help build clients package-managers deb check-packages tarball docs site library install-library build-tests demo test shake simulate crash streams growth fuzz fuzz-toml lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
@@ -104,6 +105,7 @@ help:
 	@echo 'make package-managers  recipes of package managers that must be installed (PACKAGE_PROGRAMS="$(PACKAGE_PROGRAMS)")'
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole, in memory that does not grow with it (MIB=n)'
 	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
+	@echo 'make fuzz       hostile bytes for every reader, chosen by libFuzzer, for $(SECONDS) s in all (SECONDS=n)'
 	@echo 'make fuzz-toml  the TOML scanner beside the TOML library for $(SECONDS) s (SECONDS=n, FIRST=n)'
 	@echo 'make bench      start-up, round trips, wake-ups, memory and installed size beside their budgets'
 	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
@@ -211,6 +213,10 @@ streams: packages
 growth: packages
 	$(SWIFT) build --build-tests
 	GROWTH_SESSIONS=$(SESSIONS) $(SWIFT) test --skip-build --disable-xctest --filter 'GrowthTests'
+
+# Built apart, as it is built with libFuzzer (Docs/decisions/fuzzing.md).
+fuzz: packages
+	Tests/Fuzzing/fuzz $(SWIFT) $(SECONDS) $(FUZZ)
 
 fuzz-toml: packages
 	$(SWIFT) build --build-tests

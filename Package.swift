@@ -1,14 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// `make fuzz` sets FUZZING: our code then reports to libFuzzer which parts of it an input reaches, and the archive that is linked
+/// with libFuzzer is a product (Docs/decisions/fuzzing.md). Code of others does not: its parts would hide ours.
+let isFuzzing = Context.environment["FUZZING"] == "1"
+let fuzzed: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])] : []
+let fuzzProducts: [Product] = isFuzzing ? [.library(name: "Fuzzing", type: .static, targets: ["Fuzzing"])] : []
+
 /// What every Swift target of ours is held to (Docs/architecture.md, "Compiler").
-let checked: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .treatAllWarnings(as: .error),
-]
+let checked: [SwiftSetting] =
+    fuzzed + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ]
 
 /// Outside the GLib targets and the tests every unsafe operation is marked as one.
 let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
@@ -37,7 +44,7 @@ let package = Package(
         .executable(name: "authc-full", targets: ["authc"]),
         .executable(name: "authd-gateway", targets: ["authd-gateway"]),
         .executable(name: "stand-in-backends", targets: ["stand-in-backends"]),
-    ],
+    ] + fuzzProducts,
     // Exact versions: a new release of any of them comes in by a change here (Tests/dependencies.txt has all packages).
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -164,7 +171,8 @@ let package = Package(
             swiftSettings: strict
         ),
         // toml++, a header-only C++ library (Docs/decisions/toml.md).
-        .target(name: "CTOML"),
+        .target(
+            name: "CTOML", cxxSettings: isFuzzing ? [.unsafeFlags(["-fsanitize=fuzzer-no-link"])] : []),
         .target(
             name: "AuthProviders",
             dependencies: ["AuthConfiguration", "AuthFiles", "AuthModel", "CTOML"],
@@ -315,6 +323,16 @@ let package = Package(
         .target(
             name: "AgentTestSupport", dependencies: ["AuthModel", "AuthWire"], path: "Tests/AgentTestSupport",
             swiftSettings: checked),
+        // What bytes of others must not do to the readers of them (Docs/decisions/fuzzing.md).
+        .target(
+            name: "Fuzzing",
+            dependencies: [
+                "AgentTestSupport", "AuthAgent", "AuthConfiguration", "AuthDaemon", "AuthGateway", "AuthMachines",
+                "AuthModel", "AuthNetwork", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthWire",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/Fuzzing", exclude: ["Corpus", "fuzz"], swiftSettings: checked),
+        .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing", "AuthModel"], swiftSettings: checked),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
             name: "Simulation", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], path: "Tests/Simulation",
@@ -400,7 +418,8 @@ let package = Package(
             swiftSettings: checked),
         .testTarget(
             name: "AuthProvidersTests",
-            dependencies: ["AuthProviders", "AuthConfiguration", "AuthModel", "TestSupport"], swiftSettings: checked),
+            dependencies: ["AuthProviders", "AuthConfiguration", "AuthModel", "Fuzzing", "TestSupport"],
+            swiftSettings: checked),
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [

@@ -1,5 +1,6 @@
 import AuthModel
 import Foundation
+import Fuzzing
 import TestSupport
 import Testing
 
@@ -30,7 +31,7 @@ struct TOMLFuzzTests {
                 var random = SeededRandom(seed: number)
                 let text = String(TOMLText.random(&random).prefix(Self.longest))
                 do throws(KeyScanner.Refusal) {
-                    let difference = compare(try KeyLines(text), text)
+                    let difference = TOMLComparison.difference(try KeyLines(text), text)
                     if let difference { Issue.record("seed \(number): \(difference)\n\(text.debugDescription)") }
                     accepted += 1
                 } catch {
@@ -74,16 +75,6 @@ struct TOMLFuzzTests {
         #expect(error.message == "the key \u{E9} twice")
     }
 
-    /// `nil` also if the library refuses the text: the scanner does not check everything.
-    private func compare(_ lines: KeyLines, _ text: String) -> String? {
-        guard let table = try? TOMLTable(text) else { return nil }
-        var paths: Set<String> = []
-        collect(table, "", &paths)
-        guard lines.paths != paths else { return nil }
-        let (scanned, parsed) = (lines.paths.subtracting(paths), paths.subtracting(lines.paths))
-        return "only the scanner: \(scanned.sorted()); only the library: \(parsed.sorted())"
-    }
-
     private func takenByPython(_ texts: [String]) async throws -> [String] {
         let script = """
             import json, sys, tomllib
@@ -101,23 +92,6 @@ struct TOMLFuzzTests {
         ).output()
         #expect(output.status == 0, "\(output.err)")
         return try JSONDecoder().decode([String].self, from: Data(output.out.utf8))
-    }
-
-    private func collect(_ table: TOMLTable, _ path: String, _ paths: inout Set<String>) {
-        for key in table.keys {
-            let inner = TOMLPath.join(path, key)
-            paths.insert(inner)
-            if let value = table[key] { collect(value, inner, &paths) }
-        }
-    }
-
-    private func collect(_ value: TOMLNode, _ path: String, _ paths: inout Set<String>) {
-        if value.type == .table, let table = value.table { collect(table, path, &paths) }
-        guard value.type == .array, let array = value.array else { return }
-        for (index, element) in array.enumerated() {
-            paths.insert(TOMLPath.element(path, index))
-            collect(element, TOMLPath.element(path, index), &paths)
-        }
     }
 }
 

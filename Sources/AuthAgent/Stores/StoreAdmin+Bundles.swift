@@ -68,7 +68,7 @@ extension StoreAdmin {
         return ImportResult(sessions: records.map(\.session))
     }
 
-    private static func records(in content: Secret) throws(AgentError) -> [SessionRecord] {
+    static func records(in content: Secret) throws(AgentError) -> [SessionRecord] {
         guard let list = (try? JSON(parsing: content.revealBytes()))?["sessions"]?.arrayValue else {
             throw AgentError(.validation, "There are no sessions in it that this authd knows.")
         }
