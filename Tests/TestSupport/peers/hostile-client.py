@@ -1,10 +1,12 @@
-"""A client that tries to get a token in another process's name. Arguments: what it tries, and the agent's socket.
+"""A client that tries to get a token in another process's name, or to keep the agent from serving others. Arguments: what it
+tries, and the agent's socket.
 
-It prints each response that it gets."""
+It prints each response that it gets. A flood prints "begun", and goes on until its input ends."""
 import array
 import ctypes
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -236,6 +238,137 @@ def reuse(path, authd):
     agent.terminate()
     agent.wait()
 
+
+# What goes on until standard input ends.
+
+DISCOVER = b'{"jsonrpc":"2.0","id":9,"method":"rpc.discover"}\n'
+WAIT = b'{"jsonrpc":"2.0","id":8,"method":"session.wait","params":{"session":"nobody","until":"active"}}\n'
+
+
+def is_over():
+    return bool(select.select([sys.stdin], [], [], 0)[0])
+
+
+def flood(path, rounds):
+    """Each round is one attempt. The agent may refuse it, close the connection, or not accept one."""
+    begun = False
+    while not is_over():
+        try:
+            rounds(path)
+        except OSError:
+            pass
+        if not begun:
+            begun = True
+            print("begun", flush=True)
+
+
+def some(client, data):
+    """As much as the agent takes within a moment."""
+    client.settimeout(0.2)
+    try:
+        client.sendall(data)
+    except OSError:
+        pass
+
+
+def without_end(count, data):
+    """Connections that stay open for a second, and whose last line has no end."""
+    def rounds(path):
+        clients = [connect(path) for _ in range(count)]
+        for client in clients:
+            some(client, data)
+        time.sleep(1)
+        for client in clients:
+            client.close()
+    return rounds
+
+
+def deaf(path):
+    """Never reads, and requests what is long."""
+    clients = [connect(path) for _ in range(20)]
+    for client in clients:
+        some(client, b"[" + b",".join([DISCOVER.strip()] * 100) + b"]\n" + DISCOVER * 100)
+    time.sleep(0.5)
+    for client in clients:
+        client.close()
+
+
+def crowd(path):
+    """As many connections as it gets."""
+    clients = []
+    try:
+        for _ in range(2000):
+            clients.append(connect(path))
+    except OSError:
+        pass
+    time.sleep(0.5)
+    for client in clients:
+        client.close()
+
+
+def churn(path):
+    for _ in range(100):
+        connect(path).close()
+
+
+def read_all(client, count):
+    """As many lines, or less."""
+    reader = client.makefile("rb")
+    for _ in range(count):
+        if not reader.readline():
+            break
+
+
+def asked(data, count):
+    def rounds(path):
+        with connect(path) as client:
+            client.sendall(data)
+            read_all(client, count)
+    return rounds
+
+
+def waiting(path):
+    with connect(path) as client:
+        client.sendall(WAIT * 200)
+        read_all(client, 60)
+
+
+def inherited(path):
+    client = connect(path)
+    ask(client, PING)
+    in_child(lambda: some(client, TOKEN))
+    client.close()
+
+
+def given(path):
+    """Descriptors beside each request."""
+    files = [os.open("/dev/null", os.O_RDONLY) for _ in range(50)]
+    try:
+        with connect(path) as client:
+            for _ in range(20):
+                try:
+                    descriptors(client, PING, files)
+                except PermissionError:
+                    client.sendall(PING)
+                line(client)
+    finally:
+        for file in files:
+            os.close(file)
+
+
+FLOODS = {
+    "half-lines": without_end(100, TOKEN[:30]),
+    "huge-lines": without_end(4, b'{"jsonrpc":"2.0","id":1,"method":"agent.ping","params":{"x":"' + b"x" * (2 << 20)),
+    "deep": asked((b"[" * 400_000 + b"\n" + b'{"a":' * 200_000 + b"\n") * 2, 2),
+    "values": asked((b'{"jsonrpc":"2.0","id":1,"method":"agent.ping","params":{"x":[' + b"{}," * 300_000 + b"0]}}\n") * 2, 2),
+    "batches": asked((b"[" + b",".join([PARSED.strip()] * 128) + b"]\n") * 5, 5),
+    "broken": asked(b"\xff\xfe{]\n" * 5000, 5000),
+    "pings": asked(PING * 5000, 5000),
+    "deaf": deaf, "crowd": crowd, "churn": churn, "waiting": waiting, "inherited": inherited, "given": given,
+}
+if sys.argv[1] in FLOODS:
+    flood(sys.argv[2], FLOODS[sys.argv[1]])
+    sys.exit()
 
 {
     "token": token, "not-dumpable": not_dumpable, "fork": fork, "exec": execute, "become": become, "hidden": hidden, "passed": passed, "mixed": mixed,
