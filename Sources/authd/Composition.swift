@@ -228,8 +228,10 @@ struct Composition: Sendable {
         for problem in policyProblems { logger.error("\(problem)") }
         if !policyProblems.isEmpty {
             logger.error(
-                "Until this is fixed, an access rule refuses account and admin requests: correct root's file and reload authd, "
-                    + "or run `authc policy apply` if the problem is in the applied copy.")
+                """
+                Until this is fixed, an access rule refuses account and admin requests: correct root's file and reload authd, \
+                or run `authc policy apply` if the problem is in the applied copy.
+                """)
         }
         let accessRules = PolicyRequests(
             AccessControl(accessPolicy, changes: accessChanges), from: policySources, audit: audit)
