@@ -72,6 +72,8 @@ extension AccessRequest {
         // Without a session they are about the one that is named after the provider.
         let password = (request as? PasswordRequestReset)?.params ?? (request as? PasswordReset)?.params
         if named == nil, password?.provider != nil { target = .any }
+        // There is no such stream: the request gets that error, not one of a rule about sessions.
+        if named == nil, [APIWrite.name, APIRead.name, APIClose.name].contains(Method.name) { target = .later }
     }
 
     /// A request that is described; `nil`: there is no such method.
