@@ -139,7 +139,7 @@ struct AccessPolicyTests {
             let policy = AccessPolicy(root: Self.rules(rule, enforces: true))
             let decision = Self.decide(policy, token, by: hidden)
             #expect(decision.isRefused && decision.unknown == "executable" && decision.rule.id == "root.curl")
-            #expect(decision.error("token.get").message.contains("key executable"))
+            #expect(decision.error("token.get").message.contains("The rule tests executable, which is unknown"))
             // Known to be another one.
             #expect(Self.decide(policy, token, by: Self.service()).rule.id == "default.token")
             // The class does not match, so nothing has to be known.
