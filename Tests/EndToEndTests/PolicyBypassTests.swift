@@ -123,7 +123,7 @@ struct PolicyBypassTests {
                 ]
                 #expect(try client.ask("api.request", .object(call))["result"]?["stream"] == "s")
                 #expect(try client.ask("api.read", ["stream": "s"])["result"] != nil)
-                // It may have ended.
+                // It may have ended, which is another error.
                 #expect(try client.ask("api.close", ["stream": "s"]).errorKind != "denied")
                 call["session"] = "fork-in-the-road"
                 let closed = try client.ask("api.request", .object(call))
@@ -198,6 +198,10 @@ struct PolicyBypassTests {
                 kind = "key"
                 fields = [{ name = "key", label = "Key", kind = "key" }]
                 token = "{key}"
+                [validation]
+                method = "GET"
+                path = "/me"
+                bearer = true
                 [renewal]
                 kind = "none"
                 [endpoints.add]
