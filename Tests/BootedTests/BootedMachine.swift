@@ -18,7 +18,8 @@ final class BootedMachine: Sendable {
     let backends: StandIns
     /// The machine sees it at the same path.
     let folder: TemporaryFolder
-    private let command: String
+    /// The path of `authc` there.
+    let command: String
     private let machine: Child
     private let keyrings = Mutex<[Child]>([])
     private let first: String

@@ -200,7 +200,7 @@ struct UnitTests {
             try await machine.write(former + rules + "listen = true\n", to: settings)
             try await machine.person("systemctl", "--user", "reload", "authd.service")
             // systemd leaves the file of its socket there, so the first clients may be refused.
-            let opened = "until authc status --socket \(extra) >&/dev/null; do :; done"
+            let opened = "until \(machine.command) status --socket \(extra) >&/dev/null; do :; done"
             try await machine.person("timeout", "60", "bash", "-c", opened)
         }
     }

@@ -57,12 +57,13 @@ struct PromptRecipeTests {
             let recipe = try Recipes.block(with: "prompt.attention_only")
             let settings = try await scene.run("set -e\n\(recipe)authc reload")
             #expect(settings.status == 0, "\(settings)")
-            try await scene.promptFile { !$0.contains("app-template") }
-            try await scene.backends.setListening(false, .appTemplate)
+            #expect(try await scene.shownPrompt() == "<>\n")
             let watch = try await Child([Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
+            try await scene.backends.setListening(false, .appTemplate)
             #expect(await watch.out.wait(for: #""state":"stale""#))
             await watch.end()
-            try await scene.promptFile { $0.contains("app-template stale") }
+            try await scene.promptFile { $0.contains("!stale") }
+            #expect(try await scene.shownPrompt() == "<app-template stale>\n")
         }
     }
 
@@ -148,6 +149,15 @@ struct PromptRecipeTests {
 }
 
 extension Scene {
+    /// What a new bash shows.
+    fileprivate func shownPrompt() async throws -> String {
+        try await run(
+            """
+            bash --norc -c 'eval "$(authc shell-init bash)"; authd_prompt; echo "<$AUTHD_PROMPT>"'
+            """
+        ).out
+    }
+
     /// Waits until the prompt file is as expected.
     fileprivate func promptFile(_ isExpected: (String) -> Bool) async throws {
         let path = desktop.folder.path + "/run/authd/prompt"
