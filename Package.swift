@@ -224,7 +224,7 @@ let package = Package(
             name: "AuthDaemon",
             dependencies: [
                 "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthSockets", "AuthWire",
-                "CSandbox", "CSystemd",
+                "CLinux", "CSandbox", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

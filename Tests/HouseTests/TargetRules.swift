@@ -84,8 +84,8 @@ struct TargetRules: Sendable {
         "AuthDaemon": TargetRules(
             imports: standard.union([
                 "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel",
-                "AuthSockets",
-                "AuthWire", "CSandbox", "CSystemd", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+                "AuthSockets", "AuthWire", "CLinux", "CSandbox", "CSystemd", "Logging", "NIOCore", "NIOHTTP1",
+                "NIOPosix", "NIOSSL",
                 "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(

@@ -49,7 +49,7 @@ struct AccessPolicyTests {
         return request
     }
 
-    private static func decide(
+    static func decide(
         _ policy: AccessPolicy, _ request: AccessRequest, by facts: AccessFacts
     ) -> AccessDecision {
         policy.decision(about: request) { _ in facts }
@@ -339,88 +339,6 @@ struct AccessPolicyTests {
         let program = Self.rule("r", .deny) { $0.caller.executables = [Self.pattern("/usr/bin/curl")] }
         #expect(decide(AccessPolicy(root: Self.rules(program, program)), token).testsProgram)
         #expect(read.count { $0 == .program } == 1)
-    }
-
-    @Test("a rule for presence asks only if rules are enforced, in either list, and never about a status")
-    func presence() throws {
-        let token = try Self.request(TokenGet.self, "work")
-        func policy(_ source: AccessRule.Source, enforces: Bool, _ effect: AccessRule.Effect = .presence)
-            -> AccessPolicy
-        {
-            let rules = Self.rules(Self.rule("there", from: source, effect), enforces: enforces)
-            return source == .root ? AccessPolicy(root: rules) : AccessPolicy(user: rules)
-        }
-        for source in [AccessRule.Source.root, .user] {
-            let asked = Self.decide(policy(source, enforces: true), token, by: Self.service())
-            #expect(asked.presence == .release && !asked.isDenied && asked.enforced == true)
-            #expect(asked.result == "needs_presence")
-            let recorded = Self.decide(policy(source, enforces: false), token, by: Self.service())
-            #expect(recorded.presence == nil && recorded.enforced == false && recorded.result == "would_need_presence")
-            let status = Self.decide(
-                policy(source, enforces: true), try Self.request(SessionStatusGet.self, "work"), by: Self.service())
-            #expect(status.presence == nil && status.rule.id == "default.status")
-        }
-        // Either list may deny, and the user's allowance does not undo root's rule.
-        var both = policy(.root, enforces: true)
-        both.user.rules = [Self.rule("no", from: .user, .deny)]
-        #expect(Self.decide(both, token, by: Self.service()).isRefused)
-        both.user.rules = [Self.rule("yes", from: .user, .allow)]
-        #expect(Self.decide(both, token, by: Self.service()).presence == .release)
-        both = policy(.root, enforces: true, .deny)
-        both.user.rules = [Self.rule("there", from: .user, .presence)]
-        let denied = Self.decide(both, token, by: Self.service())
-        #expect(denied.isRefused && denied.presence == nil && denied.rule.id == "root.there")
-    }
-
-    @Test("a rule that asks is stronger than an allowance and weaker than presence, and lets the user answer")
-    func asking() throws {
-        let token = try Self.request(TokenGet.self, "work")
-        func check(_ root: AccessRule.Effect, _ user: AccessRule.Effect, _ request: AccessRequest) -> AccessCheck? {
-            let policy = AccessPolicy(
-                root: Self.rules(Self.rule("r", root), enforces: true),
-                user: Self.rules(Self.rule("u", from: .user, user)))
-            return Self.decide(policy, request, by: Self.terminal()).check
-        }
-        #expect(check(.allow, .ask, token) == .consent && check(.ask, .allow, token) == .consent)
-        #expect(check(.presence, .ask, token) == .presence(.release))
-        #expect(check(.ask, .presence, token) == .presence(.release))
-        #expect(check(.deny, .ask, token) == nil && check(.ask, .deny, token) == nil)
-        for method in [ConsentListGet.self, ConsentAnswerCall.self, SessionListGet.self] as [any AgentMethod.Type] {
-            #expect(check(.ask, .ask, try Self.request(method)) == nil)
-        }
-        let recorded = Self.decide(
-            AccessPolicy(user: Self.rules(Self.rule("u", from: .user, .ask))), token, by: Self.terminal())
-        #expect(recorded.check == nil && recorded.enforced == false && recorded.result == "would_need_consent")
-    }
-
-    @Test("an export needs presence where rules are enforced, and requests for a marked session everywhere")
-    func marked() throws {
-        let export = try Self.request(SessionExport.self)
-        var enforced = AccessPolicy()
-        enforced.root.enforces = true
-        let asked = Self.decide(enforced, export, by: Self.service())
-        #expect(asked.presence == .export && asked.rule.id == "default.export")
-        #expect(Self.decide(AccessPolicy(), export, by: Self.service()).presence == nil)
-
-        var policy = AccessPolicy()
-        policy.presenceSessions = [try SessionName("work")]
-        let table: [(any AgentMethod.Type, PresenceAction?)] = [
-            (TokenGet.self, .release), (TokenProof.self, .release), (APICall.self, .release),
-            (SessionExport.self, .export), (SessionTrust.self, .trust), (TokenReject.self, nil),
-            (SessionStatusGet.self, nil), (SessionLogout.self, nil), (SessionRefresh.self, nil),
-        ]
-        for (method, action) in table {
-            let request = try Self.request(method, "work")
-            #expect(Self.decide(policy, request, by: Self.service()).presence == action, "\(method)")
-            let other = try Self.request(method, "home")
-            #expect(Self.decide(policy, other, by: Self.service()).presence == nil, "\(method)")
-        }
-        var all = export
-        all.target = .any
-        #expect(Self.decide(policy, all, by: Self.service()).presence == .export)
-        // A denial that is only recorded does not end the mark.
-        policy.user = Self.rules(Self.rule("no", from: .user, .deny))
-        #expect(Self.decide(policy, try Self.request(TokenGet.self, "work"), by: Self.service()).presence == .release)
     }
 
     @Test("a pattern matches the whole text, and its stars any part of it")

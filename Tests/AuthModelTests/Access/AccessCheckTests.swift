@@ -1,0 +1,91 @@
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("Access rules that need the user")
+struct AccessCheckTests {
+    private typealias Rules = AccessPolicyTests
+
+    @Test("a rule for presence asks only if rules are enforced, in either list, and never about a status")
+    func presence() throws {
+        let token = try Rules.request(TokenGet.self, "work")
+        func policy(_ source: AccessRule.Source, enforces: Bool, _ effect: AccessRule.Effect = .presence)
+            -> AccessPolicy
+        {
+            let rules = Rules.rules(Rules.rule("there", from: source, effect), enforces: enforces)
+            return source == .root ? AccessPolicy(root: rules) : AccessPolicy(user: rules)
+        }
+        for source in [AccessRule.Source.root, .user] {
+            let asked = Rules.decide(policy(source, enforces: true), token, by: Rules.service())
+            #expect(asked.presence == .release && !asked.isDenied && asked.enforced == true)
+            #expect(asked.result == "needs_presence")
+            let recorded = Rules.decide(policy(source, enforces: false), token, by: Rules.service())
+            #expect(recorded.presence == nil && recorded.enforced == false && recorded.result == "would_need_presence")
+            let status = Rules.decide(
+                policy(source, enforces: true), try Rules.request(SessionStatusGet.self, "work"), by: Rules.service())
+            #expect(status.presence == nil && status.rule.id == "default.status")
+        }
+        // Either list may deny, and the user's allowance does not undo root's rule.
+        var both = policy(.root, enforces: true)
+        both.user.rules = [Rules.rule("no", from: .user, .deny)]
+        #expect(Rules.decide(both, token, by: Rules.service()).isRefused)
+        both.user.rules = [Rules.rule("yes", from: .user, .allow)]
+        #expect(Rules.decide(both, token, by: Rules.service()).presence == .release)
+        both = policy(.root, enforces: true, .deny)
+        both.user.rules = [Rules.rule("there", from: .user, .presence)]
+        let denied = Rules.decide(both, token, by: Rules.service())
+        #expect(denied.isRefused && denied.presence == nil && denied.rule.id == "root.there")
+    }
+
+    @Test("a rule that asks is stronger than an allowance and weaker than presence, and lets the user answer")
+    func asking() throws {
+        let token = try Rules.request(TokenGet.self, "work")
+        func check(_ root: AccessRule.Effect, _ user: AccessRule.Effect, _ request: AccessRequest) -> AccessCheck? {
+            let policy = AccessPolicy(
+                root: Rules.rules(Rules.rule("r", root), enforces: true),
+                user: Rules.rules(Rules.rule("u", from: .user, user)))
+            return Rules.decide(policy, request, by: Rules.terminal()).check
+        }
+        #expect(check(.allow, .ask, token) == .consent && check(.ask, .allow, token) == .consent)
+        #expect(check(.presence, .ask, token) == .presence(.release))
+        #expect(check(.ask, .presence, token) == .presence(.release))
+        #expect(check(.deny, .ask, token) == nil && check(.ask, .deny, token) == nil)
+        for method in [ConsentListGet.self, ConsentAnswerCall.self, SessionListGet.self] as [any AgentMethod.Type] {
+            #expect(check(.ask, .ask, try Rules.request(method)) == nil)
+        }
+        let recorded = Rules.decide(
+            AccessPolicy(user: Rules.rules(Rules.rule("u", from: .user, .ask))), token, by: Rules.terminal())
+        #expect(recorded.check == nil && recorded.enforced == false && recorded.result == "would_need_consent")
+    }
+
+    @Test("an export needs presence where rules are enforced, and requests for a marked session everywhere")
+    func marked() throws {
+        let export = try Rules.request(SessionExport.self)
+        var enforced = AccessPolicy()
+        enforced.root.enforces = true
+        let asked = Rules.decide(enforced, export, by: Rules.service())
+        #expect(asked.presence == .export && asked.rule.id == "default.export")
+        #expect(Rules.decide(AccessPolicy(), export, by: Rules.service()).presence == nil)
+
+        var policy = AccessPolicy()
+        policy.presenceSessions = [try SessionName("work")]
+        let table: [(any AgentMethod.Type, PresenceAction?)] = [
+            (TokenGet.self, .release), (TokenProof.self, .release), (APICall.self, .release),
+            (SessionExport.self, .export), (SessionTrust.self, .trust), (TokenReject.self, nil),
+            (SessionStatusGet.self, nil), (SessionLogout.self, nil), (SessionRefresh.self, nil),
+        ]
+        for (method, action) in table {
+            let request = try Rules.request(method, "work")
+            #expect(Rules.decide(policy, request, by: Rules.service()).presence == action, "\(method)")
+            let other = try Rules.request(method, "home")
+            #expect(Rules.decide(policy, other, by: Rules.service()).presence == nil, "\(method)")
+        }
+        var all = export
+        all.target = .any
+        #expect(Rules.decide(policy, all, by: Rules.service()).presence == .export)
+        // A denial that is only recorded does not end the mark.
+        policy.user = Rules.rules(Rules.rule("no", from: .user, .deny))
+        #expect(
+            Rules.decide(policy, try Rules.request(TokenGet.self, "work"), by: Rules.service()).presence == .release)
+    }
+}
