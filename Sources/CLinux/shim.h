@@ -8,10 +8,8 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -69,16 +67,17 @@ static inline void linux_refuse_descriptors(int fd) {
 }
 
 // Starts polkit's agent for terminals for this process (pkttyagent(1)). It ends with this process. *ready reports end of file when
-// the agent is registered or has ended. Returns its process ID, or -1.
-static inline pid_t linux_start_text_agent(int *ready) {
+// the agent is registered or has ended. `end` is SIGTERM: signal.h would declare types here that Swift has from Glibc otherwise.
+// Returns its process ID, or -1.
+static inline pid_t linux_start_text_agent(int end, int *ready) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
     pid_t parent = getpid(), child = fork();
     if (child == 0) {
         char process[16], descriptor[16];
-        snprintf(process, sizeof process, "%d", (int)parent);
-        snprintf(descriptor, sizeof descriptor, "%d", ends[1]);
-        if (prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent && fcntl(ends[1], F_SETFD, 0) == 0)
+        __builtin_snprintf(process, sizeof process, "%d", (int)parent);
+        __builtin_snprintf(descriptor, sizeof descriptor, "%d", ends[1]);
+        if (prctl(PR_SET_PDEATHSIG, end) == 0 && getppid() == parent && fcntl(ends[1], F_SETFD, 0) == 0)
             execlp("pkttyagent", "pkttyagent", "--process", process, "--notify-fd", descriptor, (char *)NULL);
         _exit(127);
     }

@@ -13,7 +13,7 @@ enum TextAgent {
     static func start() -> Bool {
         guard process.load(ordering: .relaxed) == 0 else { return false }
         var ready: Int32 = -1
-        let child = unsafe linux_start_text_agent(&ready)
+        let child = unsafe linux_start_text_agent(SIGTERM, &ready)
         guard child > 0 else { return false }
         defer { close(ready) }
         process.store(child, ordering: .relaxed)
