@@ -1,5 +1,7 @@
 import AuthConcurrency
 import AuthModel
+import CLinux
+import CSystemd
 import Glibc
 import Synchronization
 

@@ -1,4 +1,5 @@
 import AuthFiles
+import CLinux
 import CSystemd
 import Glibc
 

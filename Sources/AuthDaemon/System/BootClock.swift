@@ -1,4 +1,5 @@
 package import AuthModel
+import CLinux
 import CSystemd
 import Glibc
 

@@ -1,5 +1,6 @@
 import AuthFiles
 package import AuthModel
+import CLinux
 import CSystemd
 import Glibc
 
