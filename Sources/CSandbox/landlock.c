@@ -37,10 +37,14 @@ enum {
     refer = 1 << 13,    // version 2
     truncate_ = 1 << 14, // version 3
     ioctl_dev = 1 << 15, // version 5
-    scope_abstract = 1 << 0, // version 6
-    scope_signal = 1 << 1,
     // What a rule for a file may have.
     for_files = execute | write_file | read_file | truncate_ | ioctl_dev,
+};
+
+// Version 6.
+enum {
+    scope_abstract = 1 << 0,
+    scope_signal = 1 << 1,
 };
 
 static uint64_t known(int version) {

@@ -117,7 +117,7 @@ extension LockMachine {
         reply(presenceRefusal.map(LockReply.failure), to: caller, &turn)
     }
 
-    /// Wrong passphrases still count: whoever is there need not know it.
+    /// Failed attempts with the passphrase still count: the person who is present may not know it.
     mutating func presenceConfirmed(_ caller: CallerID, _ turn: inout LockTurn) {
         if let presenceRefusal { return turn.reply(.failure(presenceRefusal), to: caller) }
         version += 1
