@@ -7,7 +7,7 @@ import AuthWire
 ///
 /// A token for an origin belongs to a session that is known with the token: then the check is made before it is returned.
 struct UserGate: Sendable {
-    /// Whom it asks.
+    /// What it uses to ask the user.
     struct Services: Sendable {
         let sessions: SessionRequests
         let presence: PresenceService
@@ -28,7 +28,7 @@ struct UserGate: Sendable {
     private let unit: String?
     private let purpose: String?
     private let sessions: SessionRequests
-    /// Of a confined client.
+    /// What a confined client may see; `nil`: the client is not confined.
     private let visibility: Visibility?
 
     /// - Returns: `nil` if no check can be needed. The sender is read only otherwise.

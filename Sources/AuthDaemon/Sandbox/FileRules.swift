@@ -28,15 +28,15 @@ package struct FileRules: Sendable, Equatable {
     package struct Places: Sendable {
         /// No rule that is made for a file covers this folder.
         package var home: String?
-        /// With the user's settings, profiles and rules. It exists.
+        /// The folder of the user's settings, profiles and rules, which exists.
         package var configurationFolder: String?
-        /// It exists.
+        /// The folder of the agent's state, which exists.
         package var stateFolder: String?
-        /// Of the sockets, with the files beside them. They exist.
+        /// The folders of the sockets and of the files beside them, which exist.
         package var socketFolders: [String] = []
-        /// Of this process: its program, and its libraries.
+        /// The program and the libraries of this process.
         package var programs: [String] = []
-        /// In `/run`.
+        /// The names in `/run`.
         package var runtimeNames: [String] = []
         /// Files that settings, profiles and variables name, and what links lead to.
         package var files: [String] = []

@@ -13,7 +13,7 @@ package struct FileSandbox: Sendable {
     package static let variable = "AUTHD_LANDLOCK"
 
     package private(set) var state: LandlockState
-    /// In effect; `nil`: nothing is restricted.
+    /// The rules in effect; `nil`: nothing is restricted.
     package private(set) var rules: FileRules?
     private var version: CInt = 0
     private var failure: SystemFailure?

@@ -36,7 +36,7 @@ package final class ProcessReader: Sendable {
         while waitpid(processID, nil, 0) < 0, errno == EINTR {}
     }
 
-    /// Where the link to the program of a process leads to; `nil`: it cannot be read.
+    /// The target of the link to the program of a process; `nil`: it cannot be read.
     static func executable(of folder: String) -> String? {
         if let reader = reader(for: folder) {
             return try? reader.0.ask(SANDBOX_EXECUTABLE, about: reader.1).text

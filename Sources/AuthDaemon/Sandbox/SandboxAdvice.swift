@@ -4,7 +4,7 @@ import Glibc
 
 /// What a reload reports about files that Landlock keeps from the agent until it is started again.
 package struct SandboxAdvice: Sendable {
-    /// In effect; `nil`: every file can be read.
+    /// The rules in effect; `nil`: every file can be read.
     private let rules: FileRules?
     /// Where settings open the extra socket.
     private let extraSocket: @Sendable (Settings) -> String?

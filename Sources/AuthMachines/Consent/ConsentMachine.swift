@@ -5,7 +5,7 @@ package enum ConsentEvent: Sendable {
     case asked(CallerID, ConsentQuestion)
     case callerGone(CallerID)
     case listRequested(CallerID)
-    /// On a terminal.
+    /// An answer from a terminal.
     /// - Parameter by: the process that answers.
     case answered(CallerID, question: UInt64, ConsentAnswer, by: PresenceSubject)
     /// The agent was locked.
@@ -36,15 +36,15 @@ package enum ConsentResult: Sendable, Equatable {
 package struct ConsentMachine: Machine {
     package typealias ConsentTurn = Turn<ConsentAction, ConsentResult>
 
-    /// For an answer.
+    /// How long a question waits for an answer.
     package static let longestQuestion = Duration.seconds(60)
-    /// After a refusal.
+    /// How long a program is not asked about after a refusal.
     package static let coolDown = Duration.seconds(300)
     /// The longest time for which an answer counts.
     package static let longestMemory = Duration.seconds(30 * 86_400)
     /// Questions that wait for the one that is asked.
     package static let mostWaiting = 16
-    /// Before a question is asked, as for ``PresenceMachine/usualDelay``.
+    /// The delay before a question is asked, as for ``PresenceMachine/usualDelay``.
     package static let usualDelay = PresenceMachine.usualDelay
     /// Remembered answers, and refusals.
     private static let mostRemembered = 512
@@ -70,7 +70,7 @@ package struct ConsentMachine: Machine {
     private var refused: [ConsentQuestion.Key.Program: BootInstant] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// - Parameter delay: before a question is asked.
+    /// - Parameter delay: how long a question waits before it is asked.
     package init(delay: Duration = usualDelay) { self.delay = delay }
 
     package static let wake = ConsentEvent.wake

@@ -31,11 +31,11 @@ package enum PresenceReply: Sendable, Equatable {
 package struct PresenceMachine: Machine {
     package typealias PresenceTurn = Turn<PresenceMachineAction, PresenceReply>
 
-    /// For one check. A dialog that nobody answers ends then.
+    /// How long one check may take. A dialog that nobody answers ends then.
     package static let longestCheck = Duration.seconds(60)
     /// Questions that wait for the one that is asked. More would take the user an hour.
     package static let mostWaiting = 16
-    /// Before a question is asked. `authc token` makes its request with the small program first, for a quarter of a second, and then
+    /// The delay before a question is asked. `authc token` makes its request with the small program first, for a quarter of a second, and then
     /// again with the full one; nobody sees a dialog of the first.
     package static let usualDelay = Duration.milliseconds(600)
     /// Remembered answers.
@@ -64,7 +64,7 @@ package struct PresenceMachine: Machine {
     private var failures = RecentFailures()
     private var lastNumber: UInt64 = 0
 
-    /// - Parameter delay: before a question is asked.
+    /// - Parameter delay: how long a question waits before it is asked.
     package init(delay: Duration = usualDelay) { self.delay = delay }
 
     package static let wake = PresenceEvent.wake

@@ -50,7 +50,7 @@ package struct ConsentQuestion: Sendable, Equatable {
         (self.program, method, self.purpose) = (program, request.method, purpose)
     }
 
-    /// For people, a line each, with every character that misleads a reader escaped.
+    /// The question as it is shown, line by line, with every character escaped that could mislead its reader.
     package var lines: [String] {
         var lines = ["Program: \(program.subject.executable ?? "unknown") (process \(program.subject.processID))"]
         lines.append("Unit: \(program.unit ?? "none")")

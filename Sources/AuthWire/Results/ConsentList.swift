@@ -26,7 +26,7 @@ public struct ConsentItem: WireObject {
     public var pid: Int?
     public var exe: String?
     public var unit: String?
-    /// For people, without characters that mislead a reader.
+    /// The text as it is shown, without characters that could mislead its reader.
     public var lines: [String] = []
 
     public init(blank: Blank) {}
