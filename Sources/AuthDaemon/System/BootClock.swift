@@ -12,21 +12,20 @@ package struct BootClock: SystemClock {
     package func now() -> Moment {
         let date = Self.read(CLOCK_REALTIME)
         return Moment(
-            boot: BootInstant(sinceBoot: Self.sinceBoot()),
+            boot: bootInstant,
             wall: WallTime(unixSeconds: Double(date.tv_sec) + Double(date.tv_nsec) / 1e9))
+    }
+
+    package var bootInstant: BootInstant {
+        let time = Self.read(CLOCK_BOOTTIME)
+        return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
     package func sleep(until deadline: BootInstant) async throws {
         let clock = ContinuousClock()
-        let wait = deadline.sinceBoot - Self.sinceBoot()
+        let wait = deadline - bootInstant
         guard wait > .zero else { return try Task.checkCancellation() }
         try await clock.sleep(until: clock.now + wait)
-    }
-
-    private static func sinceBoot() -> Duration {
-        let time = read(CLOCK_BOOTTIME)
-        return Duration(
-            secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
     }
 
     private static func read(_ clock: clockid_t) -> timespec {

@@ -2,7 +2,14 @@
 package protocol SystemClock: Sendable {
     func now() -> Moment
 
+    /// The first of both clocks alone.
+    var bootInstant: BootInstant { get }
+
     /// Returns at the deadline, or at once if it has passed; time asleep counts (CLOCK_BOOTTIME).
     /// - Throws: `CancellationError` if the waiting task is cancelled.
     func sleep(until deadline: BootInstant) async throws
+}
+
+extension SystemClock {
+    package var bootInstant: BootInstant { now().boot }
 }
