@@ -8,111 +8,9 @@ internal import Synchronization
 /// Invariants: a snapshot is here before a caller gets an answer from the state it shows; events are published in the order
 /// of the changes they report, one at a time, and each shows the state right after its change.
 package final class StateBoard: Sendable {
-    private struct Contents {
-        private(set) var snapshots: [SessionName: SessionSnapshot] = [:]
-        /// Rendered when a session changes, because each request reads it.
-        private(set) var tokens: [SessionName: LiveToken] = [:]
-        private var lastToken: UInt64 = 0
-        /// Each request reads it, so it is computed at each change.
-        private(set) var standard = DefaultSession()
-        private(set) var defaultToken: LiveToken?
-        var defaultSession: SessionName? { standard.name }
-        /// The status of sessions that are known only by name: locked in the store, or being signed in to.
-        var placeholders: [SessionName: SessionStatus] = [:]
-        var store: StoreInfo
-        var isStoreRequested = false
-        /// Whether renewals leave the end of a session where it is; only for sessions that were renewed.
-        private var fixedEnds: [SessionName: Bool] = [:]
-        /// The scopes that sessions lacked for a call.
-        private(set) var missingScopes: [SessionName: (signIn: SignInID, MissingScopes)] = [:]
-        var network: NetworkStatus
-        var waitsIfMetered = false
-        /// `nil`: the agent is not locked.
-        var lock: LockStatus?
-        /// When a client last requested something of another class than `status`.
-        var lastUse: BootInstant?
-        var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
-        var lastWatcher: UInt64 = 0
-        var renewals = 0
-        /// The events of changes that are not published yet.
-        var events: [AgentEvent] = []
-        /// A thread is publishing events, until there are none left.
-        var isPublishing = false
-
-        init(store: StoreInfo, network: NetworkStatus) {
-            self.store = store
-            self.network = network
-        }
-
-        /// - Returns: the former snapshot.
-        mutating func put(_ snapshot: SessionSnapshot?, of session: SessionName) -> SessionSnapshot? {
-            let former = snapshots[session]
-            if let former, let snapshot, former.signIn == snapshot.signIn {
-                fixedEnds[session] = SessionEnd.isFixed(from: former.status, to: snapshot.status) ?? fixedEnds[session]
-            } else {
-                fixedEnds[session] = nil
-            }
-            if missingScopes[session]?.signIn != snapshot?.signIn { missingScopes[session] = nil }
-            snapshots[session] = snapshot
-            tokens[session] = snapshot.flatMap { live($0, after: tokens[session]) }
-            findDefault()
-            return former
-        }
-
-        private mutating func live(_ snapshot: SessionSnapshot, after former: LiveToken?) -> LiveToken? {
-            if let former, former.token == snapshot.token { return LiveToken(snapshot, number: former.number) }
-            lastToken += 1
-            return LiveToken(snapshot, number: lastToken)
-        }
-
-        /// - Returns: whether that is new.
-        mutating func put(_ missing: MissingScopes, of session: SessionName, signIn: SignInID) -> Bool {
-            guard snapshots[session]?.signIn == signIn, missingScopes[session]?.1 != missing else { return false }
-            missingScopes[session] = (signIn, missing)
-            return true
-        }
-
-        mutating func findDefault(_ change: (inout DefaultSession) -> Void = { _ in }) {
-            change(&standard)
-            standard.update(snapshots)
-            defaultToken = defaultSession.flatMap { tokens[$0] }
-        }
-
-        /// - Returns: the change, if there is one.
-        mutating func changeNetwork(_ change: (inout NetworkStatus) -> Void) -> [Change] {
-            var new = network
-            change(&new)
-            guard new != network else { return [] }
-            network = new
-            return [Change(topic: .network, name: "changed")]
-        }
-
-        func status(_ session: SessionName) -> SessionStatus? {
-            snapshots[session].map { whole($0.status) } ?? placeholders[session]
-        }
-
-        /// The status with the members that the session's machine does not know.
-        func whole(_ status: SessionStatus) -> SessionStatus {
-            var status = status
-            status.isDefault = status.session == defaultSession
-            status.clockSkew = network.clockSkews[status.provider]
-            status.store = store.kind
-            status.lockedSince = lock?.since
-            status.isEndFixed = fixedEnds[status.session] ?? false
-            return status
-        }
-    }
-
-    /// One event.
-    private struct Change {
-        var topic: Topic
-        var name: String
-        var session: SessionName?
-        var status: SessionStatus?
-        var lock: LockStatus?
-    }
-
-    private let known: Mutex<Contents>
+    private let known: Mutex<BoardContents>
+    private let tokenChanges = Atomic<UInt64>(0)
+    private let used = Mutex<BootInstant?>(nil)
     private let clock: any SystemClock
     private let publish: @Sendable (AgentEvent) -> Void
 
@@ -122,7 +20,7 @@ package final class StateBoard: Sendable {
         self.publish = publish
         let now = clock.now().wall.unixSeconds
         known = Mutex(
-            Contents(
+            BoardContents(
                 store: StoreInfo(kind: storeKind, state: .starting),
                 network: NetworkStatus(state: .online, since: now)))
     }
@@ -142,7 +40,7 @@ package final class StateBoard: Sendable {
     /// `nil`: the agent is not locked.
     package var lock: LockStatus? { known.withLock { $0.lock } }
     package var isLocked: Bool { known.withLock { $0.lock != nil } }
-    package var lastUse: BootInstant? { known.withLock { $0.lastUse } }
+    package var lastUse: BootInstant? { used.withLock { $0 } }
     /// When the last of the sessions' tokens ends; `nil` if one has no known end, or there is none.
     package var tokensEnd: Double? {
         known.withLock { known in
@@ -175,11 +73,14 @@ package final class StateBoard: Sendable {
         known.withLock { known in
             guard known.lock == nil else { return nil }
             let found = if let session { known.tokens[session] } else { known.defaultToken }
-            guard var token = found, token.isGood(minValid: minValid, at: now) else { return nil }
-            token.askedAt = now
+            guard let token = found, token.isGood(minValid: minValid, at: now) else { return nil }
             return token
         }
     }
+
+    /// Another number as soon as ``liveToken(_:minValid:at:)`` may return another token, or none, for any other reason than the
+    /// time.
+    package var tokenVersion: UInt64 { tokenChanges.load(ordering: .acquiring) }
 
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
@@ -216,7 +117,7 @@ package final class StateBoard: Sendable {
         change { known in
             let event = snapshot.event(after: known.put(snapshot, of: name))
             if event == "renewed" { known.renewals += 1 }
-            return [Change(topic: .session, name: event, session: name, status: known.status(name))]
+            return [BoardChange(topic: .session, name: event, session: name, status: known.status(name))]
         }
     }
 
@@ -224,7 +125,7 @@ package final class StateBoard: Sendable {
         change { known in
             guard var status = known.put(nil, of: session)?.status else { return [] }
             status.state = .signedOut
-            return [Change(topic: .session, name: "signed_out", session: session, status: status)]
+            return [BoardChange(topic: .session, name: "signed_out", session: session, status: status)]
         }
     }
 
@@ -242,7 +143,7 @@ package final class StateBoard: Sendable {
             known.findDefault(changed)
             guard former != known.defaultSession else { return [] }
             return [former, known.defaultSession].compactMap { name in
-                name.map { Change(topic: .session, name: "changed", session: $0, status: known.status($0)) }
+                name.map { BoardChange(topic: .session, name: "changed", session: $0, status: known.status($0)) }
             }
         }
     }
@@ -253,7 +154,7 @@ package final class StateBoard: Sendable {
             guard known.placeholders.updateValue(status, forKey: status.session) != status,
                 known.snapshots[status.session] == nil
             else { return [] }
-            return [Change(topic: .session, name: "added", session: status.session, status: status)]
+            return [BoardChange(topic: .session, name: "added", session: status.session, status: status)]
         }
     }
 
@@ -265,7 +166,7 @@ package final class StateBoard: Sendable {
                 known.snapshots[session] == nil
             else { return [] }
             gone.state = .signedOut
-            return [Change(topic: .session, name: "signed_out", session: session, status: gone)]
+            return [BoardChange(topic: .session, name: "signed_out", session: session, status: gone)]
         }
     }
 
@@ -280,7 +181,7 @@ package final class StateBoard: Sendable {
         change { known in
             guard known.store.kind != kind else { return [] }
             known.store.kind = kind
-            return [Change(topic: .store, name: "changed")]
+            return [BoardChange(topic: .store, name: "changed")]
         }
     }
 
@@ -291,7 +192,7 @@ package final class StateBoard: Sendable {
             if state == .ready { known.isStoreRequested = false }
             guard known.store != new else { return [] }
             known.store = new
-            return [Change(topic: .store, name: "changed")]
+            return [BoardChange(topic: .store, name: "changed")]
         }
     }
 
@@ -302,14 +203,14 @@ package final class StateBoard: Sendable {
             known.lock = status.isLocked ? status : nil
             guard former != known.lock else { return [] }
             let name = former == nil ? "locked" : status.isLocked ? "unlock_failed" : "unlocked"
-            return [Change(topic: .agent, name: name, lock: status)]
+            return [BoardChange(topic: .agent, name: name, lock: status)]
         }
     }
 
     /// A request of another class than `status` is carried out.
     package func recordUse(at now: BootInstant? = nil) {
-        let now = now ?? clock.now().boot
-        known.withLock { $0.lastUse = now }
+        let now = now ?? clock.bootInstant
+        used.withLock { $0 = now }
     }
 
     /// Publishes no event: it is returned when a client asks.
@@ -370,10 +271,11 @@ package final class StateBoard: Sendable {
     // MARK: Publishing
 
     /// Makes a change. Its events are published here, or by the thread that publishes those of an earlier change.
-    private func change(_ make: (inout Contents) -> [Change]) {
+    private func change(_ make: (inout BoardContents) -> [BoardChange]) {
         let now = clock.now().wall.unixSeconds
         let (watchers, tells) = known.withLock { known -> ([AsyncStream<Void>.Continuation], Bool) in
             let changes = make(&known)
+            tokenChanges.add(1, ordering: .releasing)
             guard !changes.isEmpty else { return ([], false) }
             for change in changes {
                 known.events.append(

@@ -11,15 +11,15 @@ final class Caller {
     private let reference: PeerReference
     /// `nil`: it may do everything.
     let confinement: Confinement?
-    /// Set as soon as there is one.
-    weak var socket: ClientSocket?
+    /// Set as soon as there is one. It releases its connection when it is closed.
+    var socket: ClientSocket?
     /// The label of the security module, if the message bus reported it.
     private let busLabel: String?
     let changes: AccessChanges
     private var known: (generation: Int, identity: CallerIdentity, folder: String?)?
     let repeated = RepeatedEntries()
-    /// The session of a stream of its connection.
-    var streamSession: (String) -> SessionName? = { _ in nil }
+    /// The sessions of its connection's streams, by the client's name for the stream.
+    var streamSessions: [String: SessionName] = [:]
 
     init(
         _ peer: PeerCredentials, from listener: ListenerName, process: PeerProcess?,

@@ -57,7 +57,7 @@ package final class AuditLog: Sendable {
     }
 
     /// Counts one more request like that of this entry.
-    /// - Returns: `false` if the entry is not in memory any more.
+    /// - Returns: `false` if the entry is not in memory any more, or has ended.
     func repeated(_ place: AuditRing.Place, at now: BootInstant) -> Bool {
         inside.withLock { $0.ring.repeated(place, at: now) }
     }

@@ -20,34 +20,37 @@ final class RepeatedEntries: Sendable {
 
     /// Counts one more plain token request.
     /// - Parameter token: ``LiveToken/number``
-    /// - Returns: `false` if there is no entry for it.
-    func count(plain token: UInt64, at now: BootInstant, generation: Int, in log: AuditLog) -> Bool {
+    /// - Returns: the entry that counted it; `nil` if there is none.
+    func count(plain token: UInt64, at now: BootInstant, generation: Int, in log: AuditLog) -> RepeatedEntry? {
         inside.withLock { inside in
-            for index in inside.entries.indices where inside.entries[index].plainToken == token {
-                guard inside.entries[index].covers(now, generation: generation) else { return false }
-                return log.repeated(inside.entries[index].place, at: now)
-            }
-            return false
+            guard let entry = inside.entries.first(where: { $0.plainToken == token }),
+                entry.covers(now, generation: generation), log.repeated(entry.place, at: now)
+            else { return nil }
+            return entry
         }
     }
 
     /// Counts the request in the entry for requests like it, or begins one.
     /// - Parameter token: that was returned.
-    func record(_ answered: AnsweredRequest, token: Secret?, generation: Int, in log: AuditLog) {
+    /// - Returns: the entry; `nil` if the connection has ended.
+    @discardableResult
+    func record(_ answered: AnsweredRequest, token: Secret?, generation: Int, in log: AuditLog) -> RepeatedEntry? {
         let (now, digest) = (log.now, answered.digest)
-        inside.withLock { inside in
+        return inside.withLock { inside in
             if let index = inside.entries.firstIndex(where: { $0.digest == digest }) {
                 let entry = inside.entries[index]
-                if entry.covers(now, generation: generation), log.repeated(entry.place, at: now) { return }
+                if entry.covers(now, generation: generation), log.repeated(entry.place, at: now) { return entry }
                 inside.entries.remove(at: index)
                 log.ended(entry.place)
             }
             let place = log.record(
                 answered.request, by: answered.caller, rule: answered.rule, enforced: answered.enforced,
                 error: answered.error, token: token)
-            guard !inside.hasEnded else { return }
+            guard !inside.hasEnded else { return nil }
             if inside.entries.count == Self.most { log.ended(inside.entries.removeFirst().place) }
-            inside.entries.append(RepeatedEntry(answered, at: place, began: now, generation: generation))
+            let entry = RepeatedEntry(answered, at: place, began: now, generation: generation)
+            inside.entries.append(entry)
+            return entry
         }
     }
 

@@ -81,7 +81,7 @@ final class BusClient: RequestOwner, PeerProcessUser {
         switch handling {
         case .now(let result): answer(result)
         case .rendered(let text): answer(Self.json(.text(text)))
-        case .live(let token, _): answer(Self.json(.text(token.json)))
+        case .live(let token, _): answer(Self.json(.text(token.json(at: registry.clock.bootInstant))))
         case .later(let limit, let work, let trail, let endsAtLock):
             begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: answer)
         case .open, .onStream, .subscribe, .unsubscribe:

@@ -99,7 +99,7 @@ package struct Dispatcher: Sendable {
         about request: any AgentMethod, by caller: Caller
     ) -> (request: AccessRequest, decision: AccessDecision) {
         let request = AccessRequest(
-            request, default: board.status(nil)?.session, streamSession: caller.streamSession,
+            request, default: board.status(nil)?.session, streamSession: { caller.streamSessions[$0] },
             signInSession: signIns.session(of:))
         return (request, access.decision(about: request, by: caller))
     }

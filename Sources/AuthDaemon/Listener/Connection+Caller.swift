@@ -1,3 +1,4 @@
+import AuthAgent
 import AuthMachines
 import AuthModel
 import AuthWire
@@ -13,19 +14,25 @@ extension Connection {
 
     // MARK: The audit log
 
-    /// A token that was returned for a request in the usual form. It is the most frequent one, so counting one more allocates
-    /// nothing.
-    /// - Parameter plain: the decision that allows it.
-    func recordRepeatable(_ token: LiveToken, _ plain: PlainDecision) {
-        let (audit, generation) = (registry.dispatcher.audit, caller.generation)
-        if let now = token.askedAt,
-            caller.repeated.count(plain: token.number, at: now, generation: generation, in: audit)
-        {
-            return
+    /// Counts a plain request that is answered with this token, as a request, as use of the agent, and in the audit log. It is
+    /// the most frequent one, so counting one more allocates nothing.
+    /// - Parameters:
+    ///   - plain: the decision that allows it.
+    ///   - entry: the audit log's entry of the last such request.
+    /// - Returns: its entry.
+    func recordPlain(
+        _ token: LiveToken, _ plain: PlainDecision, after entry: RepeatedEntry? = nil, at now: BootInstant
+    ) -> RepeatedEntry? {
+        registry.counters.request()
+        registry.board.recordUse(at: now)
+        let (audit, generation) = (registry.dispatcher.audit, plain.generation)
+        if let entry, entry.covers(now, generation: generation), audit.repeated(entry.place, at: now) { return entry }
+        if let entry = caller.repeated.count(plain: token.number, at: now, generation: generation, in: audit) {
+            return entry
         }
         let answered = AnsweredRequest(
             request: AuditedRequest(method: TokenGet.name, session: token.session), caller: caller.identity,
             rule: plain.decision.rule.id, enforced: plain.decision.enforced, token: .number(token.number))
-        caller.repeated.record(answered, token: token.token, generation: generation, in: audit)
+        return caller.repeated.record(answered, token: token.token, generation: generation, in: audit)
     }
 }

@@ -1,5 +1,6 @@
 import AuthAgent
 import AuthMachines
+import AuthModel
 import AuthWire
 import NIOCore
 
@@ -28,8 +29,7 @@ extension Connection {
 
     func processLinesNextTurn() {
         isDeferred = true
-        socket.executor.performNext { [weak self] in
-            guard let self else { return }
+        socket.executor.performNext { [self] in
             isDeferred = false
             processLines()
             flush()
@@ -49,8 +49,9 @@ extension Connection {
     /// - Parameter beginning: when the time begins, for the error message.
     func startLineDeadline(_ beginning: String) {
         let limit = registry.limits.lineTime
-        lineDeadline = socket.executor.schedule(in: limit) { [weak self] in
-            self?.refuse(AgentError(.timeout, "No complete line was received within \(limit) \(beginning)."))
+        // It is cancelled when the connection closes.
+        lineDeadline = socket.executor.schedule(in: limit) { [self] in
+            refuse(AgentError(.timeout, "No complete line was received within \(limit) \(beginning)."))
         }
     }
 
@@ -142,29 +143,25 @@ extension Connection {
 
     /// Whether the token was in memory, and no rule refuses it.
     func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
-        guard confinement == nil, let token = registry.liveToken(plain.session) else { return false }
+        let version = registry.board.tokenVersion
+        let now = registry.clock.bootInstant
+        guard confinement == nil, let token = registry.board.liveToken(plain.session, minValid: nil, at: now) else {
+            return false
+        }
         let decision = registry.dispatcher.access.plainDecision(about: token, by: caller)
         guard !decision.isRefused else { return false }
-        registry.counters.request()
-        registry.board.recordUse(at: token.askedAt)
-        Self.write(token, id: plain.id, of: line, to: &outgoing)
-        recordRepeatable(token, decision)
+        let entry = recordPlain(token, decision, at: now)
+        let answer = TokenAnswer(token: token, validMilliseconds: token.validMilliseconds(at: now))
+        let length = answer.maxLength(idLength: plain.id.count)
+        unsafe line.withUnsafeReadableBytes { bytes in
+            let id = unsafe UnsafeRawBufferPointer(rebasing: bytes[plain.id])
+            _ = unsafe outgoing.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { room in
+                unsafe answer.write(id: id, to: room)
+            }
+        }
+        repeated = RepeatedRequest(plain, in: line, token: token, decision, entry, tokenVersion: version)
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
         return true
-    }
-
-    private static func write(_ token: LiveToken, id: Range<Int>, of line: ByteBuffer, to buffer: inout ByteBuffer) {
-        buffer.writeStaticString(RPCReply.head)
-        unsafe line.withUnsafeReadableBytes { bytes in
-            _ = unsafe buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[id]))
-        }
-        buffer.writeStaticString(RPCReply.middle)
-        buffer.writeBytes(token.head)
-        if let valid = token.validMilliseconds {
-            buffer.writeStaticString(LiveToken.validKey)
-            buffer.writeString(String(valid))
-        }
-        buffer.writeStaticString("}}\n")
     }
 
     func process(_ requests: [Result<RPCRequest, RPCProblem>]) {

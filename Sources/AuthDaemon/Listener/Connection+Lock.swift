@@ -13,7 +13,7 @@ extension Connection {
             answered(ticket, .failure(.agentLocked))
             late.send(.agentLocked)
         }
-        for (ticket, stream, _) in streams.values {
+        for (ticket, stream) in streams.values {
             answered(ticket, .failure(.agentLocked))
             stream.close(.agentLocked)
         }

@@ -45,15 +45,19 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     var framer: LineFramer
     var pending: PendingRequests
     /// By the client's name.
-    private(set) var streams: [String: (ticket: Int, stream: APIStream, session: SessionName?)] = [:]
+    private(set) var streams: [String: (ticket: Int, stream: APIStream)] = [:]
     private var requests: AsyncStream<RequestTask>.Continuation?
     /// The deadlines of requests in progress, by ticket.
     private var deadlines: [Int: TimerID] = [:]
     /// Requests that a lock of the agent ends.
     private(set) var endAtLock: [Int: OneShot<AgentError>] = [:]
     var outgoing = ByteBuffer()
+    /// The last plain token request.
+    var repeated: RepeatedRequest?
     /// Runs while a line is incomplete; for the first line, from the connection.
     var lineDeadline: TimerID?
+    /// Nothing is buffered of a line.
+    var isBetweenLines = false
     /// To be parsed on another thread.
     var longLine: [UInt8]?
     var longLineBytes = 0
@@ -82,7 +86,6 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         pending = PendingRequests(
             limit: registry.limits.requestsPerConnection, batchBytes: registry.limits.batchAnswerBytes)
         subscriptions = Subscriptions(limit: registry.limits.subscriptions)
-        caller.streamSession = { [weak self] in self?.streams[$0]?.session }
     }
 
     // MARK: Socket events
@@ -97,15 +100,25 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         startLineDeadline("after connecting")
     }
 
+    func answeredAtOnce(_ bytes: UnsafeRawBufferPointer, from sender: PeerCredentials) -> Bool {
+        guard let repeated, isBetweenLines, mayTakeLine, !isDeferred, isFromPeer(sender) else { return false }
+        return unsafe answer(bytes, like: repeated)
+    }
+
     func received(_ bytes: ByteBuffer, from sender: PeerCredentials) {
         guard phase == .open else { return }
-        // The user may differ: the kernel reports the effective one of the peer, and the real one of the sender.
-        let isPeer = sender.processID == peer.processID || (mayLackSender && sender.processID <= 0)
-        guard isPeer, process?.isRunning ?? true else { return refuse(.senderChanged) }
+        guard isFromPeer(sender) else { return refuse(.senderChanged) }
         framer.append(bytes)
         processLines()
         framer.copyRest()
+        isBetweenLines = framer.rest == 0 && lineDeadline == nil
         flush()
+    }
+
+    /// The user may differ: the kernel reports the effective one of the peer, and the real one of the sender.
+    private func isFromPeer(_ sender: PeerCredentials) -> Bool {
+        guard sender.processID == peer.processID || (mayLackSender && sender.processID <= 0) else { return false }
+        return process?.isRunning ?? true
     }
 
     func sentSome() { count() }
@@ -139,7 +152,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         switch answer {
         case .now(let result): deliver(result.map(Payload.value), to: place)
         case .rendered(let json): deliver(.success(.text(json)), to: place)
-        case .live(let token, _): deliver(.success(.text(token.json)), to: place, endsAtLock: true)
+        case .live(let token, _): deliver(.success(.text(token.json(at: registry.clock.bootInstant))), to: place, endsAtLock: true)
         case .later(let limit, let work, let trail, let endsAtLock):
             begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: place)
         case .open(let opening): open(opening, for: place)
@@ -224,7 +237,8 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
                 throw error
             }
             registry.counters.began()
-            streams[opening.name] = (ticket, stream, opening.session)
+            streams[opening.name] = (ticket, stream)
+            caller.streamSessions[opening.name] = opening.session
             (requests ?? openTasks()).yield(RequestTask(ticket: ticket, kind: .stream { await opening.run(stream) }))
         } catch {
             deliver(.failure(error), to: place)
@@ -249,7 +263,10 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         endAtLock[ticket] = nil
         if let deadline = deadlines.removeValue(forKey: ticket) { socket.executor.cancel(deadline) }
         endRequest(ticket)
-        if let name = streams.first(where: { $0.value.ticket == ticket })?.key { streams[name] = nil }
+        if let name = streams.first(where: { $0.value.ticket == ticket })?.key {
+            streams[name] = nil
+            caller.streamSessions[name] = nil
+        }
         endIfDone()
     }
 
@@ -293,7 +310,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     }
 
     /// Reports the number of buffered bytes to the registry. That may close this connection, or others.
-    private func count() {
+    func count() {
         guard socket.isOpen else { return }
         let unsentBytes = socket.waiting + pending.bufferedBytes
         if unsentBytes != unsent.bytes {
@@ -387,6 +404,6 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         lingers = true
         socket.setReading(true)
         socket.endOutputWhenSent()
-        socket.executor.schedule(in: registry.limits.linger) { [weak self] in self?.close() }
+        socket.executor.schedule(in: registry.limits.linger) { [self] in close() }
     }
 }

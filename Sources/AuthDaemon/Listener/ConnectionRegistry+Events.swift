@@ -3,7 +3,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// What clients are sent without a request, and the token that is in memory.
+/// What clients are sent without a request.
 extension ConnectionRegistry {
     /// Serialized once for all subscribers, and once for those that are confined, unless a rule hides sessions from some.
     func send(_ event: AgentEvent) {
@@ -31,11 +31,6 @@ extension ConnectionRegistry {
             confinedLine = bytes
             connection.send(event: bytes)
         }
-    }
-
-    /// The answer to the most frequent request.
-    func liveToken(_ session: SessionName?) -> LiveToken? {
-        board.liveToken(session, minValid: nil, at: clock.now().boot)
     }
 
     func snapshot(for session: SessionName?, _ caller: Caller) -> AgentEvent {

@@ -6,6 +6,8 @@ import NIOCore
 
 /// The user of a socket.
 protocol ClientSocketDelegate: AnyObject {
+    /// Returns whether it has answered this input, which saves a copy. Otherwise ``received(_:from:)`` follows.
+    func answeredAtOnce(_ bytes: UnsafeRawBufferPointer, from sender: PeerCredentials) -> Bool
     /// The bytes belong to the executor: copy what is needed later.
     func received(_ bytes: ByteBuffer, from sender: PeerCredentials)
     /// No more input; output may continue.
@@ -31,7 +33,11 @@ final class ClientSocket: ReadinessHandler {
     /// Unsent bytes: above the upper mark there is no room, until there is less than the lower one.
     private let marks: ClosedRange<Int>
     private var delegate: (any ClientSocketDelegate)?
-    private var unsent = ByteBuffer()
+    private var unsent = ByteBuffer() {
+        didSet { waiting = unsent.readableBytes }
+    }
+    /// Bytes that the client has not received.
+    private(set) var waiting = 0
     private var isReading = true
     private var hasInput = true
     private var whenSent: End?
@@ -56,9 +62,6 @@ final class ClientSocket: ReadinessHandler {
     /// `nil` if it is closed: the number may belong to another file.
     var openDescriptor: CInt? { isOpen ? descriptor : nil }
 
-    /// Bytes that the client has not received.
-    var waiting: Int { unsent.readableBytes }
-
     func open(for delegate: any ClientSocketDelegate) throws(SystemFailure) {
         self.delegate = delegate
         do throws(SystemFailure) {
@@ -80,11 +83,12 @@ final class ClientSocket: ReadinessHandler {
     }
 
     private func read() {
-        let count = executor.read(descriptor) { delegate?.received($0, from: $1) }
+        guard let delegate else { return }
+        let count = executor.read(descriptor, for: delegate)
         guard count <= 0, isOpen else { return }
         if count == 0 {
             endInput()
-            delegate?.inputEnded()
+            delegate.inputEnded()
         } else if errno != EAGAIN {
             close(SystemFailure("read from a client"))
         }
@@ -106,11 +110,23 @@ final class ClientSocket: ReadinessHandler {
     private func watch() {
         guard isOpen else { return }
         var requested: Readiness = isReading && hasInput ? .input : []
-        if unsent.readableBytes > 0 { requested.insert(.output) }
+        if waiting > 0 { requested.insert(.output) }
         executor.change(descriptor, to: requested)
     }
 
     // MARK: Output
+
+    /// Only what the client does not accept at once is copied.
+    func send(_ bytes: UnsafeRawBufferPointer) {
+        guard isOpen, unsafe !bytes.isEmpty else { return }
+        var sent = 0
+        if waiting == 0 {
+            guard let count = unsafe sendNow(bytes) else { return close(SystemFailure("write to a client")) }
+            guard count < bytes.count else { return }
+            sent = count
+        }
+        unsafe send(ByteBuffer(bytes: bytes[sent...]))
+    }
 
     func send(_ bytes: ByteBuffer) {
         guard isOpen, bytes.readableBytes > 0 else { return }
@@ -148,13 +164,15 @@ final class ClientSocket: ReadinessHandler {
 
     /// - Returns: how many bytes the system accepted; `nil` if the client has gone.
     private func sendNow(_ bytes: ByteBuffer) -> Int? {
-        unsafe bytes.withUnsafeReadableBytes { bytes in
-            while true {
-                let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
-                if count >= 0 { return count }
-                if errno == EAGAIN { return 0 }
-                guard errno == EINTR else { return nil }
-            }
+        unsafe bytes.withUnsafeReadableBytes { unsafe sendNow($0) }
+    }
+
+    private func sendNow(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        while true {
+            let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+            if count >= 0 { return count }
+            if errno == EAGAIN { return 0 }
+            guard errno == EINTR else { return nil }
         }
     }
 

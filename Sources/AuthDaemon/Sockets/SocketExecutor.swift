@@ -9,9 +9,9 @@ import Synchronization
 ///
 /// Invariant: all work runs on this thread, one piece at a time, in the order of submission. After ``stop()`` the submitting
 /// thread runs the work, still one piece at a time, so that no task waits for an actor of this executor forever. @unchecked
-/// Sendable: `poller`, `timers`, `isEnding` and `input` are used only by the thread in `owner`, `inbox` is protected by its
+/// Sendable: `poller`, `timers`, `isEnding`, `input` and `copy` are used only by the thread in `owner`, `inbox` is protected by its
 /// mutex, and the rest is Sendable itself.
-package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
+@safe package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
     // @unchecked Sendable: a block runs on the thread. Non-Sendable captures come from that thread, as performNext(_:)
     // requires.
     private enum Work: @unchecked Sendable {
@@ -43,7 +43,9 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
     private let owner = Atomic<pthread_t>(0)
     private var lastTimer: UInt64 = 0
     /// All sockets read into it in turn.
-    private var input = ByteBuffer()
+    private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: maxInput, alignment: 1)
+    /// For what is not answered at once.
+    private var copy = ByteBuffer()
 
     /// - Parameter time: the clock of the timers; it is read when there is work.
     package init(
@@ -70,6 +72,8 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         }
         pthread_detach(made)
     }
+
+    deinit { unsafe input.deallocate() }
 
     // MARK: Work
 
@@ -162,9 +166,10 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         }
         for piece in work { run(piece) }
         guard phase == .open else { return end() }
-        let hasRun = runDueTimers() || !work.isEmpty
+        let (left, haveTimersRun) = runDueTimers()
         // Other threads wake this one; but the work that has just run may have submitted more without that.
-        let ready = poller.wait(milliseconds: hasRun && hasWork ? 0 : untilNextTimer())
+        let isBusy = (haveTimersRun || !work.isEmpty) && hasWork
+        let ready = poller.wait(milliseconds: isBusy ? 0 : left)
         for index in 0..<ready {
             if let (watcher, readiness) = poller.ready(index) { watcher.ready(for: readiness) }
         }
@@ -185,22 +190,20 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
 
     private var hasWork: Bool { inbox.withLock { !$0.work.isEmpty } }
 
-    private func runDueTimers() -> Bool {
-        guard timers.next != nil else { return false }
-        let now = now
-        var hasRun = false
+    /// - Returns: how long to wait for the next timer: whole milliseconds, rounded up; -1 if there is none.
+    private func runDueTimers() -> (left: CInt, haveRun: Bool) {
+        guard timers.next != nil else { return (-1, false) }
+        var now = now
+        var haveRun = false
         while let work = timers.popDue(at: now) {
             work()
-            hasRun = true
+            haveRun = true
         }
-        return hasRun
-    }
-
-    /// Whole milliseconds, rounded up; -1 if there is no timer.
-    private func untilNextTimer() -> CInt {
-        guard let next = timers.next else { return -1 }
+        guard let next = timers.next else { return (-1, haveRun) }
+        // Reading the clock costs as much as half of a plain request.
+        if haveRun { now = self.now }
         let left = min(max(next - now, .zero), Self.longestWait).components
-        return CInt(left.seconds * 1000 + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        return (CInt(left.seconds * 1000 + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000), haveRun)
     }
 
     /// epoll_wait(2) accepts an int of milliseconds. A later timer is waited for in parts.
@@ -252,22 +255,26 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
     /// Passes on available input of one sender, and wipes it.
     ///
     /// - Returns: the number of bytes, 0 at the end of the input, and -1 with errno set.
-    func read(_ descriptor: CInt, _ body: (ByteBuffer, PeerCredentials) -> Void) -> Int {
+    func read(_ descriptor: CInt, for delegate: any ClientSocketDelegate) -> Int {
         assertOwned()
         var count = 0
         var sender = authd_peer()
-        unsafe input.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.maxInput) { room in
-            repeat {
-                count = unsafe authd_receive(descriptor, room.baseAddress, Self.maxInput, &sender)
-            } while count < 0 && errno == EINTR
-            return max(0, count)
-        }
+        repeat {
+            count = unsafe authd_receive(descriptor, input.baseAddress, Self.maxInput, &sender)
+        } while count < 0 && errno == EINTR
         guard count > 0 else { return count }
-        body(input, PeerCredentials(sender))
-        input.clear()
-        unsafe input.withUnsafeMutableWritableBytes { room in
-            if let start = room.baseAddress { unsafe explicit_bzero(start, count) }
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: input[..<count])
+        if unsafe !delegate.answeredAtOnce(bytes, from: PeerCredentials(sender)) {
+            unsafe copy.writeBytes(bytes)
+            delegate.received(copy, from: PeerCredentials(sender))
+            copy.clear()
+            unsafe copy.withUnsafeMutableWritableBytes { unsafe Self.wipe($0, count) }
         }
+        unsafe Self.wipe(input, count)
         return count
+    }
+
+    private static func wipe(_ bytes: UnsafeMutableRawBufferPointer, _ count: Int) {
+        if let start = bytes.baseAddress { unsafe explicit_bzero(start, min(count, bytes.count)) }
     }
 }

@@ -37,7 +37,7 @@ package struct AuditRing: Sendable {
     }
 
     /// Counts one more request like that of this entry.
-    /// - Returns: `false` if the entry is not here any more.
+    /// - Returns: `false` if the entry is not here any more, or has ended.
     package mutating func repeated(_ place: Place, at now: BootInstant) -> Bool {
         place.isConfined ? confined.repeated(place, at: now) : own.repeated(place, at: now)
     }
@@ -89,7 +89,7 @@ package struct AuditRing: Sendable {
 
         /// Reads only the number: a copy of the whole entry would retain each of its texts.
         mutating func repeated(_ place: Place, at now: BootInstant) -> Bool {
-            guard entries[place.index].number == place.number else { return false }
+            guard entries[place.index].number == place.number, !entries[place.index].hasEnded else { return false }
             entries[place.index].count += 1
             entries[place.index].last = now
             return true

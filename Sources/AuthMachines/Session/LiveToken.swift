@@ -1,8 +1,9 @@
 package import AuthModel
 package import AuthWire
 
-/// A token that is rendered once: the most frequent request is answered by copying bytes.
-package struct LiveToken: Sendable {
+/// A token that is rendered once: the most frequent request is answered by copying bytes. A class, so that a request retains one
+/// object.
+package final class LiveToken: Sendable {
     package let session: SessionName
     /// Another token has another number.
     package let number: UInt64
@@ -11,8 +12,6 @@ package struct LiveToken: Sendable {
     package let head: [UInt8]
     private let end: BootInstant?
     private let usualMinValid: Duration
-    /// When it was requested.
-    package var askedAt: BootInstant?
 
     /// `nil` if the session has no valid token.
     package init?(_ snapshot: SessionSnapshot, number: UInt64 = 0) {
@@ -37,14 +36,14 @@ package struct LiveToken: Sendable {
     /// What follows ``head`` except for this time and the last brace.
     package static let validKey: StaticString = #","valid_ms":"#
 
-    /// How long it was valid when it was requested; `nil` if the provider does not say.
-    package var validMilliseconds: Int64? {
-        guard let end, let askedAt else { return nil }
-        return max(.zero, end - askedAt).wholeMilliseconds
+    /// How long it is valid from now on; `nil` if the provider does not say.
+    package func validMilliseconds(at now: BootInstant) -> Int64? {
+        guard let end else { return nil }
+        return max(0, end.milliseconds(after: now))
     }
 
     /// A ``TokenResult`` as JSON text. Secret.
-    package var json: [UInt8] {
-        head + (validMilliseconds.map { Array("\(Self.validKey)\($0)".utf8) } ?? []) + [UInt8(ascii: "}")]
+    package func json(at now: BootInstant) -> [UInt8] {
+        head + (validMilliseconds(at: now).map { Array("\(Self.validKey)\($0)".utf8) } ?? []) + [UInt8(ascii: "}")]
     }
 }

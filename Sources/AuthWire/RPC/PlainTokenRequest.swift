@@ -26,6 +26,13 @@ public struct PlainTokenRequest: Equatable, Sendable {
         guard scan.consume("}}", of: line), scan.offset == line.count else { return nil }
     }
 
+    /// The place of the id, if the line begins like a plain request.
+    public static func id(of line: Span<UInt8>) -> Range<Int>? {
+        var scan = Scan()
+        guard scan.consume(RPCReply.head, of: line) else { return nil }
+        return scan.readNumber(of: line, digits: idDigits)
+    }
+
     private struct Scan {
         private(set) var offset = 0
 

@@ -12,7 +12,7 @@ struct SessionRegistryTests {
     static let get = TokenGet()
 
     private static func given(_ token: LiveToken?) throws -> String? {
-        try token.map { try TokenResult(JSON(parsing: $0.json)).accessToken }
+        try token.map { try TokenResult(JSON(parsing: $0.json(at: BootInstant(sinceBoot: .zero)))).accessToken }
     }
 
     @Test("a sign-in makes a session that is in the store before it is reported")
@@ -35,7 +35,7 @@ struct SessionRegistryTests {
         try await example.running { sessions, signIns in
             _ = try await signIns.start(Self.start)
             example.clock.advance(.seconds(100))
-            let live = try #require(sessions.liveToken(Self.get)).json
+            let live = try #require(sessions.liveToken(Self.get)).json(at: example.clock.now().boot)
             #expect(try TokenResult(JSON(parsing: live)).valid == .seconds(500))
             let more = try await sessions.token(TokenGet(minValid: .seconds(1200)))
             #expect(more.accessToken == "token-2" && more.valid == .seconds(600))

@@ -57,6 +57,7 @@ struct TestServer: Sendable {
     ///   - rules: for the extra socket.
     ///   - accessPolicy: root's and the user's rules.
     ///   - time: for the connections; by default the system's.
+    ///   - clock: of the sessions.
     ///   - parse: parses long lines.
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
@@ -64,7 +65,7 @@ struct TestServer: Sendable {
         rules: ListenerRules = ListenerRules(), accessPolicy: AccessPolicy = AccessPolicy(),
         signInsPerHour: Int = Settings.defaultSignInsPerHour, presence: any PresenceCheck = NoPresence(),
         desktop: any ConsentPrompt = NoDesktop(),
-        time: ManualTime? = nil,
+        time: ManualTime? = nil, clock: any SystemClock = BootClock(),
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ body: @escaping @Sendable (TestServer) async throws -> Void
@@ -72,7 +73,6 @@ struct TestServer: Sendable {
         let folder = try TemporaryFolder()
         let socket = try SocketFile.bind(path: folder.path + "/socket")
         let executor = if let time { try SocketExecutor(time: { time.now }) } else { try SocketExecutor() }
-        let clock = BootClock()
         let store = MovableStore(MemoryStore())
         for name in names { try await store.save(record(named: name, at: clock.now().wall)) }
         let extra = ExtraSocket(inherited: nil, beside: socket.path)
