@@ -12,6 +12,12 @@ extension Connection {
     var confinement: Confinement? { caller.confinement }
     var isConfined: Bool { caller.confinement != nil }
 
+    /// The user may differ: the kernel reports the effective one of the peer, and the real one of the sender.
+    func isFromPeer(_ sender: PeerCredentials) -> Bool {
+        guard sender.processID == peer.processID || (mayLackSender && sender.processID <= 0) else { return false }
+        return process?.isRunning ?? true
+    }
+
     // MARK: The audit log
 
     /// Counts a plain request that is answered with this token, as a request, as use of the agent, and in the audit log. It is

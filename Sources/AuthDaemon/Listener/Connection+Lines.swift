@@ -9,6 +9,7 @@ extension Connection {
     func processLines() {
         guard !isDeferred else { return }
         var share = registry.limits.lineBytesPerTurn
+        var end: ExecutorInstant?
         while mayTakeLine, share > 0, let piece = framer.next() {
             switch piece {
             case .line(let line): share -= process(line)
@@ -17,9 +18,17 @@ extension Connection {
                     AgentError(
                         .tooLarge, "A line may have at most \(registry.limits.lineBytes) bytes; this line is longer."))
             }
+            // Most clients send one line at a time: then the clock is not read.
+            guard framer.rest > 0 else { continue }
+            let now = socket.executor.now
+            if let end, now >= end { share = 0 }
+            end = end ?? now + registry.limits.turnTime
         }
         guard phase == .open else { return }
-        if mayTakeLine, share <= 0 { processLinesNextTurn() }
+        if mayTakeLine, share <= 0 {
+            isDeferred = true
+            registry.processLater(self)
+        }
         let isReading = mayTakeLine && !isDeferred
         socket.setReading(isReading)
         watchLine(isReading: isReading)
@@ -27,13 +36,20 @@ extension Connection {
 
     var mayTakeLine: Bool { phase == .open && socket.isOpen && socket.hasRoom && !isParsing }
 
-    func processLinesNextTurn() {
+    func readsLater() -> Bool {
+        guard framer.rest > registry.limits.lineBytesAtOnce else { return false }
         isDeferred = true
-        socket.executor.performNext { [self] in
-            isDeferred = false
-            processLines()
-            flush()
-        }
+        socket.setReading(false)
+        registry.processLater(self)
+        return true
+    }
+
+    /// Lines that were left in an earlier turn, or else more input.
+    func continueDeferred() {
+        isDeferred = false
+        processLines()
+        flush()
+        if framer.isInMidLine { socket.readNow() }
     }
 
     /// While the client is not read from, its line has no deadline.

@@ -100,11 +100,6 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         startLineDeadline("after connecting")
     }
 
-    func answeredAtOnce(_ bytes: UnsafeRawBufferPointer, from sender: PeerCredentials) -> Bool {
-        guard let repeated, isBetweenLines, mayTakeLine, !isDeferred, isFromPeer(sender) else { return false }
-        return unsafe answer(bytes, like: repeated)
-    }
-
     func received(_ bytes: ByteBuffer, from sender: PeerCredentials) {
         guard phase == .open else { return }
         guard isFromPeer(sender) else { return refuse(.senderChanged) }
@@ -113,12 +108,6 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         framer.copyRest()
         isBetweenLines = framer.rest == 0 && lineDeadline == nil
         flush()
-    }
-
-    /// The user may differ: the kernel reports the effective one of the peer, and the real one of the sender.
-    private func isFromPeer(_ sender: PeerCredentials) -> Bool {
-        guard sender.processID == peer.processID || (mayLackSender && sender.processID <= 0) else { return false }
-        return process?.isRunning ?? true
     }
 
     func sentSome() { count() }
@@ -152,7 +141,9 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         switch answer {
         case .now(let result): deliver(result.map(Payload.value), to: place)
         case .rendered(let json): deliver(.success(.text(json)), to: place)
-        case .live(let token, _): deliver(.success(.text(token.json(at: registry.clock.bootInstant))), to: place, endsAtLock: true)
+        case .live(let token, _):
+            let json = token.json(at: registry.clock.bootInstant)
+            deliver(.success(.text(json)), to: place, endsAtLock: true)
         case .later(let limit, let work, let trail, let endsAtLock):
             begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: place)
         case .open(let opening): open(opening, for: place)

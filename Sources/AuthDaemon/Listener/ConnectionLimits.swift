@@ -24,8 +24,13 @@ package struct ConnectionLimits: Sendable {
     package var lineBytesOnLoop = 64 << 10
     package var lineValuesOnLoop = 256
 
-    /// Bytes of lines that are processed for one connection before others have their turn.
+    /// Bytes of lines that are processed for one connection before others have their turn, and how long that may take: another
+    /// client waits for twice that time, where a program sends requests without end. Usual requests take 1 to 12 µs.
     package var lineBytesPerTurn = 8 << 10
+    package var turnTime = Duration.microseconds(25)
+
+    /// A client whose incomplete line has more bytes is read from in later turns, too: reading 64 KiB takes up to 40 µs.
+    package var lineBytesAtOnce = 8 << 10
 
     /// Bytes of responses that the client has not received: above it, no more requests are read.
     package var pauseAbove = 256 << 10

@@ -40,6 +40,9 @@ final class ConnectionRegistry {
     private var confinedUnsent: BufferedBytes
     private var confinedUnread: BufferedBytes
     private var confinedLongRequests = 0
+    /// Those with lines that are processed in later turns.
+    private var deferred = FairQueue<Connection>()
+    private var willProcessDeferred = false
     private var longLines = FairQueue<Connection>()
     /// A line of this connection is being parsed.
     private var parsing: Connection?
@@ -264,6 +267,29 @@ final class ConnectionRegistry {
             newLines.yield(LongLine(bytes: line, values: limits.lineValues))
             return
         }
+    }
+
+    /// Has the connection process its next lines after what is ready now.
+    func processLater(_ connection: Connection) {
+        deferred.add(connection, of: connection.peer.processID)
+        processDeferredNext()
+    }
+
+    private func processDeferredNext() {
+        guard !willProcessDeferred else { return }
+        willProcessDeferred = true
+        executor.performNext { [self] in processDeferred() }
+    }
+
+    /// At most each once, and for one turn's time, however many wait.
+    private func processDeferred() {
+        willProcessDeferred = false
+        let end = executor.now + limits.turnTime
+        for _ in 0..<deferred.count {
+            deferred.next()?.continueDeferred()
+            if executor.now >= end { break }
+        }
+        if deferred.count > 0 { processDeferredNext() }
     }
 
     func parsed(_ result: Result<JSON, JSONError>) {

@@ -44,8 +44,13 @@ final class RepeatedRequest {
 }
 
 extension Connection {
+    func answeredAtOnce(_ bytes: UnsafeRawBufferPointer, from sender: PeerCredentials) -> Bool {
+        guard let repeated, isBetweenLines, mayTakeLine, !isDeferred, isFromPeer(sender) else { return false }
+        return unsafe answer(bytes, like: repeated)
+    }
+
     /// Answers the line of the connection's last plain request, if that is all that was received.
-    func answer(_ bytes: UnsafeRawBufferPointer, like repeated: RepeatedRequest) -> Bool {
+    private func answer(_ bytes: UnsafeRawBufferPointer, like repeated: RepeatedRequest) -> Bool {
         guard let id = unsafe repeated.id(in: bytes), repeated.tokenVersion == registry.board.tokenVersion,
             repeated.decision.generation == caller.generation
         else { return false }

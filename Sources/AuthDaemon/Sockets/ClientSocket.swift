@@ -6,6 +6,8 @@ import NIOCore
 
 /// The user of a socket.
 protocol ClientSocketDelegate: AnyObject {
+    /// Returns `true` if it does not want to receive input now, but calls ``ClientSocket/readNow()`` later.
+    func readsLater() -> Bool
     /// Returns whether it has answered this input, which saves a copy. Otherwise ``received(_:from:)`` follows.
     func answeredAtOnce(_ bytes: UnsafeRawBufferPointer, from sender: PeerCredentials) -> Bool
     /// The bytes belong to the executor: copy what is needed later.
@@ -77,9 +79,17 @@ final class ClientSocket: ReadinessHandler {
     func ready(for readiness: Readiness) {
         if readiness.contains(.output) { sendRest() }
         let isGone = !readiness.isDisjoint(with: .gone)
-        if isOpen, isReading, hasInput, isGone || readiness.contains(.input) { read() }
+        if isOpen, isReading, hasInput, isGone || readiness.contains(.input) {
+            // A client that has gone is read from until the end, which is soon.
+            if isGone || delegate?.readsLater() != true { read() }
+        }
         // The client cannot receive any more, and its earlier input is read or not needed.
         if isOpen, isGone, !isReading || !hasInput { close() }
+    }
+
+    /// Reads once, if there is input.
+    func readNow() {
+        if isOpen, isReading, hasInput { read() }
     }
 
     private func read() {
