@@ -17,16 +17,18 @@ static inline int by_value(const void *left, const void *right)
     return (difference > 0) - (difference < 0);
 }
 
-static inline double median(double *samples, size_t count)
+// The median and the 99th percentile.
+static inline void summarize(double *samples, size_t count, double summary[2])
 {
     qsort(samples, count, sizeof *samples, by_value);
-    return samples[count / 2];
+    summary[0] = samples[count / 2];
+    summary[1] = samples[count - 1 - count / 100];
 }
 
 typedef double (*sample)(const void *candidate);
 
-// Prints the medians of both in microseconds. They take turns after every `turn` samples; the first tenth warms up and
-// is not counted.
+// Prints the medians of both, and the 99th percentiles of both, in microseconds. They take turns after every `turn` samples; the
+// first tenth warms up and is not counted.
 static inline void compare(size_t count, size_t turn, sample take, const void *first, const void *second)
 {
     double *samples[2] = {calloc(count, sizeof(double)), calloc(count, sizeof(double))};
@@ -40,5 +42,7 @@ static inline void compare(size_t count, size_t turn, sample take, const void *f
                 samples[which][index % count] = take(candidates[which]);
         }
     }
-    printf("%.2f %.2f\n", median(samples[0], count) / 1e3, median(samples[1], count) / 1e3);
+    double summaries[2][2];
+    for (size_t side = 0; side < 2; side++) summarize(samples[side], count, summaries[side]);
+    printf("%.2f %.2f %.2f %.2f\n", summaries[0][0] / 1e3, summaries[1][0] / 1e3, summaries[0][1] / 1e3, summaries[1][1] / 1e3);
 }
