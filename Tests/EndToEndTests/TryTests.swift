@@ -61,7 +61,9 @@ struct TryTests {
         let output = try await Child([Programs.authc, "try"], environment: place.environment).output()
         #expect(output.status == 0 && output.err.isEmpty, "\(output.out)\(output.err)")
         let lines = output.out.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        #expect(lines.count <= 25 && lines.allSatisfy { $0.count <= 80 }, "\(output.out)")
+        // A folder for temporary files with a long path takes a line more.
+        let most = place.folder.path.count > 30 ? 26 : 25
+        #expect(lines.count <= most && lines.allSatisfy { $0.count <= 80 }, "\(output.out)")
         var rest = output.out[...]
         for step in Self.steps {
             let place = try #require(rest.firstRange(of: step), "\(step) is missing in \(output.out)")

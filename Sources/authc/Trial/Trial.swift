@@ -176,7 +176,10 @@ struct Trial {
 
     private func output(of program: Running, _ words: [String]) throws(Failure) -> String {
         let result = try ended(program)
-        guard result.status == 0 else { throw failure(words, result) }
+        guard result.status == 0 else {
+            try server.expectRunning()
+            throw failure(words, result)
+        }
         return result.output
     }
 

@@ -47,9 +47,18 @@ final class TrialServer {
     func sendCommand(_ command: String) throws(Failure) {
         let bytes = Array((command + "\n").utf8)
         guard unsafe send(input.number, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
-            throw .internalError("authd-gateway has ended")
+            throw Self.ended
         }
         try expect(command, skippingRenewals: true)
+    }
+
+    private static let ended = Failure.internalError("authd-gateway has ended")
+
+    /// - Throws: if it has ended, which explains why a command failed.
+    func expectRunning() throws(Failure) {
+        var event = pollfd(fd: output.number, events: 0, revents: 0)
+        // Its end may still be in progress.
+        if unsafe poll(&event, 1, 100) == 1 { throw Self.ended }
     }
 
     /// A socket pair, because a write to a pipe raises SIGPIPE if the server has ended.
@@ -75,7 +84,7 @@ final class TrialServer {
             }
             var part = [UInt8](repeating: 0, count: 4096)
             let count = unsafe read(output.number, &part, part.count)
-            guard count > 0, unread.count < Self.longestLine else { throw .internalError("authd-gateway has ended") }
+            guard count > 0, unread.count < Self.longestLine else { throw Self.ended }
             unread += part[..<count]
         }
     }
