@@ -34,6 +34,15 @@ let positionIndependent: [LinkerSetting] =
     Context.environment["AUTHC_PIE"] == "1"
     ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
 
+/// Release programs without tables for unwinding, and with packed relocations (Docs/decisions/size.md).
+let compact: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-T", "-Xlinker",
+            "\(Context.packageDirectory)/Sources/Packaging/linker/without-unwinding.ld",
+        ] + packedRelocations, .when(configuration: .release))
+]
+
 let package = Package(
     name: "authd",
     products: [
@@ -251,10 +260,7 @@ let package = Package(
             ],
             swiftSettings: strict,
             // Nobody looks for symbols in a program; those that are not exported can be left out.
-            linkerSettings: [
-                .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release)),
-                .unsafeFlags(resolvedAtStart),
-            ]
+            linkerSettings: compact + [.unsafeFlags(resolvedAtStart)]
         ),
 
         // What stands between other programs and their servers, with the token of a session (Docs/decisions/gateway.md).
@@ -278,10 +284,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict,
-            linkerSettings: [
-                .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release)),
-                .unsafeFlags(resolvedAtStart),
-            ]
+            linkerSettings: compact + [.unsafeFlags(resolvedAtStart)]
         ),
 
         // The five backends over real HTTP, for the demo and the tests.

@@ -214,14 +214,10 @@ struct Composition: Sendable {
             context: context, registry: registry, loader: loader, store: adapters.store,
             dependencies: adapters.storeDependencies)
         let api = APIClient(context: context, registry: registry, kept: cache, seed: .random(in: .min ... .max))
-        let outbox = Outbox(
-            context: context, api: api, store: adapters.outbox, seed: .random(in: .min ... .max),
-            publish: publisher.publish)
-
         let policy = CurrentPeerPolicy(PeerPolicy.own(allowing: settings.allowedUserIDs))
         let rules = StateBroadcast<ListenerRules>(settings.listenerRules)
         let (counters, audit) = (AgentCounters(), AuditLog(clock: clock))
-        let accessChanges = AccessChanges()
+        let accessChanges = AccessChanges(notify: publisher.rulesChanged)
         let policySources = reader.policySources(stateFolder: claims.stateFolder)
         var (accessPolicy, policyProblems) = policySources.start()
         accessPolicy.presenceSessions = settings.presence.sessions
@@ -233,8 +229,11 @@ struct Composition: Sendable {
                 or run `authc policy apply` if the problem is in the applied copy.
                 """)
         }
-        let accessRules = PolicyRequests(
-            AccessControl(accessPolicy, changes: accessChanges), from: policySources, audit: audit)
+        let access = AccessControl(accessPolicy, changes: accessChanges)
+        let accessRules = PolicyRequests(access, from: policySources, audit: audit)
+        let outbox = Outbox(
+            context: context, api: api, store: adapters.outbox, seed: .random(in: .min ... .max),
+            refusal: access.refusal(of:queuedBy:), publish: publisher.publish)
         let signInLimit = SignInLimit(clock: clock, perHour: settings.signInsPerHour)
         let defaultSession = DefaultSessionSettings(
             board: board, folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")),

@@ -38,6 +38,59 @@ struct PolicyBypassTests {
         }
     }
 
+    @Test("a stream that is open ends when a new rule refuses it, and not because of another rule")
+    func stream() async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let path = scene.desktop.folder.path + "/run/authd/socket"
+            try await onThread {
+                let (client, other) = (try RawClient(path, timeout: 60), try RawClient(path, timeout: 60))
+                func deny(_ method: String) throws {
+                    let text = "enforce = true\n[[rule]]\nname = \"none\"\neffect = \"deny\"\nmethod = \"\(method)\"\n"
+                    try scene.writePolicy(text)
+                    let applied = try other.ask("policy.apply", ["accepted": .string(text)])
+                    #expect(applied["result"]?["applied"] == true, "\(applied.text())")
+                }
+                func open(_ name: String) throws -> JSON? {
+                    let stream: JSON = .string(name)
+                    let call: JSON = ["method": "GET", "path": "/users", "stream": stream, "answer": "stream"]
+                    return try client.ask("api.request", call)["result"]?["stream"]
+                }
+                #expect(try open("s") == "s")
+                #expect(try open("t") == "t")
+                try deny("password.change")
+                #expect(try client.ask("api.read", ["stream": "s"])["result"] != nil)
+                try deny("api.request")
+                let read = try client.ask("api.read", ["stream": "t"])
+                #expect(read["result"] == nil && read.errorKind != nil, "\(read.text())")
+            }
+        }
+    }
+
+    @Test("a queued write is not sent if a new rule refuses the program that queued it, and says so")
+    func refusedLater() async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.login(.forkInTheRoad).status == 0)
+            try await scene.backends.setListening(false, .forkInTheRoad)
+            let queued = try await scene.authc(["call", "create-collection", "--queue", "name=Later"])
+            #expect(queued.status == 0 && queued.err.contains("queued as"), "\(queued.err)")
+            try await scene.usePolicy(
+                """
+                enforce = true
+                [[rule]]
+                name = "no-collections"
+                effect = "deny"
+                executable = "\(Programs.folder)/*"
+                endpoint = "create-collection"
+                """)
+            try await scene.backends.setListening(true, .forkInTheRoad)
+            _ = try await scene.authc(["outbox", "flush"])
+            let left = try OutboxList(await scene.agent.json("outbox", "list")).entries
+            #expect(left.count == 1 && left.first?.state == .givenUp && left.first?.error?.cause == "access_rule")
+            #expect(scene.backends.counts[.forkInTheRoad, "POST /api/collections"] == 0)
+        }
+    }
+
     @Test("a limited client sees nothing of a listed session that a rule hides from it")
     func hidden() async throws {
         try await Scene.play { scene in

@@ -5,7 +5,9 @@ import AuthWire
 /// Writes that wait in the outbox.
 extension APIClient {
     /// The entry of a write, and what is sent for it. What cannot be sent is refused before it is stored.
-    func prepare(_ request: OutboxRequest) async throws(AgentError) -> (OutboxEntry, OutboxWrite) {
+    func prepare(
+        _ request: OutboxRequest, by caller: AccessFacts? = nil
+    ) async throws(AgentError) -> (OutboxEntry, OutboxWrite) {
         guard !request.streams else {
             throw AgentError(.validation, "Streamed bodies and responses cannot be queued.", cause: "queue")
         }
@@ -22,7 +24,8 @@ extension APIClient {
         try call.prepare(for: record)
         var request = request
         request.session = record.session
-        let entry = OutboxEntry(request, of: record, key: key, boundary: boundary, at: context.clock.now().wall)
+        let entry = OutboxEntry(
+            request, by: caller, of: record, key: key, boundary: boundary, at: context.clock.now().wall)
         return (entry, OutboxWrite(request, as: call))
     }
 

@@ -7,17 +7,20 @@ internal import Synchronization
 ///
 /// Invariants: what is not in the store is not sent; after the end of ``run()`` nothing new is sent, and no caller waits.
 package final class Outbox: Sendable {
+    package typealias Refusal = @Sendable (OutboxRequest, AccessFacts) -> AgentError?
+
     private let performer: OutboxPerformer
     private let runner: Runner<OutboxMachine>
 
     /// - Parameters:
     ///   - seed: of jitter.
+    ///   - refusal: of the access rules for a write that this caller has queued; `nil` if they allow it.
     ///   - publish: called at each change; it must not wait.
     package init(
         context: AgentContext, api: APIClient, store: any OutboxStore, seed: UInt64,
-        publish: @escaping @Sendable (AgentEvent) -> Void
+        refusal: @escaping Refusal = { _, _ in nil }, publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
-        performer = OutboxPerformer(context: context, api: api, store: store, publish: publish)
+        performer = OutboxPerformer(context: context, api: api, store: store, refusal: refusal, publish: publish)
         runner = Runner(OutboxMachine(seed: seed), performer: performer, tasks: context.tasks)
     }
 
@@ -30,8 +33,11 @@ package final class Outbox: Sendable {
 
     /// Returns with the provider's answer, or when it is certain that the write waits. A lock of the agent ends the wait for the
     /// answer, not the write.
-    package func post(_ request: OutboxRequest) async throws(AgentError) -> APIResponse {
-        let (entry, write) = try await performer.api.prepare(request)
+    /// - Parameter caller: who queues it.
+    package func post(
+        _ request: OutboxRequest, by caller: AccessFacts? = nil
+    ) async throws(AgentError) -> APIResponse {
+        let (entry, write) = try await performer.api.prepare(request, by: caller)
         // A session that was just signed in is seen here at the latest.
         await performer.look(runner)
         switch try await askUntilLocked(.post(entry, write)) {
@@ -97,14 +103,15 @@ private final class OutboxPerformer: ActionPerformer {
     let context: AgentContext
     let api: APIClient
     let store: any OutboxStore
+    let refusal: Outbox.Refusal
     let publish: @Sendable (AgentEvent) -> Void
     let metered = MeteredGate()
 
     init(
-        context: AgentContext, api: APIClient, store: any OutboxStore,
+        context: AgentContext, api: APIClient, store: any OutboxStore, refusal: @escaping Outbox.Refusal,
         publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
-        (self.context, self.api, self.store, self.publish) = (context, api, store, publish)
+        (self.context, self.api, self.store, self.refusal, self.publish) = (context, api, store, refusal, publish)
     }
 
     func perform(_ action: OutboxAction, on runner: isolated Runner<OutboxMachine>) {
@@ -147,11 +154,20 @@ private final class OutboxPerformer: ActionPerformer {
         _ entry: OutboxEntry, _ write: OutboxWrite?, inAnySignIn: Bool
     ) async throws(AgentError) -> APIResponse {
         guard !context.board.isLocked else { throw .agentLocked }
-        if let write { return try await api.send(write.request, entry, as: write.call, inAnySignIn: inAnySignIn) }
+        if let write {
+            try check(write.request, entry)
+            return try await api.send(write.request, entry, as: write.call, inAnySignIn: inAnySignIn)
+        }
         guard let request = try await converting(OutboxError.self, try await store.request(of: entry.id)) else {
             throw .noRequest
         }
+        try check(request, entry)
         return try await api.send(request, entry, inAnySignIn: inAnySignIn)
+    }
+
+    /// The rules may have changed since it was queued.
+    private func check(_ request: OutboxRequest, _ entry: OutboxEntry) throws(AgentError) {
+        if let caller = entry.caller, let error = refusal(request, caller) { throw error }
     }
 
     /// Reports how each session is. It is read on the runner, so that an older state never follows a newer one.

@@ -3,10 +3,15 @@ import Synchronization
 /// Counts the changes of settings and rules. What was derived from an earlier generation is derived again. Any thread uses it.
 package final class AccessChanges: Sendable {
     private let count = Atomic<Int>(0)
+    private let notify: @Sendable () -> Void
 
-    package init() {}
+    /// - Parameter notify: called after each change; it must not wait.
+    package init(notify: @escaping @Sendable () -> Void = {}) { self.notify = notify }
 
     var generation: Int { count.load(ordering: .acquiring) }
 
-    func changed() { count.add(1, ordering: .releasing) }
+    func changed() {
+        count.add(1, ordering: .releasing)
+        notify()
+    }
 }

@@ -1,6 +1,6 @@
 import AuthMachines
 package import AuthModel
-import AuthWire
+package import AuthWire
 import Glibc
 import Synchronization
 
@@ -30,6 +30,18 @@ package final class AccessControl: Sendable {
     /// Called on the sockets' thread only.
     func decision(about request: AccessRequest, by caller: Caller) -> AccessDecision {
         policy.decision(about: request) { self.facts(of: caller, for: $0) }
+    }
+
+    /// The refusal of a queued write that is about to be sent; `nil` if the rules allow it now. A check of the user was made when it
+    /// was queued.
+    package func refusal(of request: OutboxRequest, queuedBy facts: AccessFacts) -> AgentError? {
+        let described =
+            switch request {
+            case .request(let call): AccessRequest(call, default: call.session)
+            case .call(let call): AccessRequest(call, default: call.session)
+            }
+        let decision = policy.decision(about: described) { _ in facts }
+        return decision.isRefused ? decision.error(described.title) : nil
     }
 
     func facts(of caller: Caller, for need: AccessFacts.Need) -> AccessFacts {

@@ -149,7 +149,7 @@ struct Confinement: Sendable {
 
     private func guarding(_ opening: StreamOpening, of request: ConfinedRequest) -> StreamOpening {
         StreamOpening(
-            name: opening.name, session: opening.session,
+            name: opening.name, request: opening.request,
             make: { send throws(AgentError) in
                 try opening.make { result in
                     if let refusal = request.refusal(by: now) { return send(.failure(visibility.error(refusal))) }

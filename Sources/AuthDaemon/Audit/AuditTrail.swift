@@ -65,7 +65,7 @@ struct AuditTrail: Sendable {
 
     private func recording(_ opening: StreamOpening) -> StreamOpening {
         StreamOpening(
-            name: opening.name, session: opening.session,
+            name: opening.name, request: opening.request,
             make: { send throws(AgentError) in
                 do throws(AgentError) {
                     return try opening.make { result in

@@ -101,14 +101,14 @@ extension Dispatcher {
         addCall(
             APIRequest.self, stream: { call, send throws(AgentError) in try api.stream(for: call, respond: send) },
             carry: { await api.carry($0, by: $1) }
-        ) { call async throws(AgentError) in
-            call.queue ? try await outbox.post(.request(call)) : try await api.request(call)
+        ) { call, caller async throws(AgentError) in
+            call.queue ? try await outbox.post(.request(call), by: caller) : try await api.request(call)
         }
         addCall(
             APICall.self, stream: { call, send throws(AgentError) in try api.stream(for: call, respond: send) },
             carry: { await api.carry($0, by: $1) }
-        ) { call async throws(AgentError) in
-            call.queue ? try await outbox.post(.call(call)) : try await api.call(call)
+        ) { call, caller async throws(AgentError) in
+            call.queue ? try await outbox.post(.call(call), by: caller) : try await api.call(call)
         }
         on(APIWrite.self) { call in
             .onStream(call.stream) { stream in
@@ -142,13 +142,15 @@ extension Dispatcher {
     private mutating func addCall<Call: ProviderCall>(
         _: Call.Type, stream: @escaping @Sendable (Call, @escaping APIStream.Respond) throws(AgentError) -> APIStream,
         carry: @escaping @Sendable (Call, APIStream) async -> Void,
-        answer: @escaping @Sendable (Call) async throws(AgentError) -> APIResponse
+        answer: @escaping @Sendable (Call, AccessFacts?) async throws(AgentError) -> APIResponse
     ) {
-        on(Call.self) { call in
+        onCaller(Call.self) { [access] call, caller in
             guard call.streams, !call.queue else {
+                // Rules are applied again when a queued write is sent.
+                let facts = call.queue ? access.facts(of: caller, for: .program) : nil
                 // A queued write is reported as queued, so that the client does not repeat it.
                 return .later(
-                    within: call.timeout, { _ async throws(AgentError) in .response(try await answer(call)) },
+                    within: call.timeout, { _ async throws(AgentError) in .response(try await answer(call, facts)) },
                     endsAtLock: !call.queue)
             }
             return .open(

@@ -79,7 +79,7 @@ package struct Dispatcher: Sendable {
             handling = gate.guarding(handling)
         }
         if case .open(var opening) = handling {
-            opening.session = decided?.request.target.name
+            opening.request = decided?.request
             handling = .open(opening)
         }
         handling = HiddenSessions(access, for: caller)?.filtering(handling, of: request.method) ?? handling

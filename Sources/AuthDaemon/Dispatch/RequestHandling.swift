@@ -1,5 +1,6 @@
 import AuthAgent
 import AuthMachines
+import AuthModel
 import AuthWire
 
 enum RequestHandling {
@@ -30,8 +31,8 @@ enum RequestHandling {
 struct StreamOpening: Sendable {
     /// The client's name for the stream.
     let name: String
-    /// The session that the rules decided about.
-    var session: SessionName?
+    /// What the rules decided about.
+    var request: AccessRequest?
     /// Called once; `send` receives the response of the call.
     let make: @Sendable (_ send: @escaping APIStream.Respond) throws(AgentError) -> APIStream
     /// Returns when the stream has ended.
@@ -40,7 +41,7 @@ struct StreamOpening: Sendable {
     /// The same opening with other errors.
     func changingErrors(_ change: @escaping @Sendable (AgentError) -> AgentError) -> StreamOpening {
         StreamOpening(
-            name: name, session: session,
+            name: name, request: request,
             make: { [make] send throws(AgentError) in
                 do throws(AgentError) {
                     return try make { send($0.mapError(change)) }

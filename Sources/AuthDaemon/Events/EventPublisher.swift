@@ -27,6 +27,11 @@ package final class EventPublisher: Sendable {
         }
     }
 
+    /// Ends streams that the access rules refuse now.
+    package func rulesChanged() {
+        listener.withLock { $0 }?.perform { $0.rulesChanged() }
+    }
+
     /// - Parameter listener: `nil` when it ends.
     func connect(to listener: Listener?) {
         self.listener.withLock { $0 = listener }

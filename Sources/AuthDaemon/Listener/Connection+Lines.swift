@@ -167,12 +167,12 @@ extension Connection {
         let decision = registry.dispatcher.access.plainDecision(about: token, by: caller)
         guard !decision.isRefused else { return false }
         let entry = recordPlain(token, decision, at: now)
-        let answer = TokenAnswer(token: token, validMilliseconds: token.validMilliseconds(at: now))
-        let length = answer.maxLength(idLength: plain.id.count)
+        let response = PlainTokenResponse(token: token, validMilliseconds: token.validMilliseconds(at: now))
+        let length = response.maxLength(idLength: plain.id.count)
         unsafe line.withUnsafeReadableBytes { bytes in
             let id = unsafe UnsafeRawBufferPointer(rebasing: bytes[plain.id])
             _ = unsafe outgoing.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { room in
-                unsafe answer.write(id: id, to: room)
+                unsafe response.write(id: id, to: room)
             }
         }
         repeated = RepeatedRequest(plain, in: line, token: token, decision, entry, tokenVersion: version)

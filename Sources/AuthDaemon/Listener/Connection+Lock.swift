@@ -4,7 +4,8 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// Ends what was accepted before the agent was locked. The responses are sent before that of `agent.lock`.
+/// Ends what was accepted before the agent was locked, or before a rule refused it. The responses are sent before that of
+/// `agent.lock`.
 extension Connection {
     func agentLocked() {
         // First: an answer below may complete a batch.
@@ -13,11 +14,24 @@ extension Connection {
             answered(ticket, .failure(.agentLocked))
             late.send(.agentLocked)
         }
-        for (ticket, stream) in streams.values {
+        for (ticket, stream, _) in streams.values {
             answered(ticket, .failure(.agentLocked))
             stream.close(.agentLocked)
         }
         // Also if nothing was answered, the number of buffered bytes may have changed.
+        flush()
+    }
+
+    /// Waiting requests are decided again before their results are sent; a stream has no end for that.
+    func rulesChanged() {
+        for (ticket, stream, request) in streams.values {
+            guard let request else { continue }
+            let decision = registry.dispatcher.access.decision(about: request, by: caller)
+            guard decision.isRefused else { continue }
+            let error = decision.error(request.title)
+            answered(ticket, .failure(error))
+            stream.close(error)
+        }
         flush()
     }
 

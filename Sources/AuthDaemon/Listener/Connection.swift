@@ -45,7 +45,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     var framer: LineFramer
     var pending: PendingRequests
     /// By the client's name.
-    private(set) var streams: [String: (ticket: Int, stream: APIStream)] = [:]
+    private(set) var streams: [String: (ticket: Int, stream: APIStream, request: AccessRequest?)] = [:]
     private var requests: AsyncStream<RequestTask>.Continuation?
     /// The deadlines of requests in progress, by ticket.
     private var deadlines: [Int: TimerID] = [:]
@@ -228,8 +228,8 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
                 throw error
             }
             registry.counters.began()
-            streams[opening.name] = (ticket, stream)
-            caller.streamSessions[opening.name] = opening.session
+            streams[opening.name] = (ticket, stream, opening.request)
+            caller.streamSessions[opening.name] = opening.request?.target.name
             (requests ?? openTasks()).yield(RequestTask(ticket: ticket, kind: .stream { await opening.run(stream) }))
         } catch {
             deliver(.failure(error), to: place)

@@ -347,6 +347,10 @@ final class ConnectionRegistry {
     func ended(_ ticket: Int, of number: Int) { working[number]?.ended(ticket) }
 
     /// No token of a request that was accepted before is sent from now on.
+    func rulesChanged() {
+        for connection in connections.values { connection.rulesChanged() }
+    }
+
     func agentLocked() {
         for owner in Array(working.values) { owner.agentLocked() }
     }

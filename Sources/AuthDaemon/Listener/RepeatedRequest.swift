@@ -58,9 +58,10 @@ extension Connection {
         let now = registry.clock.bootInstant
         guard repeated.token.isGood(minValid: nil, at: now) else { return false }
         repeated.entry = recordPlain(repeated.token, repeated.decision, after: repeated.entry, at: now)
-        let answer = TokenAnswer(token: repeated.token, validMilliseconds: repeated.token.validMilliseconds(at: now))
-        unsafe withUnsafeTemporaryAllocation(byteCount: answer.maxLength(idLength: id.count), alignment: 1) { room in
-            let count = unsafe answer.write(id: UnsafeRawBufferPointer(rebasing: bytes[id]), to: room)
+        let response = PlainTokenResponse(
+            token: repeated.token, validMilliseconds: repeated.token.validMilliseconds(at: now))
+        unsafe withUnsafeTemporaryAllocation(byteCount: response.maxLength(idLength: id.count), alignment: 1) { room in
+            let count = unsafe response.write(id: UnsafeRawBufferPointer(rebasing: bytes[id]), to: room)
             unsafe socket.send(UnsafeRawBufferPointer(rebasing: room[..<count]))
         }
         if socket.waiting > 0 { count() }

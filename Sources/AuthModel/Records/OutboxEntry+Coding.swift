@@ -17,6 +17,7 @@ extension OutboxEntry: WireObject {
         try visitor.optional("user", &owner.userID, .string)
         try visitor.optional("sign_in", &signIn, .signIn)
         try visitor.optional("boundary", &boundary, .string)
+        try visitor.optional("caller", &caller, .object)
     }
 
     package func encoded() -> [UInt8] { json.serialized() }

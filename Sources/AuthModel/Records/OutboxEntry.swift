@@ -31,12 +31,14 @@ package struct OutboxEntry: Sendable, Equatable {
     /// Separates the parts of a multipart body, the same in each try; `nil` for an entry of an older authd.
     package var boundary: String?
     package var queuedAt: WallTime
+    /// Who queued it, for the access rules when it is sent; `nil` for an entry of an older authd.
+    package var caller: AccessFacts?
     /// The provider's final refusal.
     package var finalRefusal: AgentError?
 
     package init(
         id: String, session: SessionName, owner: Owner, signIn: SignInID? = nil, title: String, idempotencyKey: String,
-        boundary: String? = nil, queuedAt: WallTime, finalRefusal: AgentError? = nil
+        boundary: String? = nil, queuedAt: WallTime, caller: AccessFacts? = nil, finalRefusal: AgentError? = nil
     ) {
         self.id = id
         self.session = session
@@ -46,15 +48,19 @@ package struct OutboxEntry: Sendable, Equatable {
         self.idempotencyKey = idempotencyKey
         self.boundary = boundary
         self.queuedAt = queuedAt
+        self.caller = caller
         self.finalRefusal = finalRefusal
     }
 }
 
 extension OutboxEntry {
-    package init(_ request: OutboxRequest, of record: SessionRecord, key: String, boundary: String, at now: WallTime) {
+    package init(
+        _ request: OutboxRequest, by caller: AccessFacts?, of record: SessionRecord, key: String, boundary: String,
+        at now: WallTime
+    ) {
         self.init(
             id: Self.newID(), session: record.session, owner: Owner(record), signIn: record.signIn,
-            title: request.title, idempotencyKey: key, boundary: boundary, queuedAt: now)
+            title: request.title, idempotencyKey: key, boundary: boundary, queuedAt: now, caller: caller)
     }
 
     /// Short enough to be typed.

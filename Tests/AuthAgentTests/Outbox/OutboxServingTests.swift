@@ -69,6 +69,44 @@ struct OutboxServingTests {
         }
     }
 
+    @Test("a write is decided again when it is sent, with the caller who queued it, and a refusal is final")
+    func decidedAgain() async throws {
+        let (sent, sending) = AsyncStream<String>.makeStream()
+        let example = try APIClientTests.provider { request, _ throws(TransportError) in
+            sending.yield(request.url)
+            return ExampleProvider.json(200, "{}")
+        }
+        try await APIClientTests.play(example) { sessions, api in
+            let session = try SessionName("example")
+            func entry(_ id: String, by caller: AccessFacts?) -> OutboxEntry {
+                OutboxEntry(
+                    id: id, session: session, owner: .init(provider: "example", environment: "local", userID: "7"),
+                    title: "vote", idempotencyKey: "key-\(id)", queuedAt: WallTime(unixSeconds: 1), caller: caller)
+            }
+            let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
+            let refused = AccessFacts(sandbox: .text("flatpak"))
+            let store = FailingOutbox(entry("a", by: refused), .request(params), failures: 0)
+            await store.add(entry("b", by: AccessFacts()), .request(params))
+            await store.add(entry("c", by: nil), .request(params))
+            let outbox = Outbox(
+                context: sessions.context, api: api, store: store, seed: 1,
+                refusal: { request, caller in
+                    #expect(request == .request(params))
+                    return caller == refused ? AgentError(.denied, "A rule denies it.", cause: "access_rule") : nil
+                }, publish: { _ in })
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await outbox.run() }
+                var urls = sent.makeAsyncIterator()
+                for _ in 1...2 { #expect(await urls.next() == "http://localhost:1/votes") }
+                var left = try await outbox.list(OutboxParams()).entries
+                while left.count > 1 { left = try await outbox.list(OutboxParams()).entries }
+                #expect(left.map(\.id) == ["a"] && left.first?.state == .givenUp)
+                #expect(left.first?.error?.cause == "access_rule")
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test("a form is sent again with the same bytes, without the caller's own key")
     func boundary() async throws {
         let (sent, sending) = AsyncStream<(type: String?, body: String?)>.makeStream()

@@ -97,7 +97,7 @@ struct TestServer: Sendable {
         let started = AsyncStream<Void>.makeStream()
         let api = APIClient(
             context: context, registry: registry, kept: ResponseCache(limit: 0), seed: 1)
-        let (audit, changes) = (AuditLog(clock: clock), AccessChanges())
+        let (audit, changes) = (AuditLog(clock: clock), AccessChanges(notify: publisher.rulesChanged))
         let signIns = SignInService(context: context, registry: registry, loader: loader)
         let lock = LockService(
             LockService.Dependencies(
@@ -113,7 +113,7 @@ struct TestServer: Sendable {
                 signIns: signIns, api: api,
                 outbox: Outbox(
                     context: context, api: api, store: SQLiteOutbox(path: nil, keys: store), seed: 1,
-                    publish: publisher.publish),
+                    refusal: access.refusal(of:queuedBy:), publish: publisher.publish),
                 store: StoreAdmin(
                     context: context, registry: registry, loader: loader, store: store,
                     dependencies: StoreAdmin.Dependencies(

@@ -136,14 +136,17 @@ struct StoredFormatTests {
         let session = try SessionName("work")
         var owner = OutboxEntry.Owner(provider: "p", environment: "e", userID: "7")
         let queuedAt = WallTime(unixSeconds: 1_800_000_000)
+        var caller = AccessFacts(listener: .extra, isConfined: true, sandbox: .text("flatpak"))
+        (caller.executable, caller.unit) = (.text("/usr/bin/app"), .absent)
         let full = OutboxEntry(
             id: "a", session: session, owner: owner, signIn: SignInID("s1-2"), title: "POST /x", idempotencyKey: "k",
-            boundary: "b", queuedAt: queuedAt)
+            boundary: "b", queuedAt: queuedAt, caller: caller)
         owner.userID = nil
         let least = OutboxEntry(
             id: "a", session: session, owner: owner, title: "POST /x", idempotencyKey: "k", queuedAt: queuedAt)
         let common = #"{"provider":"p","environment":"e","title":"POST /x","key":"k","queued_at":1800000000.0"#
-        let texts = [common + #","user":"7","sign_in":"s1-2","boundary":"b"}"#, common + "}"]
+        let known = #","caller":{"listener":"extra","own_user":true,"confined":true,"sandbox":"flatpak","exe":"/usr/bin/app","unit":false}}"#
+        let texts = [common + #","user":"7","sign_in":"s1-2","boundary":"b""# + known, common + "}"]
         for (entry, text) in zip([full, least], texts) {
             #expect(String(decoding: entry.encoded(), as: UTF8.self) == text)
             #expect(OutboxEntry(id: "a", session: session, encoded: Array(text.utf8), finalRefusal: nil) == entry)

@@ -3,7 +3,7 @@ import AuthWire
 import Glibc
 
 /// The line that answers a plain token request, written without allocation.
-struct TokenAnswer {
+struct PlainTokenResponse {
     private static let end: StaticString = "}}\n"
     /// The most digits of a 64-bit number.
     private static let maxDigits = 20
