@@ -57,6 +57,11 @@ struct Agent {
         return try decode(result(of: method, watching: signals, until: deadline), of: method)
     }
 
+    /// The result as the agent has sent it.
+    func json<Method: AgentMethod>(of method: Method) throws(Failure) -> JSON {
+        try result(of: method, within: timeout ?? Self.defaultTimeout)
+    }
+
     private func result<Method: AgentMethod>(of method: Method, within time: Duration) throws(Failure) -> JSON {
         do throws(ClientError) {
             let deadline = Deadline.after(time)
@@ -96,7 +101,7 @@ struct Agent {
         }
     }
 
-    private func decode<Method: AgentMethod>(_ json: JSON, of _: Method) throws(Failure) -> Method.Result {
+    func decode<Method: AgentMethod>(_ json: JSON, of _: Method) throws(Failure) -> Method.Result {
         do throws(ClientError) {
             return try decoded(json)
         } catch {

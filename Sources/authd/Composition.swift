@@ -81,7 +81,12 @@ struct Composition: Sendable {
     private func run(_ services: [any Service], _ logger: Logger) async -> (any Error)? {
         var group = ServiceGroupConfiguration(
             services: services.map { service in
-                .init(service: service, serviceName: (service as? BackgroundService)?.name ?? "\(type(of: service))")
+                .init(
+                    service: service,
+                    // Sessions that are not stored yet are written first.
+                    failureTerminationBehavior: service is ProcessReaderService
+                        ? .gracefullyShutdownGroup : .cancelGroup,
+                    serviceName: (service as? BackgroundService)?.name ?? "\(type(of: service))")
             },
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = Self.longestStop
@@ -323,6 +328,7 @@ struct Composition: Sendable {
             watchdog,
             BackgroundService(name: "audit", work: { await audit.run(logger: log.auditLogger()) }),
             BackgroundService(name: "store", work: adapters.store.run),
+            ProcessReaderService(),
             SessionsBackgroundService(loader: loader, registry: registry, clock: clock, logger: logger, stop: stop),
             BackgroundService(
                 name: "lock",

@@ -34,7 +34,8 @@ struct ProcessReaderTests {
     @Test("many threads ask at once, and each gets its answer")
     func threads() async throws {
         let reader = try ProcessReader()
-        let own = try #require(ProcessReader.executable(of: "/proc/self"))
+        let found = try ProcessReader.executable(of: "/proc/self")
+        let own = try #require(found)
         let parent = try reader.ask(SANDBOX_EXECUTABLE, about: getppid()).text
         await withTaskGroup(of: Bool.self) { group in
             for number in 0..<200 {
@@ -64,5 +65,35 @@ struct ProcessReaderTests {
             while true { _ = try reader.ask(SANDBOX_USER_NAMESPACE, about: reader.processID) }
         }
         #expect([EPIPE, ECONNRESET].contains(failure?.number ?? 0), "\(String(describing: failure))")
+    }
+
+    @Test("if it is late, nobody waits for it again until it has answered")
+    func late() async throws {
+        let reader = try ProcessReader()
+        kill(reader.processID, SIGSTOP)
+        // If each question waited, they would last longer than the time limit of this suite.
+        for _ in 0..<60 {
+            let failure = #expect(throws: SystemFailure.self) { try reader.ask(SANDBOX_EXECUTABLE, about: getpid()) }
+            #expect(failure?.number == ETIMEDOUT)
+        }
+        kill(reader.processID, SIGCONT)
+        let own = try ProcessReader.executable(of: "/proc/self")
+        let answersAgain = try await until(200) {
+            (try? reader.ask(SANDBOX_EXECUTABLE, about: getpid()).text) == own
+        }
+        #expect(answersAgain)
+    }
+
+    @Test("its end ends the service that watches it, with a failure")
+    func ended() async throws {
+        let reader = try ProcessReader()
+        kill(reader.processID, SIGKILL)
+        let service = ProcessReaderService(reader)
+        let run = Task { try await service.run() }
+        let hasEnded = try await until(200) {
+            (try? reader.ask(SANDBOX_USER_NAMESPACE, about: reader.processID)) == nil
+        }
+        #expect(hasEnded)
+        await #expect(throws: (any Error).self) { try await run.value }
     }
 }

@@ -89,6 +89,7 @@ struct LandlockTests {
             let report = folder + "/run/authd/report"
             let attempts =
                 "cat \(secret); echo x > \(outside); mkdir \(folder)/home/new; kill -0 \(getpid()); echo ended"
+            // A file directly in the home opens no other one, however its path is written.
             try scene.prependSettings(
                 """
                 [[hook]]
@@ -144,25 +145,48 @@ struct LandlockTests {
         }
     }
 
-    @Test("if the process that identifies clients ends, clients get nothing")
+    @Test("if the process that identifies clients ends, clients get nothing, and the agent ends with a failure")
     func reader() async throws {
         try await Scene.play { scene in
             try await scene.restart(with: Self.on)
             guard try await isOn(scene) else { return }
             #expect(try await scene.login(.appTemplate).status == 0)
             #expect(try await scene.authc(["token"]).status == 0)
-            let agent = try scene.agent.child.pid
-            let children = try String(contentsOfFile: "/proc/\(agent)/task/\(agent)/children", encoding: .utf8)
-            let reader = try #require(
-                children.split(separator: " ").compactMap { Int32($0) }.first {
-                    (try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8)) == "authd-reader\n"
-                })
-            kill(reader, SIGKILL)
+            let child = try scene.agent.child
+            kill(try Self.reader(of: child.pid), SIGKILL)
             #expect(
                 try await until {
                     let refused = try await scene.authc(["token"])
-                    return refused.status == 77 && refused.err.contains("not known whether this client is in a sandbox")
+                    // 69: it does not accept clients any more.
+                    return [69, 77].contains(refused.status) && refused.out.isEmpty
                 })
         }
     }
+            #expect(await child.ended() == 70)
+            #expect(child.err.text.contains("The process that identifies clients has ended"), "\(child.err.text)")
+        }
+    }
+
+    private static func reader(of agent: Int32) throws -> Int32 {
+        let children = try String(contentsOfFile: "/proc/\(agent)/task/\(agent)/children", encoding: .utf8)
+        return try #require(
+            children.split(separator: " ").compactMap { Int32($0) }.first {
+                (try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8)) == "authd-reader\n"
+            })
+    }
+
+    @Test("while the process that identifies clients is stopped, clients get nothing; afterwards they are served again")
+    func lateReader() async throws {
+        try await Scene.play { scene in
+            try await scene.restart(with: Self.on)
+            guard try await isOn(scene) else { return }
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let reader = try Self.reader(of: scene.agent.child.pid)
+            kill(reader, SIGSTOP)
+            let refused = try await scene.authc(["token"])
+            #expect(refused.status == 77 && refused.err.contains("not known whether this client is in a sandbox"))
+            let doctor = try await scene.authc(["doctor"])
+            #expect(doctor.status == 77 && doctor.out.contains("limited access"), "\(doctor)")
+            kill(reader, SIGCONT)
+            #expect(try await until { try await scene.authc(["token"]).status == 0 })
 }

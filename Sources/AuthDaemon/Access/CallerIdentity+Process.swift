@@ -1,3 +1,4 @@
+import AuthFiles
 import AuthModel
 import CSystemd
 import Glibc
@@ -37,7 +38,7 @@ extension CallerIdentity {
     /// Whether the process has become another program (execve(2)). One at the same path is not noticed, nor one that is not
     /// dumpable.
     func isOther(in folder: String) -> Bool {
-        guard let executable, let found = ProcessReader.executable(of: folder) else { return false }
+        guard let executable, let found = try? ProcessReader.executable(of: folder) else { return false }
         return found != executable
     }
 
@@ -52,6 +53,10 @@ extension CallerIdentity {
             loginSession = group.loginSession
             isGroupKnown = true
         }
-        executable = ProcessReader.executable(of: folder)
+        do throws(SystemFailure) {
+            executable = try ProcessReader.executable(of: folder)
+        } catch {
+            throw .failed(error.number)
+        }
     }
 }

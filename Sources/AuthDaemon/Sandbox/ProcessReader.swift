@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthFiles
 import CSandbox
 import CLinux
@@ -10,24 +11,40 @@ import Synchronization
 /// shows those as ptrace(2) would, and a process in a Landlock domain may trace only processes of the same domain. So a child
 /// that was started before the agent restricted itself reads them.
 ///
-/// Invariant: one question is in progress at a time.
+/// Invariant: one question is in progress at a time, also one that was not answered in time.
 package final class ProcessReader: Sendable {
     /// The kernel's own limit for a path.
     private static let longestPath = 4096
+    /// Between two looks for an answer that is late.
+    private static let pause = Duration.seconds(1)
 
     /// `nil`: the agent reads by itself.
     static let current = Mutex<ProcessReader?>(nil)
 
+    private struct State {
+        /// That of the newest question.
+        var number: UInt32 = 0
+        /// It was not answered in time. Until the answer arrives, nothing is asked, so that nobody waits again.
+        var isLate = false
+    }
+
     private let socket: CInt
     let processID: Int32
-    private let number = Mutex<UInt32>(0)
+    private let state = Mutex(State())
+    /// Whether the child has ended.
+    private let ended = StateBroadcast<Bool>(false)
 
-    /// Starts the child. The process must have one thread.
+    /// Starts the child, and asks it once. The process must have one thread.
     init() throws(SystemFailure) {
         var socket: CInt = -1
         processID = unsafe sandbox_start_reader(&socket)
         guard processID > 0 else { throw SystemFailure("start the process that identifies clients") }
         self.socket = socket
+        guard isAnswering() else {
+            throw SystemFailure(
+                "start the process that identifies clients",
+                because: "it does not answer; the kernel may have refused its filter of system calls")
+        }
     }
 
     /// The child ends.
@@ -37,9 +54,14 @@ package final class ProcessReader: Sendable {
     }
 
     /// The target of the link to the program of a process; `nil`: it cannot be read.
-    static func executable(of folder: String) -> String? {
+    /// - Throws: if the reader has not answered, which says nothing about the process.
+    static func executable(of folder: String) throws(SystemFailure) -> String? {
         if let reader = reader(for: folder) {
-            return try? reader.0.ask(SANDBOX_EXECUTABLE, about: reader.1).text
+            switch reader.0.exchange(SANDBOX_EXECUTABLE, about: reader.1) {
+            case .answer(let text, _): return text
+            case .refusal: return nil
+            case .silence(let failure): throw failure
+            }
         }
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: longestPath) { buffer in
             guard let start = buffer.baseAddress else { return nil }
@@ -73,14 +95,17 @@ package final class ProcessReader: Sendable {
         }
     }
 
-    /// Returns when the child has answered, and never if it has ended.
+    /// Returns when the child has answered.
     package static func answers() async {
         guard let reader = current.withLock({ $0 }) else { return }
-        if (try? reader.ask(SANDBOX_USER_NAMESPACE, about: reader.processID)) != nil { return }
-        AgentLog(level: .error).logger().critical(
-            "The process that identifies clients has ended. Until authd is restarted, clients count as limited.")
-        try? await Task.sleep(for: .seconds(1_000_000_000))
+        while !reader.isAnswering() {
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+        }
     }
+
+    /// Returns when the child has ended.
+    /// - Returns: `false`: the task was cancelled first.
+    func hasEnded() async -> Bool { await ended.wait { $0 } }
 
     /// The reader, and the number of a process; `nil` for the process itself, and if there is no reader.
     private static func reader(for folder: String) -> (ProcessReader, Int32)? {
@@ -90,22 +115,68 @@ package final class ProcessReader: Sendable {
         return (reader, number)
     }
 
+    /// - Throws: what the child has found, or why it did not answer.
     func ask(
         _ question: sandbox_question, about process: Int32
     ) throws(SystemFailure) -> (text: String, inode: UInt64) {
-        let answer = number.withLock { number in
-            number &+= 1
+        switch exchange(question, about: process) {
+        case .answer(let text, let inode): return (text, inode)
+        case .refusal(let failure), .silence(let failure): throw failure
+        }
+    }
+
+    private enum Reply {
+        case answer(String, inode: UInt64)
+        case refusal(SystemFailure)
+        /// The child has not answered.
+        case silence(SystemFailure)
+    }
+
+    /// Any answer will do: the child may not be allowed to read about itself.
+    private func isAnswering() -> Bool {
+        if case .silence = exchange(SANDBOX_USER_NAMESPACE, about: processID) { return false }
+        return true
+    }
+
+    private func exchange(_ question: sandbox_question, about process: Int32) -> Reply {
+        state.withLock { state in
+            if state.isLate {
+                switch sandbox_result(UInt32(bitPattern: sandbox_await(socket, state.number))) {
+                case SANDBOX_ANSWERED:
+                    state.isLate = false
+                    Self.logger.notice("The process that identifies clients answers again.")
+                case SANDBOX_WAITING: return .silence(Self.late)
+                default: return end()
+                }
+            }
+            state.number &+= 1
             return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.longestPath) { buffer in
                 var (inode, length) = (UInt64(0), 0)
-                guard
-                    unsafe sandbox_ask(
-                        socket, number, CInt(question.rawValue), process, &inode, buffer.baseAddress, buffer.count,
-                        &length) == 0
-                else { return Result<(text: String, inode: UInt64), SystemFailure>.failure(SystemFailure("ask")) }
-                let bytes = unsafe buffer[..<length].map { UInt8(bitPattern: $0) }
-                return .success((String(decoding: bytes, as: UTF8.self), inode))
+                let result = unsafe sandbox_ask(
+                    socket, state.number, CInt(question.rawValue), process, &inode, buffer.baseAddress, buffer.count,
+                    &length)
+                switch sandbox_result(UInt32(bitPattern: result)) {
+                case SANDBOX_ANSWERED:
+                    let bytes = unsafe buffer[..<length].map { UInt8(bitPattern: $0) }
+                    return .answer(String(decoding: bytes, as: UTF8.self), inode: inode)
+                case SANDBOX_REFUSED: return .refusal(SystemFailure("ask about process \(process)"))
+                case SANDBOX_WAITING:
+                    state.isLate = true
+                    Self.logger.error(
+                        "The process that identifies clients does not answer. Until it does, clients count as limited.")
+                    return .silence(Self.late)
+                default: return end()
+                }
             }
         }
-        return try answer.get()
+    }
+
+    private static let late = SystemFailure("ask the process that identifies clients", number: ETIMEDOUT)
+    private static let gone = SystemFailure("ask the process that identifies clients", number: EPIPE)
+    private static var logger: Logger { AgentLog(level: .notice).logger() }
+
+    private func end() -> Reply {
+        ended.set(true)
+        return .silence(Self.gone)
     }
 }

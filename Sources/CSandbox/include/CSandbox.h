@@ -34,11 +34,26 @@ enum sandbox_question {
 };
 
 // Starts the reader: a child that answers questions at the other end of the socket (SOCK_SEQPACKET), and ends when that is
-// closed. It has no other descriptor, and may make only the system calls that it needs. Returns its ID, or -1 with errno set.
-// Call it while the process has one thread.
+// closed. It has no other descriptor, and may make only the system calls that it needs; it ends at once if the kernel does not
+// limit it to them. Returns its ID, or -1 with errno set. Call it while the process has one thread.
 pid_t sandbox_start_reader(int *socket);
 
 // Asks the reader about a process, and waits for at most two seconds. A question has another number than the one before, so that
-// a late answer is recognized. Returns 0, or -1 with errno set: what the reader found, or why it did not answer.
+// How a question ends.
+enum sandbox_result {
+    SANDBOX_ANSWERED = 0,
+    SANDBOX_REFUSED = 1, // the reader found an error, or the question could not be sent: errno
+    SANDBOX_WAITING = 2, // not answered in time: the answer may still come
+    SANDBOX_ENDED = 3,   // the reader has ended, or does not keep to the protocol
+};
+
+// a late answer is recognized. Returns a sandbox_result.
 int sandbox_ask(
     int socket, uint32_t number, int question, pid_t process, uint64_t *inode, char *text, size_t room, size_t *length);
+
+// Whether the question with this number, which was not answered in time, is answered now. It does not wait. Returns a
+// sandbox_result, but not SANDBOX_REFUSED.
+int sandbox_await(int socket, uint32_t number);
+
+// Closes every descriptor from this number on. Returns 0, or -1 with errno set: ENOSYS before Linux 5.9.
+int sandbox_close_from(int first);

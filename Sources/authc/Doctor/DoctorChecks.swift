@@ -27,7 +27,16 @@ enum DoctorChecks {
         return .ok(.agent, who)
     }
 
-    /// Why the kernel does not limit the agent to its files; none if it does, or if the agent is too old to say.
+    /// The problem if the agent gives this program limited access: it does not name its process then.
+    /// - Parameter json: the result of `agent.info`.
+    static func limited(_ json: JSON) -> Finding? {
+        guard json["pid"] == nil, let version = json["version"]?.stringValue else { return nil }
+        return .problem(
+            .agent, .denied, "authd \(version) gives this program limited access, as to one in a sandbox",
+            hint: "run it outside of sandboxes, with the main socket; the message of `authc token` has the reason")
+    }
+
+    /// Why the kernel does not limit the agent to its files, or what to know if it does; none if the agent is too old to say.
     static func files(_ info: AgentInfo) -> [Finding] {
         let reason: String
         switch info.landlock {

@@ -65,7 +65,12 @@ struct DoctorReport {
         var subject = Finding.Subject.agent
         do throws(Failure) {
             let agent = try options.connect()
-            let info = try agent.call(AgentInfoGet()).value
+            let json = try agent.json(of: AgentInfoGet())
+            if let limited = DoctorChecks.limited(json) {
+                findings.append(limited)
+                return
+            }
+            let info = try agent.decode(json, of: AgentInfoGet())
             self.info = info
             findings += [DoctorChecks.agent(info)] + DoctorChecks.files(info)
             findings.append(try settings(agent))
