@@ -116,13 +116,15 @@ static void serve(void) {
     }
 }
 
+int sandbox_close_from(int first) { return (int)syscall(SYS_close_range, first, ~0U, 0); }
+
 // Nothing here needs a lock or memory that another thread of the parent may have held.
 static void run_reader(int socket) {
     sigset_t all;
     sigfillset(&all);
     // The service manager sends SIGTERM to all processes of a unit. The agent still needs the reader then.
     sigprocmask(SIG_SETMASK, &all, NULL);
-    if (dup2(socket, reader_socket) < 0 || syscall(SYS_close_range, reader_socket + 1, ~0U, 0) < 0) _exit(1);
+    if (dup2(socket, reader_socket) < 0 || sandbox_close_from(reader_socket + 1) < 0) _exit(1);
     if (chdir("/") < 0 || prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L) < 0) _exit(1);
     prctl(PR_SET_NAME, "authd-reader", 0L, 0L, 0L);
     if (allow_few_calls() < 0) _exit(1);

@@ -27,9 +27,10 @@ extension Composition {
         try RootGuard.check(userID: geteuid(), environment: Environment.value)
         let program = ProgramFile.ofThisProcess()
         ProcessGuard.harden()
+        let received = try StartRefusal.wrapping { try ListenDescriptors.receive() }
+        ProcessGuard.closeDescriptors(from: received.end)
         // Before there are secrets in memory, which a child would have a copy of.
         var sandbox = try FileSandbox(environment: Environment.value)
-        let received = try StartRefusal.wrapping { try ListenDescriptors.receive() }
         let inherited = received.sockets[.api]
         let configuration = try reader.configuration()
         let stateFolder = StateFolder.path(environment: Environment.value)

@@ -39,9 +39,11 @@ struct DescriptorTests {
 }
 
 /// `Tests/run-suites` leaves suites of this name out unless it runs as root: only root sees the descriptors of an agent.
-@Suite("An agent that is started without standard descriptors (as root)", .timeLimit(.minutes(1)))
+@Suite("An agent that is started with other descriptors than usual (as root)", .timeLimit(.minutes(1)))
 struct StandardDescriptorRootTests {
-    @Test("has /dev/null for each: no socket or lock gets such a number, to be written to as if it were the log")
+    @Test(
+        "has /dev/null for each that is missing: no socket or lock gets its number, to be written to as if it were the log"
+    )
     func closed() async throws {
         try await Scene.play(keyring: false) { scene in
             try await scene.restart(
@@ -51,6 +53,19 @@ struct StandardDescriptorRootTests {
                 let link = folder + "\(number)"
                 #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "/dev/null")
             }
+        }
+    }
+
+    @Test("closes what its parent left open")
+    func inherited() async throws {
+        try await Scene.play(keyring: false) { scene in
+            try await scene.restart(
+                ["--store", "memory"], through: ["bash", "-c", "exec 9</etc/passwd; exec \"$@\"", "bash"])
+            let folder = "/proc/\(try scene.agent.child.pid)/fd"
+            let open = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: folder + "/" + $0)
+            }
+            #expect(!open.isEmpty && !open.contains("/etc/passwd"), "\(open)")
         }
     }
 }

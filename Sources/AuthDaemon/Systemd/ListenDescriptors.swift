@@ -37,6 +37,8 @@ package enum ListenDescriptors {
         package var sockets: [ListenerName: SocketFile] = [:]
         /// The caller closes them.
         package var others: [Given] = []
+        /// The number after theirs.
+        package var end: CInt = 3
     }
 
     /// Returns the agent's sockets and other descriptors. Removes the variables, so that no child uses them. Call it before any
@@ -48,6 +50,7 @@ package enum ListenDescriptors {
             throw .failed(SystemFailure("accept the sockets of the service manager", number: -count))
         }
         var received = Received()
+        received.end = descriptor(Int(count))
         for (index, name) in unsafe names(list, count: Int(count)).enumerated() {
             guard let listener = ListenerName(descriptor: name) else {
                 received.others.append(Given(name: name, descriptor: descriptor(index)))
