@@ -65,7 +65,7 @@ int sandbox_landlock_create(int version, int abstract) {
 }
 
 int sandbox_landlock_allow(int ruleset, int version, const char *path, int access) {
-    int parent = open(path, O_PATH | O_CLOEXEC);
+    int parent = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (parent < 0) return -1;
     uint64_t allowed = 0;
     if (access & SANDBOX_READ) allowed |= read_file | read_dir;

@@ -50,7 +50,10 @@ extension Composition {
             AgentLog(level: .error).logger().error("The extra socket is not open: \(error.message)")
         }
         if sandbox.state == .on {
-            sandbox.restrict(to: fileRules(configuration, stateFolder: stateFolder, socket: path, program: program))
+            try sandbox.restrict(
+                to: fileRules(
+                    configuration, stateFolder: stateFolder, socket: path, program: program,
+                    mayUseKeyring: storeKind == .secretService || reader.arguments.store == nil))
         }
         return Claims(
             configuration: configuration, storeKind: storeKind, stateFolder: stateFolder, locks: locks, socket: socket,
@@ -58,12 +61,13 @@ extension Composition {
     }
 
     private func fileRules(
-        _ configuration: AgentConfiguration, stateFolder: String?, socket: String, program: ProgramFile?
+        _ configuration: AgentConfiguration, stateFolder: String?, socket: String, program: ProgramFile?,
+        mayUseKeyring: Bool
     ) -> FileRules {
-        // The lock of the keyring is beside the usual socket.
-        let usual = reader.usualSocketPath
+        // The lock of the keyring is beside the usual socket. Sessions are not moved from a store that the command line selects.
+        let usual = mayUseKeyring ? reader.usualSocketPath : nil
         return FileRules(
-            FileRules.Places(
+            FilePlaces(
                 configuration, read: reader.paths, program: program?.path, stateFolder: stateFolder,
                 sockets: [socket] + [usual].compactMap(\.self),
                 extraSocket: reader.likelyExtraSocket(configuration.settings),

@@ -254,7 +254,8 @@ struct Composition: Sendable {
             },
             chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, servesBus: servesBus,
             lock: lockSettings, presence: presenceSettings,
-            sandbox: SandboxAdvice(rules: claims.sandbox.rules, extraSocket: reader.likelyExtraSocket), log: log,
+            sandbox: SandboxAdvice(isRestricted: claims.sandbox.rules != nil, extraSocket: reader.likelyExtraSocket),
+            log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
         let profileCheck = ProfileCheckProcess()
         let trials = ProfileTrials(context: context)
@@ -291,7 +292,8 @@ struct Composition: Sendable {
                         if activity.isInMemoryOnly { throw .sessionsInMemory }
                         return true
                     }
-                }, program: claims.program, landlock: claims.sandbox.state),
+                }, program: claims.program,
+                landlock: (claims.sandbox.state, claims.sandbox.notes)),
             policy: accessRules, audit: audit, signInLimit: signInLimit, presence: presence, consent: consent)
         let stop = ShutdownDeadline()
         let listener = Listener(
@@ -326,9 +328,9 @@ struct Composition: Sendable {
         }
         let services: [(any Service)?] = [
             watchdog,
+            ProcessReaderService(),
             BackgroundService(name: "audit", work: { await audit.run(logger: log.auditLogger()) }),
             BackgroundService(name: "store", work: adapters.store.run),
-            ProcessReaderService(),
             SessionsBackgroundService(loader: loader, registry: registry, clock: clock, logger: logger, stop: stop),
             BackgroundService(
                 name: "lock",

@@ -24,6 +24,37 @@ struct DoctorFixTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
+    @Test("an agent that gives limited access is recognized, and it is not another program")
+    func limited() async throws {
+        let agent = try TestAgent(replies: [
+            "agent.info": .success([
+                "version": .string(Release.version), "protocol": .integer(Int64(Release.protocolNumber)),
+            ])
+        ])
+        defer { agent.stop() }
+        let found = try await Program.run(["doctor", "--json"], folder: agent.folder)
+        #expect(found.status == 77 && found.output.contains("limited access"), "\(found)")
+        #expect(!found.output.contains("another program"), "\(found)")
+    }
+
+    @Test("what Landlock allows beyond the usual is a warning, and a sealed file that it refuses has advice")
+    func landlock() async throws {
+        let agent = try TestAgent(replies: [
+            "agent.info": .success([
+                "version": .string(Release.version), "protocol": .integer(Int64(Release.protocolNumber)), "pid": 1,
+                "started_at": 1, "landlock": "on", "landlock_notes": ["authd can read all of /opt/ada"],
+                "store": [
+                    "kind": "sealed-file", "state": "failed",
+                    "message": .string("cannot open the file: \(SystemError.text(EACCES))"),
+                ],
+            ])
+        ])
+        defer { agent.stop() }
+        let found = try await Program.run(["doctor", "--json"], folder: agent.folder)
+        #expect(found.output.contains("authd can read all of /opt/ada"), "\(found)")
+        #expect(found.output.contains("authc agent restart"), "\(found)")
+    }
+
     @Test("files that others can change are problems, and --fix takes the permission away")
     func files() async throws {
         let agent = try Self.agent()

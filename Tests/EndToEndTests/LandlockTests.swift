@@ -92,6 +92,8 @@ struct LandlockTests {
             // A file directly in the home opens no other one, however its path is written.
             try scene.prependSettings(
                 """
+                sealed_key = "\(folder)/home//.ssh/../authd.key"
+
                 [[hook]]
                 on = "session.added"
                 command = ["/bin/bash", "-c", "{ \(attempts); } > \(report) 2>&1"]
@@ -160,8 +162,6 @@ struct LandlockTests {
                     // 69: it does not accept clients any more.
                     return [69, 77].contains(refused.status) && refused.out.isEmpty
                 })
-        }
-    }
             #expect(await child.ended() == 70)
             #expect(child.err.text.contains("The process that identifies clients has ended"), "\(child.err.text)")
         }
@@ -189,4 +189,6 @@ struct LandlockTests {
             #expect(doctor.status == 77 && doctor.out.contains("limited access"), "\(doctor)")
             kill(reader, SIGCONT)
             #expect(try await until { try await scene.authc(["token"]).status == 0 })
+        }
+    }
 }

@@ -51,7 +51,7 @@ package actor Reloader {
         servesBus: StateBroadcast<Bool> = StateBroadcast(nil),
         lock: StateBroadcast<LockSettings> = StateBroadcast(nil),
         presence: StateBroadcast<PresenceSettings> = StateBroadcast(nil),
-        sandbox: SandboxAdvice = SandboxAdvice(rules: nil), log: AgentLog, fixedLevel: Bool,
+        sandbox: SandboxAdvice = SandboxAdvice(isRestricted: false), log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         self.current = current
@@ -117,10 +117,12 @@ package actor Reloader {
     private func found() async throws(AgentError) -> Found {
         lastReading += 1
         let number = lastReading
-        let work = { @Sendable [read, accessRules] in
-            (read(), Result { () throws(AgentError) in try accessRules.rootRules() })
+        let work = { @Sendable [read, accessRules, sandbox] in
+            let reading = read()
+            let refusals = reading.configuration.map(sandbox.refusals) ?? []
+            return (reading, Result { () throws(AgentError) in try accessRules.rootRules() }, refusals)
         }
-        guard let (reading, rootReading) = await disk.run(work) else { throw .callerGone }
+        guard let (reading, rootReading, refusals) = await disk.run(work) else { throw .callerGone }
         guard let new = reading.configuration, reading.problems.isEmpty else {
             throw AgentError(
                 .validation, "The settings or profiles are broken; everything stays as it was.",
@@ -130,7 +132,7 @@ package actor Reloader {
         let otherRules = accessRules.differs(root: rootRules) ? ["root's access rules are different"] : []
         return Found(
             reading: number, configuration: new, rootRules: rootRules,
-            changes: ConfigurationChange.list(from: current, to: new) + otherRules + sandbox.changes(for: new))
+            changes: ConfigurationChange.list(from: current, to: new) + otherRules + refusals)
     }
 
     private static func result(_ changes: [String]) -> MessageResult {

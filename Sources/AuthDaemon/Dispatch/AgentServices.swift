@@ -29,13 +29,14 @@ package struct AgentServices: Sendable {
     private let started: Moment
     private let tokenRequests: TokenRequestStatistics
     private let program: ProgramFile?
-    private let landlock: LandlockState?
+    private let landlock: (state: LandlockState, notes: [String])?
 
     /// - Parameter program: `nil` if it is not known.
     package init(
         clock: any SystemClock, counters: AgentCounters, tokenRequests: TokenRequestStatistics,
         checkProfile: @escaping CheckProfile, tryProfile: @escaping TryProfile, reload: @escaping Reload,
-        restart: @escaping Restart, program: ProgramFile?, landlock: LandlockState? = nil
+        restart: @escaping Restart, program: ProgramFile?,
+        landlock: (state: LandlockState, notes: [String])? = nil
     ) {
         self.clock = clock
         self.counters = counters
@@ -55,7 +56,8 @@ package struct AgentServices: Sendable {
         AgentInfo(
             version: Release.version, protocolVersion: Release.protocolNumber, pid: getpid(),
             startedAt: started.wall.unixSeconds, store: store, features: Self.features,
-            restartPending: program?.replacement() != nil, lock: lock, landlock: landlock)
+            restartPending: program?.replacement() != nil, lock: lock, landlock: landlock?.state,
+            landlockNotes: landlock?.notes ?? [])
     }
 
     func stats(board: StateBoard) -> AgentStats {

@@ -1,94 +1,61 @@
 import AuthFiles
-import AuthModel
-import AuthSockets
-import AuthWire
-import CLinux
-import CSystemd
-import Glibc
 
-extension FileRules.Places {
-    /// Finds the places, and creates the folders that the agent may need later: it cannot be given access to a folder that does
-    /// not exist.
-    /// - Parameters:
-    ///   - program: the file of this process.
-    ///   - extraSocket: where the extra socket may be opened.
-    package init(
-        _ configuration: AgentConfiguration, read paths: ConfigurationPaths, program: String?, stateFolder: String?,
-        sockets: [String], extraSocket: String?, environment: (String) -> String?
-    ) {
-        self.init()
-        home = environment("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-        if let folder = paths.policy.map({ PrivateFolder.parent(of: $0) }), Self.make(folder) {
-            configurationFolder = Self.target(of: folder) ?? folder
-        }
-        if let stateFolder, Self.make(stateFolder) { self.stateFolder = stateFolder }
-        socketFolders = (sockets + [extraSocket].compactMap(\.self)).map { PrivateFolder.parent(of: $0) }
-            .filter { (try? SocketFolder.prepare($0)) != nil }
-        programs = [program].compactMap(\.self) + Self.loadedFiles()
-        runtimeNames = (try? FolderEntries.names(in: "/run")) ?? []
-        files = Self.files(of: configuration) + Self.systemLinks.compactMap(Self.target)
-        for name in ["SSL_CERT_FILE"] { files += [environment(name)].compactMap(\.self) }
-        if let folder = environment("CREDENTIALS_DIRECTORY") { files.append(folder + "/" + KeyFile.credential) }
-        for folder in paths.folders.flatMap({ [PrivateFolder.parent(of: $0), $0] }) {
-            files += Self.targets(in: folder)
-        }
-        files += files.compactMap(Self.target)
+/// Where the files are that the agent uses. All paths are without links.
+package struct FilePlaces: Sendable {
+    /// `nil`: the environment has none.
+    package var home: String?
+    /// Folders with files of the user's other programs, besides the home and those of the system.
+    package var sharedFolders: Set<String> = []
+    /// The folder of the user's settings, profiles and rules, which exists.
+    package var configurationFolder: String?
+    /// The folder of the agent's state, which exists.
+    package var stateFolder: String?
+    /// The folders of the sockets and of the files beside them, which exist.
+    package var socketFolders: [String] = []
+    /// The program and the libraries of this process.
+    package var programs: [String] = []
+    /// Files that settings, profiles and variables name, and what links lead to.
+    package var files: [String] = []
+    /// Folders that links lead to.
+    package var folders: [String] = []
+    package var systemPrograms = Self.usualPrograms
+    package var systemFiles = Self.usualFiles
+
+    package init() {}
+
+    /// What a rule for a file is for: its folder, because a file may be replaced, which the rule for it would not outlive. The
+    /// file itself if that folder is shared, or is below `/run`, where many subjects have theirs.
+    func place(of file: String) -> String {
+        let folder = PrivateFolder.parent(of: file)
+        return isShared(folder) || Self.covers("/run", folder) ? file : folder
     }
 
-    /// The files that settings and profiles name.
-    package static func files(of configuration: AgentConfiguration) -> [String] {
-        var files = [configuration.settings.http.caFile].compactMap(\.self)
-        if case .file(let path) = configuration.settings.sealedKey { files.append(path) }
-        for profile in configuration.catalog.list {
-            guard let identity = profile.oauth?.tlsIdentity else { continue }
-            files += [identity.certificate, identity.key]
-        }
-        return files
+    /// Whether a folder has files of other subjects: it is the home, the folder of many users or programs, or above one.
+    func isShared(_ folder: String) -> Bool {
+        let own = sharedFolders.union([home].compactMap(\.self))
+        return Self.foldersOfMany.contains(folder) || own.contains { Self.covers(folder, $0) }
     }
 
-    /// Files of the system that may be links to somewhere else than `/usr` and `/etc`.
-    private static let systemLinks = [
-        "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/localtime", "/etc/ssl/certs/ca-certificates.crt",
-        "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
+    /// Whether a path is a folder or below it.
+    static func covers(_ folder: String, _ path: String) -> Bool {
+        folder == "/" || path == folder || path.hasPrefix(folder + "/")
+    }
+
+    private static let foldersOfMany: Set<String> = [
+        "/", "/home", "/run", "/run/user", "/tmp", "/var", "/var/cache", "/var/lib", "/var/tmp", "/dev", "/dev/shm",
+        "/mnt", "/media", "/srv",
     ]
 
-    private static func make(_ folder: String) -> Bool {
-        do throws(SystemFailure) { try PrivateFolder.make(folder) } catch { return unsafe access(folder, F_OK) == 0 }
-        return true
-    }
-
-    /// What the links in a folder lead to.
-    private static func targets(in folder: String) -> [String] {
-        ((try? FolderEntries.names(in: folder)) ?? []).map { folder + "/" + $0 }.compactMap { path in
-            var found = stat()
-            guard unsafe lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFLNK else { return nil }
-            return target(of: path)
-        }
-    }
-
-    /// The path without links; `nil`: there is no such file, or no link on the way.
-    static func target(of path: String) -> String? {
-        guard let real = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(real) }
-        let found = unsafe String(cString: real)
-        return found == path ? nil : found
-    }
-
-    /// The program and the libraries of this process (`/proc/self/maps`).
-    private static func loadedFiles() -> [String] {
-        guard let file = unsafe fopen("/proc/self/maps", "re") else { return [] }
-        defer { unsafe fclose(file) }
-        var found: Set<String> = []
-        var line: UnsafeMutablePointer<CChar>?
-        var room = 0
-        defer { unsafe free(line) }
-        while unsafe getline(&line, &room, file) > 0, let text = unsafe line.map({ unsafe String(cString: $0) }) {
-            // Of a path with spaces, all of it.
-            let fields = text.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
-            guard fields.count == 6 else { continue }
-            let path = fields[5].drop { $0 == " " }.prefix { $0 != "\n" }
-            if path.hasPrefix("/"), fields[1].contains("x") { found.insert(String(path)) }
-        }
-        return found.sorted()
-    }
+    /// Programs, libraries and their data, of distributions and of administrators.
+    private static let usualPrograms = [
+        "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu",
+    ]
+    /// Settings of the system, among them those of the resolver, TLS and time zones; processes; the machine; data of name
+    /// services; folders of distributions that keep certificates or settings there. Of `/run` only what the resolver and name
+    /// services read: other folders there have removable disks, secrets, or the files of a host.
+    private static let usualFiles =
+        ["/etc", "/proc", "/sys", "/var/lib/sss", "/var/lib/ca-certificates", "/var/db"]
+        + [
+            "NetworkManager", "connman", "dbus", "dhcpcd", "netconfig", "nscd", "nslcd", "resolvconf", "systemd",
+        ].map { "/run/" + $0 }
 }

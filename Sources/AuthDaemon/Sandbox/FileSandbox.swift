@@ -15,15 +15,22 @@ package struct FileSandbox: Sendable {
     package private(set) var state: LandlockState
     /// The rules in effect; `nil`: nothing is restricted.
     package private(set) var rules: FileRules?
+    /// What the user should know while the restriction is in effect, for the log and `doctor`.
+    package private(set) var notes: [String] = []
     private var version: CInt = 0
     private var failure: SystemFailure?
+    /// A failure ends the start.
+    private let isRequired: Bool
     private let hidesAbstractSockets: Bool
 
     /// Decides, and starts the process that identifies clients if it will be needed.
+    /// - Throws: if the variable has no meaning, or requires what fails.
     package init(environment: (String) -> String?) throws(StartRefusal) {
         hidesAbstractSockets = !Self.usesAbstractSockets(environment)
         let runtimeFolder = environment("XDG_RUNTIME_DIR")
-        switch environment(Self.variable) ?? "auto" {
+        let mode = environment(Self.variable) ?? "auto"
+        isRequired = mode == "on"
+        switch mode {
         case "off":
             state = .off
             return
@@ -47,12 +54,13 @@ package struct FileSandbox: Sendable {
             let reader = try ProcessReader()
             ProcessReader.current.withLock { $0 = reader }
         } catch {
-            fail(error)
+            try fail(error)
         }
     }
 
     /// Restricts the process, unless that was decided otherwise.
-    package mutating func restrict(to rules: FileRules) {
+    /// - Throws: if the variable requires it, and it fails.
+    package mutating func restrict(to rules: FileRules) throws(StartRefusal) {
         guard state == .on else { return }
         do throws(SystemFailure) {
             let threads = try FolderEntries.names(in: "/proc/self/task").count
@@ -71,17 +79,20 @@ package struct FileSandbox: Sendable {
             }
             guard sandbox_landlock_restrict(ruleset) == 0 else { throw SystemFailure("restrict the process") }
             self.rules = rules
+            notes = rules.notes + (Self.hidesProcesses() ? [Self.hiddenProcesses] : [])
         } catch {
-            fail(error)
+            try fail(error)
         }
     }
 
     package func report(to logger: Logger) {
         switch state {
-        case .on: logger.info("Landlock limits authd to its files.", metadata: ["landlock_version": "\(version)"])
+        case .on:
+            logger.info("Landlock limits authd to its files.", metadata: ["landlock_version": "\(version)"])
+            for note in notes { logger.warning("Landlock: \(note).") }
         case .off: logger.notice("\(Self.variable) is off: Landlock does not limit authd to its files.")
         case .noManager:
-            logger.debug(
+            logger.info(
                 "Landlock does not limit authd to its files: without a service manager of this user it would limit hooks, too."
             )
         case .unsupported:
@@ -92,9 +103,26 @@ package struct FileSandbox: Sendable {
         }
     }
 
-    private mutating func fail(_ reason: SystemFailure) {
+    private mutating func fail(_ reason: SystemFailure) throws(StartRefusal) {
+        // The agent can read what it reads.
+        ProcessReader.current.withLock { $0 = nil }
+        guard !isRequired else {
+            throw StartRefusal(
+                .refused, "\(Self.variable) is on, but Landlock cannot limit authd to its files: \(reason)")
+        }
         state = .failed
         failure = reason
+    }
+
+    private static let hiddenProcesses =
+        "/proc is mounted with hidepid, so authd does not know the unit, terminal and start time of its clients"
+
+    /// Whether `/proc` shows a process only to who may trace it, which Landlock does not allow (`hidepid` of proc(5)).
+    private static func hidesProcesses() -> Bool {
+        // Without hidepid everybody can read it. 0: the parent is not in our process namespace.
+        let parent = getppid()
+        guard parent > 0 else { return false }
+        return unsafe access("/proc/\(parent)/stat", R_OK) != 0
     }
 
     /// Whether the message bus or the service manager are reached through a socket without a file.

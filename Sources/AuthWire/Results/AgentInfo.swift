@@ -14,11 +14,14 @@ public struct AgentInfo: WireObject {
     public var lock: LockStatus?
     /// `nil`: an older agent.
     public var landlock: LandlockState?
+    /// What the user should know about the files that the agent can use.
+    public var landlockNotes: [String] = []
 
     public init(blank: Blank) {}
     public init(
         version: String, protocolVersion: Int, pid: Int32, startedAt: Double, store: StoreInfo, features: [String] = [],
-        restartPending: Bool = false, lock: LockStatus? = nil, landlock: LandlockState? = nil
+        restartPending: Bool = false, lock: LockStatus? = nil, landlock: LandlockState? = nil,
+        landlockNotes: [String] = []
     ) {
         self.version = version
         self.protocolVersion = protocolVersion
@@ -29,6 +32,7 @@ public struct AgentInfo: WireObject {
         self.restartPending = restartPending
         self.lock = lock
         self.landlock = landlock
+        self.landlockNotes = landlockNotes
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -41,6 +45,7 @@ public struct AgentInfo: WireObject {
         try visitor.optional("restart_pending", &restartPending, .bool, default: false)
         try visitor.optional("lock", &lock, .object)
         try visitor.optional("landlock", &landlock, .word)
+        try visitor.optional("landlock_notes", &landlockNotes, .strings, default: [])
     }
 }
 

@@ -20,7 +20,8 @@ enum sandbox_access {
 // to abstract sockets of processes outside of it are refused, too (version 6). A descriptor, or -1 with errno set.
 int sandbox_landlock_create(int version, int abstract);
 
-// Allows this access (bits of sandbox_access) below a folder, or to a file. Returns 0, or -1 with errno set.
+// Allows this access (bits of sandbox_access) below a folder, or to a file, but not to what a link leads to. Returns 0, or -1 with
+// errno set.
 int sandbox_landlock_allow(int ruleset, int version, const char *path, int access);
 
 // Restricts the calling thread, what it starts, and nothing else. Sets no_new_privs. Returns 0, or -1 with errno set.
@@ -38,7 +39,6 @@ enum sandbox_question {
 // limit it to them. Returns its ID, or -1 with errno set. Call it while the process has one thread.
 pid_t sandbox_start_reader(int *socket);
 
-// Asks the reader about a process, and waits for at most two seconds. A question has another number than the one before, so that
 // How a question ends.
 enum sandbox_result {
     SANDBOX_ANSWERED = 0,
@@ -47,6 +47,7 @@ enum sandbox_result {
     SANDBOX_ENDED = 3,   // the reader has ended, or does not keep to the protocol
 };
 
+// Asks the reader about a process, and waits for at most two seconds. A question has another number than the one before, so that
 // a late answer is recognized. Returns a sandbox_result.
 int sandbox_ask(
     int socket, uint32_t number, int question, pid_t process, uint64_t *inode, char *text, size_t room, size_t *length);

@@ -1,4 +1,5 @@
 import AuthWire
+import Glibc
 
 /// Turns the agent's status into findings.
 enum DoctorChecks {
@@ -40,7 +41,8 @@ enum DoctorChecks {
     static func files(_ info: AgentInfo) -> [Finding] {
         let reason: String
         switch info.landlock {
-        case nil, .on: return []
+        case nil: return []
+        case .on: return info.landlockNotes.map { .warning(.agent, $0, hint: nil) }
         case .off: reason = "AUTHD_LANDLOCK is off"
         case .noManager: reason = "hooks and terminals would be limited, too, because no service manager starts them"
         case .unsupported: reason = "this kernel does not have Landlock"
@@ -88,7 +90,7 @@ enum DoctorChecks {
         return findings
     }
 
-    static func store(_ store: StoreInfo) -> Finding {
+    static func store(_ store: StoreInfo, of info: AgentInfo) -> Finding {
         let name = StatusCard.spaced(store.kind.rawValue)
         let who = store.process.map { " (\($0.name.map { $0 + ", " } ?? "")process \($0.pid))" } ?? ""
         func problem(_ words: String, _ hint: String) -> Finding {
@@ -96,6 +98,7 @@ enum DoctorChecks {
                 .store, .keyring, [words + who, store.message].compactMap(\.self).joined(separator: ": "), hint: hint)
         }
         let isSealed = store.kind == .sealedFile
+        let isRefused = store.message?.contains(SystemError.text(EACCES)) ?? false
         switch store.state {
         case .ready where store.kind == .memory:
             return .note(.store, "memory, as configured: sessions end with the agent")
@@ -109,6 +112,10 @@ enum DoctorChecks {
         case .starting:
             return .note(.store, "\(name) has not answered yet", hint: "try again in a few seconds")
         case .locked where isSealed: return problem("\(name) is locked", "`authc store unlock` asks for its passphrase")
+        case .failed where isSealed && info.landlock == .on && isRefused:
+            return problem(
+                "\(name) failed",
+                "`authc agent restart`: authd cannot use folders that were created or replaced after its start")
         case .failed where isSealed:
             return problem("\(name) failed", "fix the cause; authd continues within minutes")
         case .notAnswering where isSealed:

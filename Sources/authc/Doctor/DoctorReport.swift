@@ -74,7 +74,7 @@ struct DoctorReport {
             self.info = info
             findings += [DoctorChecks.agent(info)] + DoctorChecks.files(info)
             findings.append(try settings(agent))
-            findings += try rules(agent) + [DoctorChecks.store(info.store)]
+            findings += try rules(agent) + [DoctorChecks.store(info.store, of: info)]
             subject = .network
             let network = try agent.call(NetworkStatusGet()).value
             self.network = network
