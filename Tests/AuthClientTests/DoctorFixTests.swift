@@ -47,7 +47,8 @@ struct DoctorFixTests {
                     "kind": "sealed-file", "state": "failed",
                     "message": .string("cannot open the file: \(SystemError.text(EACCES))"),
                 ],
-            ])
+            ]),
+            "agent.reload": .success(["message": "Nothing has changed."]),
         ])
         defer { agent.stop() }
         let found = try await Program.run(["doctor", "--json"], folder: agent.folder)

@@ -8,7 +8,7 @@ struct LanguageTests {
         "APIDesk", "APIOrder", "AnswerDesk", "AnswerReader", "Bell", "ClientShelf", "Crew", "Door", "GrantReader",
         "Happening", "Job", "KeptAnswer", "KeptAnswers", "KeyChest", "Likeness", "Login", "LoginDesk", "Members",
         "NetworkKeeper", "OutboxDesk", "OutboxSight", "PageIdentity", "Parcel", "Reception", "SealedShelf",
-        "SessionWorld", "SignInTools", "StoreDesk", "Surroundings", "TokenAim", "PlainTokenResponse", "Wanted", "Why",
+        "SessionWorld", "SignInTools", "StoreDesk", "Surroundings", "TokenAim", "TokenAnswer", "Wanted", "Why",
         "Workshop",
     ]
     private static let typeEndings = ["Chest", "Crew", "Desk", "Keeper", "Shelf", "Workshop"]
