@@ -145,7 +145,9 @@ struct StoredFormatTests {
         let least = OutboxEntry(
             id: "a", session: session, owner: owner, title: "POST /x", idempotencyKey: "k", queuedAt: queuedAt)
         let common = #"{"provider":"p","environment":"e","title":"POST /x","key":"k","queued_at":1800000000.0"#
-        let known = #","caller":{"listener":"extra","own_user":true,"confined":true,"sandbox":"flatpak","exe":"/usr/bin/app","unit":false}}"#
+        let known =
+            #","caller":{"listener":"extra","own_user":true,"confined":true,"sandbox":"flatpak","exe":"/usr/bin/app""#
+            + #","unit":false}}"#
         let texts = [common + #","user":"7","sign_in":"s1-2","boundary":"b""# + known, common + "}"]
         for (entry, text) in zip([full, least], texts) {
             #expect(String(decoding: entry.encoded(), as: UTF8.self) == text)
