@@ -34,13 +34,15 @@ let positionIndependent: [LinkerSetting] =
     Context.environment["AUTHC_PIE"] == "1"
     ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
 
-/// Release programs without tables for unwinding, and with packed relocations (Docs/decisions/size.md).
+/// Release programs without tables for unwinding, and with packed relocations (Docs/decisions/size.md). Programs that glibc loads
+/// must say that they have those, which this option adds.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
         [
             "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-T", "-Xlinker",
             "\(Context.packageDirectory)/Sources/Packaging/linker/without-unwinding.ld",
-        ] + packedRelocations, .when(configuration: .release))
+        ] + (packedRelocations.isEmpty ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]),
+        .when(configuration: .release))
 ]
 
 let package = Package(
