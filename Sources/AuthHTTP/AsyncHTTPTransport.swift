@@ -9,7 +9,7 @@ import Synchronization
 /// The agent's HTTP client: a pool of connections for each origin and route, on shared event loops.
 ///
 /// ``shutdown()`` must be called once before the last reference is released.
-package final class AsyncHTTPTransport: HTTPTransport {
+package final class AsyncHTTPTransport: HTTPLiveTransport {
     package struct Configuration: Sendable {
         package var version: String
         package var limits: TransportLimits
@@ -20,6 +20,12 @@ package final class AsyncHTTPTransport: HTTPTransport {
         /// Trusted certificates (PEM), in addition to the system's and those of `SSL_CERT_FILE`.
         package var extraCAFile: String?
         package var environment: [String: String]
+        /// Only the certificates of ``extraCAFile`` are trusted.
+        package var trustsOnlyExtraCA = false
+        /// The client's certificate.
+        package var identity: ClientCertificate?
+        /// Whether responses that are read while they arrive may come with HTTP/2.
+        package var offersHTTP2 = true
 
         package init(
             version: String, limits: TransportLimits = TransportLimits(), proxy: String? = nil, noProxy: [String] = [],
@@ -63,7 +69,10 @@ package final class AsyncHTTPTransport: HTTPTransport {
     /// - Throws: if the proxy or the file of certificates cannot be used.
     package init(_ configuration: Configuration, group: any EventLoopGroup) throws(TransportSettingsError) {
         let limits = configuration.limits
-        let roots = try TrustRoots(extraCAFile: configuration.extraCAFile, environment: configuration.environment)
+        let roots = try TrustRoots(
+            extraCAFile: configuration.extraCAFile, isOnlyRoot: configuration.trustsOnlyExtraCA,
+            identity: configuration.identity, environment: configuration.environment)
+        let version: HTTPClient.Configuration.HTTPVersion = configuration.offersHTTP2 ? .automatic : .http1Only
         proxies = try ProxyRules(
             setting: configuration.proxy, noProxy: configuration.noProxy, environment: configuration.environment)
         notices = roots.notices
@@ -85,7 +94,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
             configuration.timeout.write = nil
             configuration.decompression = .disabled
             configuration.http1_1ConnectionDebugInitializer = Self.keepAlive
-            configuration.httpVersion = .automatic
+            configuration.httpVersion = version
             configuration.http2ConnectionDebugInitializer = { channel in
                 Self.keepAlive(channel).flatMap { ConnectionErrorHandler.add(channel) }
             }

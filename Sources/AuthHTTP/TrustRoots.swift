@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 import Glibc
 import NIOCore
@@ -6,6 +7,9 @@ import NIOSSL
 /// The trusted certificate authorities: the system's store and the files that the user adds.
 struct TrustRoots: Sendable {
     private let added: [NIOSSLCertificate]
+    /// The system's store is not trusted.
+    private let isOnlyRoot: Bool
+    private let identity: (chain: [NIOSSLCertificate], key: NIOSSLPrivateKey)?
     /// Files of the environment that could not be used, for the log.
     let notices: [String]
 
@@ -13,7 +17,10 @@ struct TrustRoots: Sendable {
     ///
     /// - Throws: if the *setting* cannot be read or has no certificate. `SSL_CERT_FILE`, often left behind by a removed
     ///   package, only adds a notice.
-    init(extraCAFile: String?, environment: [String: String]) throws(TransportSettingsError) {
+    init(
+        extraCAFile: String?, isOnlyRoot: Bool = false, identity: ClientCertificate? = nil,
+        environment: [String: String]
+    ) throws(TransportSettingsError) {
         var added: [NIOSSLCertificate] = []
         var notices: [String] = []
         if let file = extraCAFile {
@@ -31,6 +38,8 @@ struct TrustRoots: Sendable {
             }
         }
         self.added = added
+        self.isOnlyRoot = isOnlyRoot && extraCAFile != nil
+        self.identity = try identity.map { (identity) throws(TransportSettingsError) in try Self.parts(of: identity) }
         self.notices = notices
     }
 
@@ -39,8 +48,31 @@ struct TrustRoots: Sendable {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         tls.shutdownTimeout = closeNotify
-        if !added.isEmpty { tls.additionalTrustRoots = [.certificates(added)] }
+        if isOnlyRoot {
+            tls.trustRoots = .certificates(added)
+        } else if !added.isEmpty {
+            tls.additionalTrustRoots = [.certificates(added)]
+        }
+        if let identity {
+            tls.certificateChain = identity.chain.map { .certificate($0) }
+            tls.privateKey = .privateKey(identity.key)
+        }
         return tls
+    }
+
+    private static func parts(
+        of identity: ClientCertificate
+    ) throws(TransportSettingsError) -> (chain: [NIOSSLCertificate], key: NIOSSLPrivateKey) {
+        guard let chain = try? NIOSSLCertificate.fromPEMBytes(Array(identity.certificates.utf8)), !chain.isEmpty else {
+            throw TransportSettingsError(
+                setting: identity.setting, reason: "the client certificate is unreadable (it must be PEM)")
+        }
+        guard let key = try? NIOSSLPrivateKey(bytes: identity.key.revealBytes(), format: .pem) else {
+            throw TransportSettingsError(
+                setting: identity.setting,
+                reason: "the client's key is unreadable (it must be PEM without a passphrase)")
+        }
+        return (chain, key)
     }
 
     private struct Unreadable: Error { let reason: String }

@@ -39,3 +39,17 @@ package protocol HTTPLiveReceiver: Sendable {
     /// Returns when there is room for more.
     func receive(_ piece: [UInt8]) async
 }
+
+/// A transport whose responses can be read while they arrive.
+package protocol HTTPLiveTransport: HTTPTransport {
+    /// Sends one request and passes its response on while it arrives. No redirect is followed. Returns at the end of the
+    /// response; if the calling task is cancelled, the connection is closed.
+    ///
+    /// - Parameters:
+    ///   - limit: how long the head of the response may take.
+    ///   - receiver: called from one task; the server is not read while it waits.
+    /// - Throws: if there was no response, or not all of it.
+    func stream(
+        _ request: HTTPRequest, limit: Duration, to receiver: any HTTPLiveReceiver
+    ) async throws(TransportError)
+}
