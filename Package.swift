@@ -223,6 +223,16 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Sessions that several hosts share (Docs/decisions/cluster.md).
+        .target(
+            name: "AuthEtcd",
+            dependencies: [
+                "AuthConcurrency", "AuthModel", "AuthSealedFile", "AuthWire",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+
         // The agent.
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -250,8 +260,9 @@ let package = Package(
         .executableTarget(
             name: "authd",
             dependencies: [
-                "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthFiles", "AuthHTTP", "AuthKeyring", "AuthModel",
-                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthTokens", "AuthWire",
+                "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthEtcd", "AuthFiles", "AuthHTTP", "AuthKeyring",
+                "AuthModel", "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthSockets",
+                "AuthTokens", "AuthWire",
                 "CIdle", "CWipe",
                 "GLibRuntime",
                 .product(name: "Logging", package: "swift-log"),
@@ -386,8 +397,8 @@ let package = Package(
         .testTarget(
             name: "AuthKeyringTests",
             dependencies: [
-                "AuthKeyring", "AuthAgent", "AuthModel", "AuthSealedFile", "AuthWire", "GLibRuntime", "CSecret",
-                "TestSupport",
+                "AuthKeyring", "AuthAgent", "AuthModel", "AuthSealedFile", "AuthWire", "EtcdTestSupport", "GLibRuntime",
+                "CSecret", "TestSupport",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: checked),
@@ -420,6 +431,18 @@ let package = Package(
                 "AuthSealedFile", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
+            swiftSettings: checked),
+        // Hosts with stores in etcd.
+        .target(
+            name: "EtcdTestSupport",
+            dependencies: [
+                "AuthEtcd", "AuthHTTP", "AuthModel", "AuthSealedFile", "AuthWire", "TestSupport",
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/EtcdTestSupport", swiftSettings: checked),
+        .testTarget(
+            name: "AuthEtcdTests",
+            dependencies: ["AuthEtcd", "AuthModel", "AuthSealedFile", "AuthWire", "EtcdTestSupport", "TestSupport"],
             swiftSettings: checked),
         .testTarget(
             name: "AuthProvidersTests",

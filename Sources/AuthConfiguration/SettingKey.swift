@@ -23,6 +23,13 @@ package struct SettingKey: Sendable, Equatable {
     package static let all = [
         SettingKey("store", .word(StoreKind.allCases.map(\.rawValue)), default: StoreKind.secretService.rawValue),
         SettingKey("sealed_key", .text),
+        SettingKey("etcd.endpoints", .texts),
+        SettingKey("etcd.ca_file", .text),
+        SettingKey("etcd.certificate_file", .text),
+        SettingKey("etcd.key_file", .text),
+        SettingKey("etcd.user", .text),
+        SettingKey("etcd.password_file", .text),
+        SettingKey("etcd.prefix", .text),
         SettingKey("socket", .text),
         SettingKey(
             "log_level", .word(["trace", "debug", "info", "notice", "warning", "error", "critical"]), default: "info"),

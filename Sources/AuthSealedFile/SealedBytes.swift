@@ -1,4 +1,4 @@
-import AuthModel
+package import AuthModel
 import Crypto
 import FoundationEssentials
 
@@ -9,18 +9,18 @@ import FoundationEssentials
 /// ```
 /// Header and file name are bound as associated data: the file does not open under another name or with another header. The
 /// checksum (SHA-256, the first 8 bytes) proves nothing; it distinguishes damage from a wrong key.
-enum SealedBytes {
+package enum SealedBytes {
     private static let magic = Array("AUTHDSF\u{1}".utf8)
     private static let fixedLength = magic.count + SealingKey.idLength + 8 + 1
     private static let nonceAndTag = 12 + 16
     private static let sumLength = 8
 
-    struct Header: Sendable, Equatable {
-        var keyID: [UInt8]
+    package struct Header: Sendable, Equatable {
+        package var keyID: [UInt8]
         /// Grows with every write of the store.
-        var generation: UInt64
+        package var generation: UInt64
         /// Unencrypted; up to 255 bytes.
-        var label: String
+        package var label: String
 
         var bytes: [UInt8] {
             magic + keyID + (0..<8).reversed().map { UInt8(truncatingIfNeeded: generation >> ($0 * 8)) }
@@ -28,24 +28,24 @@ enum SealedBytes {
         }
     }
 
-    struct Opened: Sendable {
-        let header: Header
-        let content: Secret
+    package struct Opened: Sendable {
+        package let header: Header
+        package let content: Secret
     }
 
     /// Why it does not open. The reason contains nothing of the content.
-    enum Refusal: Error, Equatable {
+    package enum Refusal: Error, Equatable {
         case otherKey(String)
         case damaged(String)
 
-        var reason: String {
+        package var reason: String {
             switch self {
             case .otherKey(let reason), .damaged(let reason): reason
             }
         }
     }
 
-    static func seal(
+    package static func seal(
         _ content: Secret, name: String, label: String, generation: UInt64, key: SealingKey
     ) throws(StoreError) -> [UInt8] {
         guard label.utf8.count <= UInt8.max else { throw .failed(reason: "'\(label)' is too long as a name") }
@@ -61,7 +61,7 @@ enum SealedBytes {
     }
 
     /// The header, which is readable without a key, if the file is intact.
-    static func header(of file: [UInt8]) throws(Refusal) -> Header {
+    package static func header(of file: [UInt8]) throws(Refusal) -> Header {
         guard file.count >= fixedLength + nonceAndTag + sumLength else {
             throw .damaged("it is cut off: \(file.count) bytes are left")
         }
@@ -83,7 +83,7 @@ enum SealedBytes {
             generation: file[generationStart..<(generationStart + 8)].reduce(0) { $0 << 8 | UInt64($1) }, label: label)
     }
 
-    static func open(_ file: [UInt8], name: String, keys: [SealingKey]) throws(Refusal) -> Opened {
+    package static func open(_ file: [UInt8], name: String, keys: [SealingKey]) throws(Refusal) -> Opened {
         let header = try header(of: file)
         guard let key = keys.first(where: { $0.id == header.keyID }) else {
             let known = keys.map { hex($0.id) }.joined(separator: ", ")
@@ -107,7 +107,7 @@ enum SealedBytes {
         Array(SHA256.hash(data: bytes).prefix(sumLength))
     }
 
-    static func hex(_ bytes: [UInt8]) -> String {
+    package static func hex(_ bytes: [UInt8]) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

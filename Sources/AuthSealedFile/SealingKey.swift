@@ -1,21 +1,21 @@
-import AuthModel
+package import AuthModel
 import Crypto
 import FoundationEssentials
 
 /// A key of AES-256, and an ID that identifies it without revealing it.
-struct SealingKey: Sendable {
+package struct SealingKey: Sendable {
     /// Bytes.
     static let size = 32
     /// Bytes of key material: less could be guessed.
     static let shortestMaterial = 32
     static let idLength = 8
 
-    let secret: Secret
+    package let secret: Secret
     /// In the header of everything that it has sealed.
-    let id: [UInt8]
+    package let id: [UInt8]
 
     /// `nil` unless it has ``size`` bytes.
-    init?(_ secret: Secret) {
+    package init?(_ secret: Secret) {
         guard secret.count == Self.size else { return nil }
         self.secret = secret
         id = unsafe HKDF<SHA256>.deriveKey(
@@ -39,7 +39,7 @@ struct SealingKey: Sendable {
     }
 
     /// From the kernel's random source.
-    static func random() throws(StoreError) -> SealingKey {
+    package static func random() throws(StoreError) -> SealingKey {
         let secret = unsafe SymmetricKey(size: .bits256).withUnsafeBytes { unsafe Secret(bytes: $0) }
         guard let key = SealingKey(secret) else { throw .failed(reason: "the key could not be created") }
         return key

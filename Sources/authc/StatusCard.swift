@@ -64,6 +64,7 @@ struct StatusCard {
         switch store {
         case .secretService: "keyring"
         case .sealedFile: "sealed file"
+        case .etcd: "etcd"
         case .memory: "memory only: lost when authd ends"
         }
     }

@@ -60,14 +60,17 @@ struct Composition: Sendable {
                 group: providerLoops)
         }
         for notice in transport.notices { logger.warning("\(notice)") }
+        let etcd = EtcdConnection(settings.etcd, group: providerLoops)
         // GIO's network monitor may wait for NetworkManager; it has its own thread.
         let (bus, monitors) = try StartRefusal.wrapping(as: .internalError) {
             (try GLibThread(), try GLibThread(name: "glib-monitor"))
         }
-        let adapters = try adapters(claims, bus: bus, monitors: monitors, loop: providerLoops.next(), logger)
+        let adapters = try adapters(
+            claims, bus: bus, monitors: monitors, loop: providerLoops.next(), etcd: etcd, logger)
         let services = await services(claims, adapters, transport: transport, executor: executor, log: log)
         let failure = await run(services, logger)
         await transport.shutdown()
+        await etcd.shutdown()
         await executor.stop()
         try? await providerLoops.shutdownGracefully()
         if let failure { throw StartRefusal(.internalError, "\(failure)") }
@@ -119,7 +122,8 @@ struct Composition: Sendable {
     }
 
     private func adapters(
-        _ claims: Claims, bus: GLibThread, monitors: GLibThread, loop: any EventLoop, _ logger: Logger
+        _ claims: Claims, bus: GLibThread, monitors: GLibThread, loop: any EventLoop, etcd: EtcdConnection,
+        _ logger: Logger
     ) throws(StartRefusal) -> Adapters {
         let configuration = claims.configuration
         let sessionBus = SessionBus.address(environment: Environment.value)
@@ -139,6 +143,9 @@ struct Composition: Sendable {
                 let source = KeyFile.source(configuration.settings.sealedKey, environment: Environment.value)
                 return SealedFileStore(
                     folder: DurableFolder(path: try stateFolder() + "/sessions"), source: source)
+            case .etcd:
+                let source = KeyFile.source(configuration.settings.sealedKey, environment: Environment.value)
+                return try etcd.store(in: try stateFolder() + "/cluster", sealedBy: source)
             }
         }
         let store: MovableStore

@@ -3,6 +3,7 @@ import AuthKeyring
 import AuthModel
 import AuthSealedFile
 import AuthWire
+import EtcdTestSupport
 import GLibRuntime
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ import Testing
 struct SessionStoreContract {
     /// A store on real parts, created for each test.
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
-        case memory, gnomeKeyring, kwallet, sealedFile
+        case memory, gnomeKeyring, kwallet, sealedFile, etcd, etcd35
 
         var testDescription: String { rawValue }
 
@@ -26,6 +27,12 @@ struct SessionStoreContract {
                         folder: DurableFolder(path: folder.path + "/sessions"),
                         source: .given(name: "a key", read: { Secret("0123456789abcdef0123456789abcdef") }),
                         limit: PrivateKeyring.timeout))
+            case .etcd, .etcd35:
+                var options = EtcdMembers.Options()
+                if self == .etcd35 { options.programs = try .pypi() }
+                try await EtcdMembers.running(options) { members in
+                    try await EtcdHost().start(at: members.endpoints) { store in try await body(store) }
+                }
             case .gnomeKeyring:
                 try await PrivateKeyring.with { keyring in
                     let thread = try GLibThread()

@@ -61,6 +61,8 @@ struct ManPageTests {
     /// Every table of the settings, each with a key that no table has.
     private static let tables = """
         zzzzzzzzzzzz = 1
+        [etcd]
+        zzzzzzzzzzzz = 1
         [http]
         zzzzzzzzzzzz = 1
         [lock]
@@ -87,8 +89,8 @@ struct ManPageTests {
 
     /// Keys that are tables, and have a section.
     private static let sectionsOfTables = [
-        "http": "[http]", "lock": "[lock]", "network": "[network]", "api": "[api]", "prompt": "[prompt]",
-        "providers": "[providers.NAME]",
+        "etcd": "[etcd]", "http": "[http]", "lock": "[lock]", "network": "[network]", "api": "[api]",
+        "prompt": "[prompt]", "providers": "[providers.NAME]",
         "environments": "[providers.NAME.environments]", "folder": "[[folder]]", "hook": "[[hook]]",
         "listener": "[listener.extra]", "presence": "[presence]", "sessions": "[sessions.NAME]",
     ]

@@ -12,7 +12,8 @@ struct SettingKeyTests {
     /// The keys of each table that the reader knows.
     private static func known() throws -> Set<String> {
         let tables = [
-            "", "http", "lock", "network", "api", "prompt", "providers.NAME", "folder[N]", "hook[N]", "listener.extra",
+            "", "etcd", "http", "lock", "network", "api", "prompt", "providers.NAME", "folder[N]", "hook[N]",
+            "listener.extra",
             "presence", "sessions.name",
         ]
         let text = tables.map { table in
@@ -35,7 +36,8 @@ struct SettingKeyTests {
     @Test("are those of the reader")
     func complete() throws {
         let tables: Set = [
-            "http", "lock", "network", "api", "prompt", "providers", "providers.NAME.environments", "folder", "hook",
+            "etcd", "http", "lock", "network", "api", "prompt", "providers", "providers.NAME.environments", "folder",
+            "hook",
             "listener", "presence", "sessions",
         ]
         let keys = try Self.known().subtracting(tables).union(["providers.NAME.environments.NAME"])

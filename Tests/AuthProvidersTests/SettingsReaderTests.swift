@@ -104,7 +104,7 @@ struct SettingsReaderTests {
     @Test(
         "each mistake is reported with its key and what was expected",
         arguments: [
-            (#"store = "plain""#, "store", "secret-service, sealed-file, memory"),
+            (#"store = "plain""#, "store", "secret-service, sealed-file, etcd, memory"),
             (#"sealed_key = "key""#, "sealed_key", "credential, passphrase or the absolute path"),
             (#"socket = "here""#, "socket", "an absolute path"), (#"log_level = "loud""#, "log_level", "one of trace"),
             ("allowed_user_ids = [-1]", "allowed_user_ids[0]", "a user's number"),

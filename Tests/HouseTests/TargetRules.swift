@@ -63,6 +63,10 @@ struct TargetRules: Sendable {
                 "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "Crypto", "CryptoExtras",
                 "FoundationEssentials",
             ])),
+        "AuthEtcd": TargetRules(
+            imports: standard.union([
+                "AuthConcurrency", "AuthModel", "AuthSealedFile", "AuthWire", "Crypto", "FoundationEssentials",
+            ])),
         "AuthOutbox": TargetRules(
             imports: standard.union([
                 "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "CSQLite", "Crypto", "FoundationEssentials",
@@ -90,9 +94,10 @@ struct TargetRules: Sendable {
             ])),
         "authd": TargetRules(
             imports: standard.union([
-                "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthFiles", "AuthHTTP", "AuthKeyring", "AuthModel",
-                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthTokens", "AuthWire",
-                "GLibRuntime",
+                "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthEtcd", "AuthFiles", "AuthHTTP", "AuthKeyring",
+                "AuthModel", "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthSockets",
+                "AuthTokens",
+                "AuthWire", "GLibRuntime",
                 "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "UnixSignals",
             ])),
         "StandInBackends": TargetRules(

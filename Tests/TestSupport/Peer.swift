@@ -87,6 +87,8 @@ package final class Peer: Sendable {
         /// Not a server: a client of websockets that does not wait for the response. Its arguments are the URL and the path of a
         /// Unix socket.
         package static let earlyWebSocket = Program("websocket-early.py", with: "fastmcp")
+        /// A member of etcd that misbehaves. Its argument says how.
+        package static let hostileEtcd = Program("hostile-etcd.py")
         /// A stand-in with keys, and with sign-ins of several requests.
         package static let signIn = Program("sign-in-server.py")
     }

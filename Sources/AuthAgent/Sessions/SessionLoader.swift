@@ -32,7 +32,7 @@ package final class SessionLoader: Sendable {
     /// Runs the sessions and what they wait for, until it is cancelled. Callers that still wait then get `stopping`.
     /// - Parameter last: done when it is cancelled, before the sessions end.
     package func run(last: (@Sendable () async -> Void)? = nil) async {
-        await context.tasks.run(services: [watchStore, watchChanges, registry.followNetwork], last: last)
+        await context.tasks.run(services: [watchStore, watchChanges, watchFaults, registry.followNetwork], last: last)
         await registry.close()
         serving.stop()
     }
@@ -59,7 +59,9 @@ package final class SessionLoader: Sendable {
             guard state == .ready else {
                 // The reason of a failure is in the error of the call that failed, and not in the state.
                 let isKnown = state == .failed && board.store.state == .failed
-                board.put(store: state, message: isKnown ? board.store.message : nil)
+                let fault = await store.obstacle()
+                board.put(
+                    store: state, message: fault?.message ?? (isKnown ? board.store.message : nil), cause: fault?.name)
                 if !registry.isLoaded { await showLocked() }
                 continue
             }
@@ -74,7 +76,28 @@ package final class SessionLoader: Sendable {
 
     /// Reports what other programs, or the user, change in the store.
     private func watchChanges() async {
-        for await name in store.changes() { await registry.session(named: name)?.handle(.storeChanged) }
+        for await name in store.changes() {
+            if let session = registry.session(named: name) {
+                await session.handle(.storeChanged)
+            } else {
+                await addFromOtherHost(name)
+            }
+        }
+    }
+
+    /// A host that shares the store has signed in. A record that this host has signed out of is not a session.
+    private func addFromOtherHost(_ name: SessionName) async {
+        guard registry.isLoaded, let record = try? await store.load(name), !storage.signOuts.cover(record) else {
+            return
+        }
+        await registry.keepDefault()
+        await registry.restore(record)
+        await registry.updateShared()
+        await registry.updateNetworkOrigins()
+    }
+
+    private func watchFaults() async {
+        for await fault in store.faults() { board.publish(fault) }
     }
 
     /// The sessions of the run before are served whatever the store does.
@@ -119,7 +142,10 @@ package final class SessionLoader: Sendable {
             await registry.updateNetworkOrigins()
             board.put(store: .ready, message: registry.damage)
         } catch {
-            board.put(store: StoreState(error), message: error == .dismissed ? nil : AgentError(error).message)
+            var cause: String?
+            if case .cluster(let fault) = error { cause = fault.name }
+            board.put(
+                store: StoreState(error), message: error == .dismissed ? nil : AgentError(error).message, cause: cause)
             await showLocked()
             if error.reportsNoRecovery { retryLater() }
         }
@@ -209,7 +235,7 @@ extension StoreError {
     /// A store that is locked, denied or missing reports when that is over. A store that failed may not know that it did.
     fileprivate var reportsNoRecovery: Bool {
         switch self {
-        case .failed, .notAnswering: true
+        case .failed, .notAnswering, .cluster: true
         case .locked, .waiting, .dismissed, .sealed, .missing, .denied: false
         }
     }
@@ -225,6 +251,9 @@ extension StoreState {
             case .failed: .failed
             case .dismissed, .denied: .denied
             case .notAnswering: .notAnswering
+            case .cluster(.unreachable), .cluster(.noQuorum): .notAnswering
+            case .cluster(.denied), .cluster(.notAdmitted), .cluster(.otherCluster): .denied
+            case .cluster: .failed
             }
     }
 }

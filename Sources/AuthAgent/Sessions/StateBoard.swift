@@ -185,16 +185,19 @@ package final class StateBoard: Sendable {
         }
     }
 
-    package func put(store state: StoreState, message: String?) {
+    package func put(store state: StoreState, message: String?, cause: String? = nil) {
         change { known in
             let new = StoreInfo(
-                kind: known.store.kind, state: state, message: message, process: known.store.process)
+                kind: known.store.kind, state: state, message: message, cause: cause, process: known.store.process)
             if state == .ready { known.isStoreRequested = false }
             guard known.store != new else { return [] }
             known.store = new
             return [BoardChange(topic: .store, name: "changed")]
         }
     }
+
+    /// A fault of the cluster that sessions are in is an event with its own name.
+    package func publish(_ fault: ClusterFault) { change { _ in [Change(topic: .store, name: fault.name)] } }
 
     /// The agent was locked or unlocked, or an attempt to unlock it failed. While it is locked, ``liveToken`` returns nothing.
     package func put(lock status: LockStatus) {
@@ -214,9 +217,7 @@ package final class StateBoard: Sendable {
     }
 
     /// Publishes no event: it is returned when a client asks.
-    package func put(storeProcess process: StoreProcess?) {
-        known.withLock { $0.store.process = process }
-    }
+    package func put(storeProcess process: StoreProcess?) { known.withLock { $0.store.process = process } }
 
     /// A call required scopes that the session does not have. Publishes no event: the notice does.
     package func put(missing scopes: [String], command: SignInCommand, of record: SessionRecord) {

@@ -31,11 +31,14 @@ package final class MovableStore: SessionStore, KeyStore {
     private let moveSink: AsyncStream<Void>.Continuation
     private let changed: AsyncStream<SessionName>
     private let changeSink: AsyncStream<SessionName>.Continuation
+    private let occurred: AsyncStream<ClusterFault>
+    private let faultSink: AsyncStream<ClusterFault>.Continuation
 
     package init(_ store: Store) {
         self.store = Mutex(store)
         (moves, moveSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (changed, changeSink) = AsyncStream.makeStream()
+        (occurred, faultSink) = AsyncStream.makeStream()
     }
 
     package var kind: StoreKind { present.kind }
@@ -48,7 +51,12 @@ package final class MovableStore: SessionStore, KeyStore {
     /// For one listener.
     package func changes() -> AsyncStream<SessionName> { changed }
 
-    /// Passes on the states and changes of the present store, until it is cancelled.
+    /// For one listener.
+    package func faults() -> AsyncStream<ClusterFault> { occurred }
+
+    package func obstacle() async -> ClusterFault? { await present.obstacle() }
+
+    /// Runs the present store, and passes on its states, changes and faults, until it is cancelled.
     package func run() async {
         var moved = moves.makeAsyncIterator()
         while !Task.isCancelled {
@@ -56,6 +64,8 @@ package final class MovableStore: SessionStore, KeyStore {
             await withDiscardingTaskGroup { group in
                 group.addTask { for await state in store.states() { self.broadcast.set(state) } }
                 group.addTask { for await session in store.changes() { self.changeSink.yield(session) } }
+                group.addTask { for await fault in store.faults() { self.faultSink.yield(fault) } }
+                group.addTask { await store.run() }
                 _ = await moved.next()
                 group.cancelAll()
             }

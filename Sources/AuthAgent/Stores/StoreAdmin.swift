@@ -67,7 +67,7 @@ package struct StoreAdmin: Sendable {
     package func rekey(_ params: StoreRekey) async throws(AgentError) -> MessageResult {
         guard let sealed = store.present as? any SealedStore else {
             throw AgentError(
-                .unsupported, "Only sealed files have a key; sessions are in \(store.kind.rawValue).")
+                .unsupported, "Only sealed files and etcd have a key; sessions are in \(store.kind.rawValue).")
         }
         let change = try Self.change(params)
         try await converting(SealRefusal.self, try await sealed.rekey(change))
@@ -160,11 +160,21 @@ package struct StoreAdmin: Sendable {
         guard move.to == store.kind else { return }
         for await state in store.states() where state == .ready { break }
         guard !Task.isCancelled, let old = try? await dependencies.open(move.from) else { return }
+        await withDiscardingTaskGroup { group in
+            // A store of several hosts finds out only then whether it can be reached.
+            group.addTask { await old.run() }
+            await finish(move.from, in: old)
+            group.cancelAll()
+        }
+    }
+
+    /// When the old store is open.
+    private func finish(_ kind: StoreKind, in old: MovableStore.Store) async {
         for await state in old.states() where state == .ready {
             // Another move ends this one, too.
             guard permit.acquire() else { return }
             defer { permit.release() }
-            guard let move = await unfinishedMove(), move.to == store.kind, move.from == old.kind else {
+            guard let move = await unfinishedMove(), move.to == store.kind, move.from == kind else {
                 return
             }
             if await finish(move, in: old).isEmpty { return }

@@ -26,7 +26,7 @@ package struct AgentActivity: Sendable {
     package var obstacle: RestartObstacle? {
         if isInMemoryOnly { return .memory }
         let store = board.store
-        if store.kind == .sealedFile, needsPassphrase { return .passphrase }
+        if store.kind.isSealed, needsPassphrase { return .passphrase }
         if store.state != .ready { return .storeNotOpen }
         if counters.waiting > 0 || counters.unsentBytes > 0 || counters.unreadBytes > 0 { return .requests }
         if signIns.hasSignIns { return .signIn }

@@ -207,6 +207,7 @@ enum ConfigurationChange {
         }
         for (name, isChanged) in [
             ("store", old.settings.store != new.settings.store),
+            ("etcd", old.settings.etcd != new.settings.etcd),
             ("sealed_key", old.settings.sealedKey != new.settings.sealedKey),
             ("socket", old.settings.socket != new.settings.socket),
             ("http", old.settings.http != new.settings.http),

@@ -32,7 +32,9 @@ extension FilePlaces {
         programs = [program].compactMap(\.self).flatMap(Self.files(at:)) + Self.loadedFiles()
         var named = Self.files(of: configuration) + paths.files.prefix(1)
         named += [environment("SSL_CERT_FILE")].compactMap(\.self)
-        if let folder = environment("CREDENTIALS_DIRECTORY") { named.append(folder + "/" + KeyFile.credential) }
+        if let folder = environment("CREDENTIALS_DIRECTORY") {
+            named += [KeyFile.credential, KeyFile.etcdCredential].map { folder + "/" + $0 }
+        }
         files = named.flatMap(Self.files(at:))
         for target in paths.folders.flatMap({ [PrivateFolder.parent(of: $0), $0] }).flatMap(Self.targets(in:)) {
             if Self.kind(of: target) == S_IFDIR { folders.append(target) } else { files.append(target) }
@@ -43,6 +45,9 @@ extension FilePlaces {
     package static func files(of configuration: AgentConfiguration) -> [String] {
         var files = [configuration.settings.http.caFile].compactMap(\.self)
         if case .file(let path) = configuration.settings.sealedKey { files.append(path) }
+        if let etcd = configuration.settings.etcd {
+            files += [etcd.caFile, etcd.certificateFile, etcd.keyFile, etcd.passwordFile].compactMap(\.self)
+        }
         for profile in configuration.catalog.list {
             guard let identity = profile.oauth?.tlsIdentity else { continue }
             files += [identity.certificate, identity.key]

@@ -8,6 +8,7 @@ import Glibc
 package enum KeyFile {
     /// systemd's credential (systemd.exec(5), LoadCredentialEncrypted=).
     package static let credential = "authd-key"
+    package static let etcdCredential = "authd-etcd-password"
     /// Far above any key.
     private static let maxBytes = 1 << 16
 
@@ -34,13 +35,33 @@ package enum KeyFile {
         }
     }
 
+    /// The password of a user of etcd: in a file, or in systemd's credential. A line feed at its end does not belong to it.
+    package static func password(
+        _ path: String?, environment: (String) -> String?
+    ) -> @Sendable () throws(StoreError) -> Secret {
+        let place = environment("CREDENTIALS_DIRECTORY").map { $0 + "/" + etcdCredential }
+        return { () throws(StoreError) in
+            let secret: Secret
+            if let path {
+                secret = try bytes(of: path, kind: "the password", isOurs: true)
+            } else if let place {
+                secret = try bytes(of: place, kind: "the password", isOurs: false)
+            } else {
+                throw .failed(
+                    reason: "there is no credential \(etcdCredential) and no etcd.password_file in authd.toml(5)")
+            }
+            let text = secret.revealBytes()
+            return Secret(bytes: text.last == UInt8(ascii: "\n") ? text.dropLast() : text[...])
+        }
+    }
+
     /// A file that only this user can read or write.
     package static func read(_ path: String) throws(StoreError) -> Secret {
         try bytes(of: path, isOurs: true)
     }
 
     /// A public file that belongs to a private one.
-    static func readPublic(_ path: String) throws(StoreError) -> String {
+    package static func readPublic(_ path: String) throws(StoreError) -> String {
         try bytes(of: path, kind: "the file", isOurs: false, follows: true).reveal()
     }
 
@@ -55,10 +76,10 @@ package enum KeyFile {
         guard found.st_mode & S_IFMT == S_IFREG else { throw .failed(reason: "\(kind) \(path) is not a file") }
         if isOurs {
             guard found.st_uid == geteuid() else {
-                throw .failed(reason: "the key \(path) belongs to user \(found.st_uid), not to \(geteuid())")
+                throw .failed(reason: "\(kind) \(path) belongs to user \(found.st_uid), not to \(geteuid())")
             }
             guard found.st_mode & 0o077 == 0 else {
-                throw .failed(reason: "the key \(path) is accessible to others: run `chmod 600 \(path)`")
+                throw .failed(reason: "\(kind) \(path) is accessible to others: run `chmod 600 \(path)`")
             }
         }
         var bytes = [UInt8](repeating: 0, count: maxBytes)

@@ -182,7 +182,7 @@ package struct NoticeMachine: Machine {
         let ending = view.sessions.filter { !taken.contains($0.session) }.compactMap { status in
             SessionEnd(status)?.warning(at: now.wall.unixSeconds).map { Notice.ending(status, isLastDay: $0 == .day) }
         }
-        return (needsKeyring ? [view.storeKind == .sealedFile ? Notice.sealed : .keyring] : []) + ended + stale
+        return (needsKeyring ? [view.storeKind.isSealed ? Notice.sealed : .keyring] : []) + ended + stale
             + lacking + ending
     }
 

@@ -75,6 +75,7 @@ extension StoreError {
     var mayBeWritten: Bool {
         switch self {
         case .waiting, .notAnswering: true
+        case .cluster(let fault): fault.isConnection
         case .locked, .dismissed, .sealed, .missing, .denied, .failed: false
         }
     }

@@ -87,7 +87,9 @@ extension AgentError {
     package static func storeNotRead(_ store: StoreInfo) -> AgentError {
         let message = store.message
         return switch store.state {
-        case .locked: AgentError(store.kind == .sealedFile ? .sealed : .locked)
+        case .locked: AgentError(store.kind.isSealed ? .sealed : .locked)
+        case _ where store.cause != nil:
+            AgentError(.keyringUnavailable, message ?? "The store failed.", cause: store.cause)
         case .waiting: AgentError(.waiting)
         case .notAnswering:
             AgentError(.keyringUnavailable, message ?? "The store does not respond.", cause: "not_answering")
@@ -146,6 +148,8 @@ extension AgentError {
                 cause: "not_answering")
         case .failed(let reason):
             self.init(.keyringUnavailable, "The store failed: \(reason)", cause: "failed")
+        case .cluster(let fault):
+            self.init(.keyringUnavailable, fault.message, cause: fault.name)
         }
     }
 }

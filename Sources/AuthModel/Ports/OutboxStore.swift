@@ -42,11 +42,14 @@ package enum KeyPurpose: Sendable, Hashable {
     case outbox
     /// The client that a provider has registered for us (RFC 7591): ``RegisteredClient/json``.
     case client(provider: String)
+    /// What identifies this host in a cluster. It stays on this host.
+    case host
 
     /// The name in the store and for users; a valid file name. The name of a provider in a file is one, a URL is not.
     package var name: String {
         switch self {
         case .outbox: "outbox"
+        case .host: "host"
         case .client(let provider) where provider.utf8.contains(UInt8(ascii: "/")): "client-url-\(Self.mark(provider))"
         case .client(let provider): "client-\(provider)"
         }

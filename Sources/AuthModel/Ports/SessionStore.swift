@@ -45,6 +45,15 @@ package protocol SessionStore: Sendable {
 
     /// The program behind the store; `nil` if there is none.
     func process() async -> StoreProcess?
+
+    /// Follows what other hosts change, until it is cancelled. Only a store of several hosts has something to follow.
+    func run() async
+
+    /// Faults of the cluster that sessions are in, as they occur. For one listener.
+    func faults() -> AsyncStream<ClusterFault>
+
+    /// What is wrong with the cluster now.
+    func obstacle() async -> ClusterFault?
 }
 
 extension SessionStore {
@@ -70,6 +79,12 @@ extension SessionStore {
     package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool { false }
 
     package func process() async -> StoreProcess? { nil }
+
+    package func run() async {}
+
+    package func faults() -> AsyncStream<ClusterFault> { AsyncStream { $0.finish() } }
+
+    package func obstacle() async -> ClusterFault? { nil }
 }
 
 /// What is known of a record without reading it.

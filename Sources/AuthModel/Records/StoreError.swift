@@ -16,6 +16,8 @@ package enum StoreError: Error, Sendable, Equatable {
     case notAnswering(after: Duration)
     /// The store returned an error or an invalid record.
     case failed(reason: String)
+    /// The cluster that the sessions are in has a fault.
+    case cluster(ClusterFault)
 }
 
 extension StoreError {

@@ -6,6 +6,8 @@ package struct Settings: Sendable, Equatable {
     package var store: StoreKind?
     /// `nil`: systemd's credential if there is one, else a passphrase.
     package var sealedKey: SealedKey?
+    /// `nil`: there is no section `[etcd]`.
+    package var etcd: EtcdSettings?
     /// An absolute path.
     package var socket: String?
     package var logLevel: String?

@@ -27,13 +27,15 @@ package enum SettingsReader {
 
     private static func settings(_ root: TOMLSection) -> Settings {
         root.allow(
-            "store", "sealed_key", "socket", "log_level", "allowed_user_ids", "default_session", "notifications",
+            "store", "sealed_key", "etcd", "socket", "log_level", "allowed_user_ids", "default_session",
+            "notifications",
             "dbus", "sign_ins_per_hour", "http", "api", "client_metadata_url", "network", "prompt", "providers",
             "folder", "hook", "listener", "lock", "presence", "sessions")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
         settings.sealedKey = sealedKey(root)
+        settings.etcd = etcd(root)
         settings.socket = absolutePath(root, "socket")
         settings.allowedUserIDs = userIDs(root)
         settings.defaultSession = sessionName(root, "default_session")

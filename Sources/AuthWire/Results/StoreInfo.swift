@@ -2,7 +2,12 @@
 public enum StoreKind: String, Sendable, CaseIterable {
     case secretService = "secret-service"
     case sealedFile = "sealed-file"
+    /// In etcd, for several hosts.
+    case etcd
     case memory
+
+    /// Whether a key or a passphrase of the user opens it.
+    public var isSealed: Bool { self == .sealedFile || self == .etcd }
 }
 
 /// The state of the store.
@@ -27,14 +32,19 @@ public struct StoreInfo: WireObject {
     public var state = StoreState.starting
     /// For the user, if the state is not `ready` or something in the store cannot be read.
     public var message: String?
+    /// The fault of the cluster that sessions are in, such as `cluster_unreachable`.
+    public var cause: String?
     /// The program that provides it; `nil` if there is none, or it is not known.
     public var process: StoreProcess?
 
     public init(blank: Blank) {}
-    public init(kind: StoreKind, state: StoreState, message: String? = nil, process: StoreProcess? = nil) {
+    public init(
+        kind: StoreKind, state: StoreState, message: String? = nil, cause: String? = nil, process: StoreProcess? = nil
+    ) {
         self.kind = kind
         self.state = state
         self.message = message
+        self.cause = cause
         self.process = process
     }
 
@@ -42,6 +52,7 @@ public struct StoreInfo: WireObject {
         try visitor.required("kind", &kind, .word)
         try visitor.required("state", &state, .word)
         try visitor.optional("message", &message, .string)
+        try visitor.optional("cause", &cause, .string)
         try visitor.optional("process", &process, .object)
     }
 }

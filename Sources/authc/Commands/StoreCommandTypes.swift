@@ -10,7 +10,7 @@ struct Store: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unlock", abstract: "Open the store of the sessions.",
             discussion: """
-                For sealed files, asks for the passphrase. The first time, you choose it. A keyring shows its own prompt on \
+                For sealed files and etcd, asks for the passphrase. The first time, you choose it. A keyring shows its own prompt on \
                 the desktop. If no keyring runs, authd asks the message bus to start one.
                 """)
 
@@ -87,11 +87,11 @@ struct Store: ParsableCommand {
         @OptionGroup var common: AskingOptions
 
         @Option(
-            help: ArgumentHelp("secret-service or sealed-file.", valueName: "store"),
-            completion: .list(["secret-service", "sealed-file"]),
+            help: ArgumentHelp("secret-service, sealed-file or etcd.", valueName: "store"),
+            completion: .list(["secret-service", "sealed-file", "etcd"]),
             transform: { word in
                 guard let kind = StoreKind(rawValue: word) else {
-                    throw ValidationError(NameAdvice.refusal(of: word, ["secret-service", "sealed-file"]))
+                    throw ValidationError(NameAdvice.refusal(of: word, ["secret-service", "sealed-file", "etcd"]))
                 }
                 return kind
             })

@@ -97,8 +97,9 @@ enum DoctorChecks {
             .problem(
                 .store, .keyring, [words + who, store.message].compactMap(\.self).joined(separator: ": "), hint: hint)
         }
-        let isSealed = store.kind == .sealedFile
+        let isSealed = store.kind.isSealed
         let isRefused = store.message?.contains(SystemError.text(EACCES)) ?? false
+        if let cause = store.cause { return problem("\(name) \(StatusCard.spaced(cause))", clusterHint(cause)) }
         switch store.state {
         case .ready where store.kind == .memory:
             return .note(.store, "memory, as configured: sessions end with the agent")
@@ -137,6 +138,21 @@ enum DoctorChecks {
             return problem("\(name) failed", "restart the keyring; authd retries with longer and longer pauses")
         case .notAnswering:
             return problem("\(name) does not answer", "restart the keyring; authd continues by itself")
+        }
+    }
+
+    /// What to try about a fault of etcd.
+    private static func clusterHint(_ cause: String) -> String {
+        switch cause {
+        case "cluster_unreachable":
+            "check the network and [etcd] in authd.toml; authd serves the tokens it has, and continues by itself"
+        case "cluster_no_quorum": "start the missing members of etcd; authd continues by itself"
+        case "cluster_no_space":
+            "`etcdctl compact`, `etcdctl defrag`, `etcdctl alarm disarm`; authd continues by itself"
+        case "cluster_denied": "check the user, its role and the certificate in etcd; authd retries by itself"
+        case "cluster_not_admitted": "`authc cluster join`, and `authc cluster admit` on a host that is a member"
+        case "cluster_other": "check etcd.prefix in authd.toml"
+        default: "see the log of authd: `journalctl --user -u authd`"
         }
     }
 
@@ -208,7 +224,7 @@ enum DoctorChecks {
             return .problem(
                 .sessions, .temporary, words, hint: status.message ?? status.lastError ?? "authd retries by itself")
         case .keyringLocked:
-            let isSealed = status.store == .sealedFile
+            let isSealed = status.store?.isSealed ?? false
             return .problem(
                 .sessions, .keyring, words,
                 hint: isSealed ? "`authc store unlock`" : "unlock the keyring; authd continues by itself")

@@ -1,0 +1,151 @@
+import AuthModel
+import AuthSealedFile
+import AuthWire
+
+/// A host of a cluster, as the others know it.
+struct ClusterHost: Sendable, Equatable {
+    /// From its public key.
+    let id: String
+    let publicKey: [UInt8]
+    /// What its user calls it; not trusted.
+    let name: String
+
+    init(id: String, publicKey: [UInt8], name: String) {
+        self.id = id
+        self.publicKey = publicKey
+        self.name = name
+    }
+
+    fileprivate init?(_ json: JSON) {
+        guard let key = json["public"]?.stringValue.flatMap(Base64.decode), let name = json["name"]?.stringValue else {
+            return nil
+        }
+        self.init(id: HostKey.id(of: key), publicKey: key, name: name)
+    }
+
+    fileprivate var json: JSON { ["public": .string(Base64.encode(publicKey)), "name": .string(name)] }
+}
+
+/// The hosts of a cluster and its record keys, as one of the hosts has written them down: sealed with the newest key, so only a
+/// host of the cluster can have written it.
+struct ClusterRoster: Sendable, Equatable {
+    let cluster: String
+    /// Grows with each change of hosts or keys.
+    let epoch: UInt64
+    /// The newest first. There are two while records are sealed again.
+    let keyIDs: [String]
+    let hosts: [ClusterHost]
+
+    func host(_ id: String) -> ClusterHost? { hosts.first { $0.id == id } }
+
+    init(cluster: String, epoch: UInt64, keyIDs: [String], hosts: [ClusterHost]) {
+        self.cluster = cluster
+        self.epoch = epoch
+        self.keyIDs = keyIDs
+        self.hosts = hosts
+    }
+
+    init?(_ content: Secret) {
+        guard let json = try? JSON(parsing: content.revealBytes()), let cluster = json["cluster"]?.stringValue,
+            let epoch = json["epoch"]?.integerValue.flatMap({ UInt64(exactly: $0) }),
+            let keyIDs = json["keys"]?.arrayValue?.compactMap(\.stringValue), !keyIDs.isEmpty,
+            let list = json["hosts"]?.arrayValue
+        else { return nil }
+        let hosts = list.compactMap { ClusterHost($0) }
+        guard hosts.count == list.count else { return nil }
+        self.init(cluster: cluster, epoch: epoch, keyIDs: keyIDs, hosts: hosts)
+    }
+
+    var content: Secret {
+        let json: JSON = [
+            "cluster": .string(cluster), "epoch": JSON(epoch), "keys": .array(keyIDs.map { .string($0) }),
+            "hosts": .array(hosts.map(\.json)),
+        ]
+        return Secret(bytes: json.serialized())
+    }
+}
+
+/// A record key, wrapped for one host by another one.
+struct WrappedKey: Sendable, Equatable {
+    let host: String
+    let key: String
+    /// The host that wrapped it.
+    let by: String
+    /// The public key of that host. It is trusted only if it is known otherwise.
+    let byPublicKey: [UInt8]
+    /// HPKE's encapsulated key, and the ciphertext.
+    let encapsulated: [UInt8]
+    let sealed: [UInt8]
+    /// Wrapped with the code of an admission, too.
+    let isAdmission: Bool
+}
+
+/// The value of ``EtcdPlaces/cluster``, not verified yet.
+struct ClusterRecord: Sendable, Equatable {
+    static let format: Int64 = 1
+
+    let cluster: String
+    let epoch: UInt64
+    let wrapped: [WrappedKey]
+    /// ``ClusterRoster``, sealed with the newest key.
+    let roster: [UInt8]
+    /// The roster before the newest key, sealed with the key before: it tells a host that was not there since then which other
+    /// host may have wrapped the newest key.
+    let formerRoster: [UInt8]?
+
+    var bytes: [UInt8] {
+        var json: JSONObject = [
+            "format": .integer(Self.format), "cluster": .string(cluster), "epoch": JSON(epoch),
+            "wrapped": .array(wrapped.map(\.json)), "roster": .string(Base64.encode(roster)),
+        ]
+        if let formerRoster { json["former_roster"] = .string(Base64.encode(formerRoster)) }
+        return JSON.object(json).serialized()
+    }
+
+    init(cluster: String, epoch: UInt64, wrapped: [WrappedKey], roster: [UInt8], formerRoster: [UInt8]?) {
+        self.cluster = cluster
+        self.epoch = epoch
+        self.wrapped = wrapped
+        self.roster = roster
+        self.formerRoster = formerRoster
+    }
+
+    init(_ bytes: [UInt8]) throws(ClusterFault) {
+        let json = try? JSON(parsing: bytes)
+        guard let json, json["format"]?.integerValue == Self.format else {
+            throw .invalid(reason: "the record of the cluster has a format that this authd does not know")
+        }
+        guard let cluster = json["cluster"]?.stringValue,
+            let epoch = json["epoch"]?.integerValue.flatMap({ UInt64(exactly: $0) }),
+            let roster = json["roster"]?.stringValue.flatMap(Base64.decode), let list = json["wrapped"]?.arrayValue
+        else { throw .invalid(reason: "the record of the cluster is damaged") }
+        let wrapped = list.compactMap { WrappedKey($0) }
+        guard wrapped.count == list.count else { throw .invalid(reason: "the record of the cluster is damaged") }
+        self.init(
+            cluster: cluster, epoch: epoch, wrapped: wrapped, roster: roster,
+            formerRoster: json["former_roster"]?.stringValue.flatMap(Base64.decode))
+    }
+}
+
+extension WrappedKey {
+    fileprivate init?(_ json: JSON) {
+        func bytes(_ key: String) -> [UInt8]? { json[key]?.stringValue.flatMap(Base64.decode) }
+        guard let host = json["host"]?.stringValue, let key = json["key"]?.stringValue,
+            let by = json["by"]?.stringValue,
+            let byPublicKey = bytes("by_public"), let encapsulated = bytes("encapsulated"), let sealed = bytes("sealed")
+        else { return nil }
+        self.init(
+            host: host, key: key, by: by, byPublicKey: byPublicKey, encapsulated: encapsulated, sealed: sealed,
+            isAdmission: json["admission"]?.boolValue ?? false)
+    }
+
+    fileprivate var json: JSON {
+        func text(_ bytes: [UInt8]) -> JSON { .string(Base64.encode(bytes)) }
+        var json: JSONObject = [
+            "host": .string(host), "key": .string(key), "by": .string(by), "by_public": text(byPublicKey),
+            "encapsulated": text(encapsulated), "sealed": text(sealed),
+        ]
+        if isAdmission { json["admission"] = true }
+        return .object(json)
+    }
+}

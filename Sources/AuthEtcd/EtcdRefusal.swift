@@ -1,0 +1,95 @@
+import AuthModel
+import AuthWire
+
+/// Why etcd did not do what was requested (etcd, `api/v3rpc/rpctypes`). Versions differ in the status of HTTP, so the code of gRPC
+/// and etcd's own text decide.
+enum EtcdRefusal: Error, Sendable, Equatable {
+    /// A new token is needed: the former one has expired, or the users have changed.
+    case tokenInvalid
+    /// etcd has no users.
+    case hasNoUsers
+    case denied(reason: String)
+    case noSpace
+    case tooLarge
+    case compacted
+    case leaseNotFound
+    /// There is no leader now, or it did not answer in time: another attempt may succeed.
+    case unavailable(reason: String)
+    case other(reason: String)
+
+    /// - Parameter status: of HTTP.
+    init(status: Int, _ body: JSON?) {
+        let written = body?["message"]?.stringValue ?? body?["error"]?.stringValue
+        let code = body?["code"]?.integerValue ?? body?["grpc_code"]?.integerValue ?? Self.code(ofStatus: status)
+        let text = written ?? "HTTP status \(status)"
+        for (part, meaning) in Self.texts where text.contains(part) {
+            self = meaning
+            return
+        }
+        let reason = Self.shown(text)
+        switch code {
+        case 16: self = .tokenInvalid
+        case 7: self = .denied(reason: reason)
+        case 4, 14: self = .unavailable(reason: reason)
+        default:
+            let isRefusal = ["authentication failed", "user name is empty", "permission denied"].contains {
+                text.contains($0)
+            }
+            self = isRefusal ? .denied(reason: reason) : .other(reason: reason)
+        }
+    }
+
+    private static let texts: [(String, EtcdRefusal)] = [
+        ("invalid auth token", .tokenInvalid), ("revision of auth store is old", .tokenInvalid),
+        ("authentication is not enabled", .hasNoUsers), ("database space exceeded", .noSpace),
+        ("request is too large", .tooLarge), ("required revision has been compacted", .compacted),
+        ("requested lease not found", .leaseNotFound), ("no leader", .unavailable(reason: "there is no leader")),
+        ("leader changed", .unavailable(reason: "the leader changed")),
+        ("request timed out", .unavailable(reason: "the members did not agree in time")),
+        ("too many requests", .unavailable(reason: "too many requests")),
+        ("server stopped", .unavailable(reason: "the member stopped")),
+    ]
+
+    /// Codes of gRPC for a response without one, as of a proxy.
+    private static func code(ofStatus status: Int) -> Int64 {
+        switch status {
+        case 401: 16
+        case 403: 7
+        case 429, 502, 503: 14
+        case 504: 4
+        default: 0
+        }
+    }
+
+    /// Somebody else's text in a message: short, and without control characters.
+    private static func shown(_ text: String) -> String {
+        let visible = text.unicodeScalars.prefix(200).map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
+        var shown = String.UnicodeScalarView()
+        shown.append(contentsOf: visible)
+        return String(shown)
+    }
+
+    /// What it means for a caller, if nothing is tried again.
+    var fault: ClusterFault {
+        switch self {
+        case .tokenInvalid: .denied(reason: "it accepts no token")
+        case .hasNoUsers: .denied(reason: "it has no users")
+        case .denied(let reason): .denied(reason: reason)
+        case .noSpace: .noSpace
+        case .tooLarge: .tooLarge(bytes: 0, limit: 0)
+        case .compacted: .compacted
+        case .leaseNotFound: .invalid(reason: "the lease has ended")
+        case .unavailable(let reason): .unreachable(reason: reason)
+        case .other(let reason): .invalid(reason: reason)
+        }
+    }
+
+    /// The same for a watch that ended.
+    var watchFault: ClusterFault {
+        switch self {
+        case .tokenInvalid: .tokenExpired
+        case .unavailable(let reason), .other(let reason): .watchLost(reason: reason)
+        default: fault
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import AuthWire
+
+/// A request to etcd's JSON gateway (etcd, "gRPC gateway"): the path and the body of a POST. Keys and values are base64, and
+/// 64-bit numbers are strings.
+struct EtcdRequest: Sendable {
+    /// After `/v3/`.
+    let path: String
+    let body: JSON
+    /// Bytes of the response. Only ranges are long.
+    var largestReply = 1 << 20
+    /// Whether it needs no token, and no majority of the members.
+    var isLocal = false
+
+    /// - Parameter atMost: entries; the rest is read with another request.
+    static func range(
+        _ key: String, end: [UInt8]? = nil, atMost limit: Int = 0, keysOnly: Bool = false
+    ) -> EtcdRequest {
+        EtcdRequest(
+            path: "kv/range", body: rangeBody(key, end: end, limit: limit, keysOnly: keysOnly),
+            largestReply: EtcdLimits.rangeBytes)
+    }
+
+    /// Puts the value if the conditions hold, otherwise reads.
+    static func put(
+        _ value: [UInt8], to key: String, if conditions: [Condition], lease: Int64? = nil,
+        otherwiseReading keys: [String]
+    ) -> EtcdRequest {
+        var put: JSONObject = ["key": encoded(key), "value": .string(Base64.encode(value))]
+        if let lease { put["lease"] = number(lease) }
+        return transaction(conditions, then: ["request_put": .object(put)], otherwiseReading: keys)
+    }
+
+    static func delete(
+        _ key: String, if conditions: [Condition], otherwiseReading keys: [String]
+    ) -> EtcdRequest {
+        transaction(
+            conditions, then: ["request_delete_range": ["key": encoded(key)]], otherwiseReading: keys)
+    }
+
+    /// What must hold for a write.
+    enum Condition: Sendable, Equatable {
+        /// The last change of the key; 0 if it must not exist.
+        case changed(key: String, at: Int64)
+        /// The lease that the key hangs on.
+        case leased(key: String, by: Int64)
+
+        fileprivate var json: JSON {
+            switch self {
+            case .changed(let key, let revision):
+                ["key": encoded(key), "target": "MOD", "result": "EQUAL", "mod_revision": number(revision)]
+            case .leased(let key, let lease):
+                ["key": encoded(key), "target": "LEASE", "result": "EQUAL", "lease": number(lease)]
+            }
+        }
+    }
+
+    private static func transaction(
+        _ conditions: [Condition], then operation: JSON, otherwiseReading keys: [String]
+    ) -> EtcdRequest {
+        let reads = keys.map { key -> JSON in ["request_range": rangeBody(key)] }
+        return EtcdRequest(
+            path: "kv/txn",
+            body: [
+                "compare": .array(conditions.map(\.json)), "success": .array([operation]), "failure": .array(reads),
+            ], largestReply: EtcdLimits.rangeBytes)
+    }
+
+    // MARK: Leases, users, members
+
+    static func grantLease(seconds: Int64) -> EtcdRequest {
+        EtcdRequest(path: "lease/grant", body: ["TTL": number(seconds)])
+    }
+
+    static func keepAlive(_ lease: Int64) -> EtcdRequest {
+        EtcdRequest(path: "lease/keepalive", body: ["ID": number(lease)])
+    }
+
+    static func revokeLease(_ lease: Int64) -> EtcdRequest {
+        EtcdRequest(path: "lease/revoke", body: ["ID": number(lease)])
+    }
+
+    static func authenticate(_ user: String, _ password: String) -> EtcdRequest {
+        EtcdRequest(
+            path: "auth/authenticate", body: ["name": .string(user), "password": .string(password)], isLocal: true)
+    }
+
+    /// What one member knows of the others.
+    static let status = EtcdRequest(path: "maintenance/status", body: [:], isLocal: true)
+
+    // MARK: Watch
+
+    /// - Parameter revision: the first one of interest.
+    static func watch(_ prefix: String, from revision: Int64) -> EtcdRequest {
+        EtcdRequest(
+            path: "watch",
+            body: [
+                "create_request": [
+                    "key": encoded(prefix), "range_end": .string(Base64.encode(EtcdPlaces.end(of: prefix))),
+                    "start_revision": number(revision), "fragment": true, "progress_notify": true,
+                ]
+            ])
+    }
+
+    // MARK: Coding
+
+    private static func rangeBody(
+        _ key: String, end: [UInt8]? = nil, limit: Int = 0, keysOnly: Bool = false
+    ) -> JSON {
+        var body: JSONObject = ["key": encoded(key)]
+        if let end { body["range_end"] = .string(Base64.encode(end)) }
+        if limit > 0 { body["limit"] = number(Int64(limit)) }
+        if keysOnly { body["keys_only"] = true }
+        return .object(body)
+    }
+
+    private static func encoded(_ key: String) -> JSON { .string(Base64.encode(Array(key.utf8))) }
+
+    private static func number(_ value: Int64) -> JSON { .string(String(value)) }
+}
+
+/// What a member of etcd may make this agent hold or wait for.
+enum EtcdLimits {
+    /// Bytes of one request, which etcd refuses above 1.5 MiB (`--max-request-bytes`): value, keys and what surrounds them.
+    static let requestBytes = 3 << 19
+    /// For the keys and conditions of a transaction.
+    static let overheadBytes = 4 << 10
+    /// Bytes of a response with one value of the largest size, in base64, twice.
+    static let rangeBytes = 5 << 20
+    /// Entries of one range. If they are together too long, fewer are read at a time.
+    static let rangeEntries = 64
+    /// Sessions, as the agent has to hold all of them.
+    static let sessions = 4096
+    /// Bytes of one message of a watch: etcd splits longer ones at 1.5 MiB and 512 KiB, before base64.
+    static let watchLine = 4 << 20
+    /// JSON values of one response.
+    static let jsonValues = 200_000
+    /// For a call with all its attempts, as for other stores.
+    static let call = Duration.seconds(5)
+    /// For one attempt: an election of a new leader takes 1 to 2 s.
+    static let attempt = Duration.milliseconds(2000)
+    /// For the status of one member, after calls have failed.
+    static let status = Duration.seconds(1)
+    /// Between two attempts while the members elect a leader.
+    static let retryPause = Duration.milliseconds(100)
+    /// Attempts to write a record that other hosts change at the same time.
+    static let writeAttempts = 32
+    /// How long the request of a host to be admitted is valid.
+    static let admissionSeconds: Int64 = 600
+}

@@ -1,0 +1,144 @@
+import AuthModel
+import AuthWire
+
+/// The state of etcd that a response belongs to.
+struct EtcdHeader: Sendable, Equatable {
+    let clusterID: String
+    let revision: Int64
+
+    init(clusterID: String, revision: Int64) {
+        self.clusterID = clusterID
+        self.revision = revision
+    }
+
+    init(_ json: JSON) throws(ClusterFault) {
+        // A number that is 0 is left out.
+        guard let header = json["header"], let revision = (header["revision"] ?? 0).etcdNumber else {
+            throw .invalid(reason: "a response without its revision")
+        }
+        clusterID = header["cluster_id"]?.stringValue ?? ""
+        self.revision = revision
+    }
+}
+
+struct EtcdEntry: Sendable, Equatable {
+    let key: String
+    /// Empty if only keys were requested.
+    let value: [UInt8]
+    let modRevision: Int64
+
+    init(key: String, value: [UInt8], modRevision: Int64) {
+        self.key = key
+        self.value = value
+        self.modRevision = modRevision
+    }
+
+    init(_ json: JSON) throws(ClusterFault) {
+        guard let bytes = json["key"]?.stringValue.flatMap(Base64.decode),
+            let key = String(validating: bytes, as: UTF8.self), let revision = json["mod_revision"]?.etcdNumber,
+            let value = Base64.decode(json["value"]?.stringValue ?? "")
+        else { throw .invalid(reason: "an entry that is not one") }
+        self.init(key: key, value: value, modRevision: revision)
+    }
+}
+
+struct EtcdRange: Sendable, Equatable {
+    let header: EtcdHeader
+    let entries: [EtcdEntry]
+    /// There are more entries than were requested.
+    let isPartial: Bool
+
+    init(_ json: JSON) throws(ClusterFault) {
+        header = try EtcdHeader(json)
+        entries = try json.entries()
+        isPartial = json["more"]?.boolValue ?? false
+    }
+}
+
+struct EtcdTransaction: Sendable, Equatable {
+    let header: EtcdHeader
+    /// Whether the conditions held.
+    let succeeded: Bool
+    /// If not: what was read instead, by key. A key that is missing does not exist.
+    let entries: [String: EtcdEntry]
+
+    init(_ json: JSON) throws(ClusterFault) {
+        header = try EtcdHeader(json)
+        succeeded = json["succeeded"]?.boolValue ?? false
+        var entries: [String: EtcdEntry] = [:]
+        for response in json["responses"]?.arrayValue ?? [] {
+            for entry in try response["response_range"]?.entries() ?? [] { entries[entry.key] = entry }
+        }
+        self.entries = entries
+    }
+}
+
+/// What a member knows of its cluster.
+struct EtcdStatus: Sendable, Equatable {
+    let version: String
+    let hasLeader: Bool
+    let isOutOfSpace: Bool
+
+    init(_ json: JSON) {
+        version = json["version"]?.stringValue ?? ""
+        hasLeader = !["", "0"].contains(json["leader"]?.stringValue ?? "")
+        isOutOfSpace = (json["errors"]?.arrayValue ?? []).contains { $0.stringValue?.contains("NOSPACE") ?? false }
+    }
+}
+
+/// A line of a watch.
+enum WatchMessage: Sendable, Equatable {
+    case created(EtcdHeader)
+    case changes(EtcdHeader, [WatchChange])
+    /// The watch has ended.
+    case cancelled(ClusterFault)
+
+    init(_ line: JSON) throws(ClusterFault) {
+        if let error = line["error"] {
+            self = .cancelled(EtcdRefusal(status: 0, error).watchFault)
+            return
+        }
+        guard let result = line["result"] else { throw .invalid(reason: "a message of a watch that is not one") }
+        if result["canceled"]?.boolValue ?? false {
+            let isCompacted = result["compact_revision"]?.etcdNumber ?? 0 > 0
+            let reason = result["cancel_reason"]?.stringValue ?? ""
+            self = .cancelled(
+                isCompacted ? .compacted : EtcdRefusal(status: 0, ["message": .string(reason)]).watchFault)
+            return
+        }
+        let header = try EtcdHeader(result)
+        if result["created"]?.boolValue ?? false {
+            self = .created(header)
+            return
+        }
+        var changes: [WatchChange] = []
+        for event in result["events"]?.arrayValue ?? [] {
+            guard let entry = event["kv"] else { throw .invalid(reason: "a change without its entry") }
+            changes.append(
+                WatchChange(entry: try EtcdEntry(entry), isDeletion: event["type"]?.stringValue == "DELETE"))
+        }
+        self = .changes(header, changes)
+    }
+}
+
+struct WatchChange: Sendable, Equatable {
+    let entry: EtcdEntry
+    let isDeletion: Bool
+}
+
+extension JSON {
+    /// A 64-bit number is a string in the gateway's JSON, and missing if it is 0.
+    fileprivate var etcdNumber: Int64? { integerValue ?? stringValue.flatMap { Int64($0) } }
+
+    /// The lease of a response.
+    func leaseID() -> Int64? { (self["result"] ?? self)["ID"]?.etcdNumber }
+
+    /// The seconds that a lease has left; 0 if it has ended.
+    func leaseSeconds() -> Int64 { (self["result"] ?? self)["TTL"]?.etcdNumber ?? 0 }
+
+    fileprivate func entries() throws(ClusterFault) -> [EtcdEntry] {
+        var entries: [EtcdEntry] = []
+        for entry in self["kvs"]?.arrayValue ?? [] { entries.append(try EtcdEntry(entry)) }
+        return entries
+    }
+}

@@ -1,0 +1,162 @@
+import AuthConcurrency
+package import AuthModel
+import AuthSealedFile
+import AuthWire
+
+/// Opens the store: with this host's own key and the cluster's record, the record keys are known.
+extension EtcdStore {
+    /// Attempts to write the cluster's record while other hosts do the same.
+    private static let attempts = 8
+
+    func opened() async throws(StoreError) -> Member {
+        if let member { return member }
+        return try await opening { () throws(StoreError) in
+            if let member = self.member { return member }
+            return try await self.open()
+        }
+    }
+
+    /// Reads the cluster's record again, unless another task has done so since `former`.
+    func reopened(instead former: Member) async throws(StoreError) -> Member {
+        try await opening { () throws(StoreError) in
+            if let member = self.member, member.revision != former.revision { return member }
+            return try await self.open()
+        }
+    }
+
+    func opening<Value: Sendable>(
+        _ work: () async throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        guard let value = try await opening.withLock({ () async throws(StoreError) -> Value in try await work() })
+        else {
+            throw .failed(reason: "the call was cancelled")
+        }
+        return value
+    }
+
+    private func open() async throws(StoreError) -> Member {
+        var host = try await hostState()
+        for _ in 1...Self.attempts {
+            let stored = try await read(places.cluster)
+            let decision = try cluster { () throws(ClusterFault) in
+                try ClusterMembership(host: host, place: places.cluster).decision(on: stored?.value)
+            }
+            switch decision {
+            case .refuse(let fault):
+                member = nil
+                throw .cluster(fault)
+            case .accept(let accepted):
+                // On this host's disk first: later, an older record is recognized by it.
+                if accepted != host.accepted || host.code != nil {
+                    (host.accepted, host.code) = (accepted, nil)
+                    try await keep(host)
+                }
+                let member = Member(accepted: accepted, revision: stored?.modRevision ?? 0)
+                self.member = member
+                isAsking = false
+                return member
+            case .create(let accepted):
+                // If this host ends after the write, it recognizes the record as its own.
+                _ = try await write(accepted.record, replacing: stored)
+            case .putBack(let accepted):
+                note(.wentBack)
+                _ = try await write(accepted.record, replacing: stored)
+            }
+        }
+        throw .cluster(.contended)
+    }
+
+    /// - Returns: the revision of the record; `nil` if another host was first.
+    private func write(_ record: ClusterRecord, replacing stored: EtcdEntry?) async throws(StoreError) -> Int64? {
+        let bytes = record.bytes
+        try checkSize(bytes)
+        let answer = try await call(
+            .put(
+                bytes, to: places.cluster, if: [.changed(key: places.cluster, at: stored?.modRevision ?? 0)],
+                otherwiseReading: []))
+        let written = try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
+        return written.succeeded ? written.header.revision : nil
+    }
+
+    // MARK: This host
+
+    func hostState() async throws(StoreError) -> HostState {
+        if let content = try await local.key(for: .host) {
+            return try cluster { () throws(ClusterFault) in try HostState(content, place: places.cluster) }
+        }
+        let key = try cluster { () throws(ClusterFault) in try HostKey.random() }
+        let host = HostState(key: key, name: configuration.hostName)
+        try await keep(host)
+        return host
+    }
+
+    func keep(_ host: HostState) async throws(StoreError) {
+        try await local.save(host.content, for: .host)
+    }
+
+    // MARK: Hosts and keys
+
+    /// A new record key for all hosts, or for all but one, and everything sealed with it. After an error everything is readable,
+    /// and the next call continues.
+    func changeRecordKey(without host: String? = nil) async throws(StoreError) {
+        let member = try await change { (membership, accepted) throws(ClusterFault) in
+            try membership.rekeyed(accepted, without: host)
+        }
+        try await sealAgain(with: member)
+        _ = try await change { (membership, accepted) throws(ClusterFault) in try membership.settled(accepted) }
+    }
+
+    /// Replaces the cluster's record by what `next` makes of it.
+    func change(
+        _ next: @Sendable (ClusterMembership, AcceptedCluster) throws(ClusterFault) -> AcceptedCluster
+    ) async throws(StoreError) -> Member {
+        for _ in 1...Self.attempts {
+            let former = try await opened()
+            let changed = try await opening { () throws(StoreError) -> Member? in
+                var host = try await self.hostState()
+                let accepted = try self.cluster { () throws(ClusterFault) in
+                    try next(ClusterMembership(host: host, place: self.places.cluster), former.accepted)
+                }
+                let stored = EtcdEntry(key: self.places.cluster, value: [], modRevision: former.revision)
+                guard let revision = try await self.write(accepted.record, replacing: stored) else { return nil }
+                host.accepted = accepted
+                try await self.keep(host)
+                let member = Member(accepted: accepted, revision: revision)
+                self.member = member
+                return member
+            }
+            if let changed { return changed }
+            _ = try await reopened(instead: former)
+        }
+        throw .cluster(.contended)
+    }
+
+    func cluster<Value>(_ work: () throws(ClusterFault) -> Value) throws(StoreError) -> Value {
+        do throws(ClusterFault) { return try work() } catch { throw .cluster(error) }
+    }
+}
+
+// MARK: The user's key
+
+extension EtcdStore: SealedStore {
+    /// Opens this host's own key.
+    package func unlock(with passphrase: Secret?) async throws(SealRefusal) {
+        try await local.unlock(with: passphrase)
+        wake()
+        do throws(StoreError) {
+            _ = try await reporting { () throws(StoreError) in try await opened() }
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// A new record key for the whole cluster, and a new key of this host's own store.
+    package func rekey(_ change: KeyChange) async throws(SealRefusal) {
+        try await local.rekey(change)
+        do throws(StoreError) {
+            try await reporting(writes: true) { () throws(StoreError) in try await changeRecordKey() }
+        } catch {
+            throw .store(error)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import AuthConcurrency
+import AuthModel
+import AuthWire
+
+/// Follows what other hosts write. After every interruption everything is read again, so nothing depends on a complete stream.
+extension EtcdStore {
+    /// Pauses after failures.
+    private static let shortestPause = Duration.milliseconds(100)
+    private static let longestPause = Duration.seconds(30)
+    /// Somebody waits for the end of an admission.
+    private static let pauseWhileAsking = Duration.milliseconds(500)
+
+    package func run() async {
+        var failures = 0
+        while !Task.isCancelled {
+            let seen = woken.current ?? 0
+            do throws(StoreError) {
+                let revision = try await reporting { () throws(StoreError) in try await readAll() }
+                let (end, wasOpen) = await follow(from: revision + 1)
+                if wasOpen { failures = 0 }
+                guard !Task.isCancelled else { return }
+                report(end)
+            } catch {
+                // The state and the fault are reported.
+            }
+            failures += 1
+            let pause = Self.pause(after: failures)
+            await pauseOrWake(isAsking ? min(pause, Self.pauseWhileAsking) : pause, seen)
+        }
+    }
+
+    /// Reads which sessions there are, and reports those that have changed.
+    /// - Returns: the state of etcd that was read.
+    private func readAll() async throws(StoreError) -> Int64 {
+        _ = try await opened()
+        let (header, entries) = try await pages(below: places.sessions, keysOnly: true)
+        var found: [SessionName: Int64] = [:]
+        for entry in entries { if let name = places.sessionName(of: entry.key) { found[name] = entry.modRevision } }
+        let (changed, wentBack) = view.read(header, found)
+        if wentBack {
+            note(.wentBack)
+            // The record of the cluster may be an older one, too.
+            if let member { _ = try await reopened(instead: member) }
+        }
+        for session in changed.sorted() { tellChange.yield(session) }
+        return header.revision
+    }
+
+    /// Watches until that ends.
+    private func follow(from revision: Int64) async -> (end: ClusterFault, wasOpen: Bool) {
+        let used = client.endpoint
+        return await withTaskGroup(of: ClusterFault.self) { group in
+            group.addTask {
+                await self.client.watch(self.places.all, from: revision) { await self.handle($0) }
+            }
+            group.addTask { await self.check(used) }
+            let end = await group.next() ?? .watchLost(reason: "the call was cancelled")
+            group.cancelAll()
+            return (end, takeOpenMark())
+        }
+    }
+
+    private func takeOpenMark() -> Bool {
+        defer { isWatchOpen = false }
+        return isWatchOpen
+    }
+
+    private func handle(_ message: WatchMessage) async {
+        switch message {
+        case .created: isWatchOpen = true
+        case .cancelled: break
+        case .changes(let header, let changes):
+            var sessions: [(session: SessionName, at: Int64, isGone: Bool)] = []
+            for change in changes {
+                if change.entry.key == places.cluster, let member, change.entry.modRevision != member.revision {
+                    // New keys are needed before the records that are sealed with them.
+                    _ = try? await reporting { () throws(StoreError) in try await reopened(instead: member) }
+                }
+                guard let session = places.sessionName(of: change.entry.key) else { continue }
+                sessions.append((session, change.entry.modRevision, change.isDeletion))
+            }
+            for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
+        }
+    }
+
+    /// A member that hangs keeps its connections, and sends nothing. A read needs a majority, and moves to another member if this
+    /// one does not take part. While there is no space, it also finds out when that is over.
+    /// - Returns: when another member is used.
+    private func check(_ used: String?) async -> ClusterFault {
+        while !Task.isCancelled {
+            guard (try? await pause(configuration.checkInterval)) != nil else { break }
+            _ = try? await reporting { () throws(StoreError) in try await read(places.cluster) }
+            if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
+            if client.endpoint != used { return .lagging }
+        }
+        return .watchLost(reason: "the call was cancelled")
+    }
+
+    /// The state follows from the next read.
+    private func report(_ end: ClusterFault) {
+        switch end {
+        case .unreachable(let reason): note(.watchLost(reason: reason))
+        case .denied, .noQuorum: failure(.cluster(end))
+        default: note(end)
+        }
+    }
+
+    // MARK: Pauses
+
+    /// Doubled after each failure, and between one half and all of that, so that hosts do not return at the same time.
+    private static func pause(after failures: Int) -> Duration {
+        let longest = min(shortestPause * (1 << min(failures - 1, 16)), longestPause)
+        return longest * Double.random(in: 0.5...1)
+    }
+
+    private func pauseOrWake(_ duration: Duration, _ seen: Int) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await self.pause(duration) }
+            group.addTask { _ = await self.woken.wait(until: { $0 > seen }) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import AuthConcurrency
+package import AuthModel
+import AuthSealedFile
+package import AuthWire
+
+/// The sessions of several hosts, sealed, in etcd (Docs/decisions/cluster.md).
+///
+/// Invariants: a record is written only if it is as this host has read it, and only with a key that is current then. etcd gets
+/// nothing that can be opened without a host's own key. Every call ends within ``EtcdLimits/call``, or fails with why.
+package actor EtcdStore {
+    /// The store of what stays on this host: its key, and the key of its outbox.
+    package typealias Local = any KeyStore & SealedStore
+
+    package struct Configuration: Sendable {
+        /// `https://HOST:PORT`.
+        package var endpoints: [String]
+        package var prefix: String
+        /// `nil`: etcd has no users.
+        package var user: EtcdUser?
+        /// What members of the cluster see of this host.
+        package var hostName: String
+        /// How often a watch that reports nothing is checked.
+        package var checkInterval = Duration.seconds(30)
+
+        package init(endpoints: [String], prefix: String, user: EtcdUser?, hostName: String) {
+            self.endpoints = endpoints
+            self.prefix = prefix
+            self.user = user
+            self.hostName = hostName
+        }
+    }
+
+    /// The cluster, as etcd had it when it was last read.
+    struct Member: Sendable {
+        let accepted: AcceptedCluster
+        /// The last change of ``EtcdPlaces/cluster``.
+        let revision: Int64
+    }
+
+    /// Faults that wait for the listener.
+    private static let maxFaults = 64
+    /// Changes that wait for the listener. If one is dropped, that session is read later.
+    private static let maxChanges = EtcdLimits.sessions
+
+    let configuration: Configuration
+    let places: EtcdPlaces
+    let client: EtcdClient
+    let local: Local
+    let pause: @Sendable (Duration) async throws -> Void
+    /// One task at a time reads or changes the record of the cluster.
+    let opening = AsyncLock()
+    var member: Member?
+    var view = ClusterView()
+    /// A user is about to have this host admitted.
+    var isAsking = false
+    /// The watch has begun.
+    var isWatchOpen = false
+    /// What is wrong now.
+    private(set) var present: StoreError?
+
+    private nonisolated let broadcast = StateBroadcast<StoreState>(nil)
+    /// Counts what may end the pause of ``run()``.
+    nonisolated let woken = StateBroadcast<Int>(0)
+    private nonisolated let changed: AsyncStream<SessionName>
+    let tellChange: AsyncStream<SessionName>.Continuation
+    private nonisolated let occurred: AsyncStream<ClusterFault>
+    private nonisolated let tellFault: AsyncStream<ClusterFault>.Continuation
+
+    /// - Parameters:
+    ///   - local: sealed by the user's key.
+    ///   - pause: returns after that time.
+    package init(
+        _ configuration: Configuration, local: Local, transport: any HTTPLiveTransport,
+        pause: @escaping @Sendable (Duration) async throws -> Void = {
+            try await Task.sleep(for: $0, clock: .suspending)
+        }
+    ) {
+        self.configuration = configuration
+        self.local = local
+        self.pause = pause
+        places = EtcdPlaces(prefix: configuration.prefix)
+        (changed, tellChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
+        let (occurred, tellFault) = AsyncStream<ClusterFault>.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.maxFaults))
+        (self.occurred, self.tellFault) = (occurred, tellFault)
+        client = EtcdClient(
+            endpoints: configuration.endpoints, user: configuration.user, transport: transport,
+            note: { tellFault.yield($0) }, pause: pause)
+    }
+
+    package nonisolated var kind: StoreKind { .etcd }
+
+    package nonisolated func states() -> AsyncStream<StoreState> { broadcast.states() }
+
+    /// For one listener.
+    package nonisolated func changes() -> AsyncStream<SessionName> { changed }
+
+    /// For one listener.
+    package nonisolated func faults() -> AsyncStream<ClusterFault> { occurred }
+
+    package func obstacle() async -> ClusterFault? {
+        if case .cluster(let fault) = present { fault } else { nil }
+    }
+
+    /// The pause of ``run()`` ends: the user may have fixed what was wrong.
+    package func retryPrompts() { wake() }
+
+    nonisolated func wake() { woken.update { $0 = ($0 ?? 0) + 1 } }
+
+    // MARK: Calls
+
+    func call(_ request: EtcdRequest) async throws(StoreError) -> JSON {
+        do throws(ClusterFault) {
+            return try await client.call(request)
+        } catch {
+            // Fewer entries may be requested then.
+            if error == .longResponse { throw .cluster(error) }
+            throw failure(.cluster(error))
+        }
+    }
+
+    /// Runs `work`, and reports the state that results.
+    /// - Parameter writes: whether it shows that etcd accepts writes.
+    func reporting<Value>(
+        writes: Bool = false, _ work: () async throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let value: Value
+        do throws(StoreError) {
+            value = try await work()
+        } catch {
+            throw failure(error)
+        }
+        // While there is no space, everything can still be read.
+        if present != .cluster(.noSpace) || writes { succeeded() }
+        return value
+    }
+
+    func succeeded() {
+        present = nil
+        broadcast.set(.ready)
+    }
+
+    /// Records a fault and reports its state.
+    @discardableResult
+    func failure(_ error: StoreError) -> StoreError {
+        guard !Task.isCancelled else { return error }
+        if case .cluster(let fault) = error {
+            if present != error { tellFault.yield(fault) }
+            // The fault of one record or one call is not one of the store.
+            guard fault.state != nil else { return error }
+        }
+        present = error
+        switch error {
+        case .cluster(let fault): broadcast.set(fault.state ?? .failed)
+        case .sealed: broadcast.set(.locked)
+        default: broadcast.set(.failed)
+        }
+        return error
+    }
+
+    /// A fault that calls recover from.
+    func note(_ fault: ClusterFault) { tellFault.yield(fault) }
+}
+
+extension ClusterFault {
+    /// `nil`: other records and calls are not affected.
+    var state: StoreState? {
+        switch self {
+        case .unreachable, .noQuorum: .notAnswering
+        case .denied, .notAdmitted, .otherCluster: .denied
+        case .noSpace: .failed
+        case .invalid: .failed
+        case .tokenExpired, .compacted, .watchLost, .lagging, .wentBack, .tooLarge, .contended: nil
+        }
+    }
+}

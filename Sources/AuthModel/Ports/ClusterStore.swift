@@ -1,0 +1,28 @@
+/// A store of several hosts: which hosts there are, and which ones join and leave.
+package protocol ClusterStore: Sendable {
+    func members() async throws(StoreError) -> [ClusterMember]
+
+    /// Requests that this host be admitted.
+    /// - Returns: the code, as it is shown, that its user carries to a host that is a member.
+    /// - Throws: ``StoreError/denied(reason:)`` if the host is a member already, or if there is no cluster.
+    func requestAdmission() async throws(StoreError) -> Secret
+
+    /// - Parameter code: as a user typed it.
+    /// - Returns: what the admitted host calls itself; `nil` if no host has requested this with the code.
+    func admit(_ code: Secret) async throws(StoreError) -> String?
+
+    /// Removes a host, and seals everything with a new key.
+    func remove(_ host: ClusterMember) async throws(StoreError)
+}
+
+/// A host of a cluster.
+package struct ClusterMember: Sendable, Equatable {
+    package let id: String
+    /// What it calls itself.
+    package let name: String
+    package let isThis: Bool
+
+    package init(id: String, name: String, isThis: Bool) {
+        (self.id, self.name, self.isThis) = (id, name, isThis)
+    }
+}

@@ -1,0 +1,82 @@
+/// A fault of the cluster that sessions are kept in (Docs/decisions/cluster.md). ``name`` is the cause of an error, and the name
+/// of an event of topic `store`.
+package enum ClusterFault: Error, Sendable, Hashable {
+    /// No member responded.
+    case unreachable(reason: String)
+    /// Members respond, but no majority of them is connected.
+    case noQuorum
+    /// etcd stores nothing more until an administrator has made room (its NOSPACE alarm).
+    case noSpace
+    /// User, password, certificate or role are refused.
+    case denied(reason: String)
+    /// A token of etcd was no longer valid. A new one was requested.
+    case tokenExpired
+    /// Changes were removed before this agent had read them. Everything is read again.
+    case compacted
+    /// The stream of changes ended. Everything is read again.
+    case watchLost(reason: String)
+    /// The member that sends changes is behind the others. Another one is used.
+    case lagging
+    /// etcd has an older state than before: a backup was restored. What this agent has in memory is written again.
+    case wentBack
+    /// No host of the cluster has admitted this one.
+    case notAdmitted
+    /// The sessions belong to another cluster than this host does.
+    case otherCluster
+    /// A record is larger than etcd accepts; the limit is 0 if etcd has a lower one than usual, which it does not report.
+    case tooLarge(bytes: Int, limit: Int)
+    /// Other hosts changed the same record at every attempt.
+    case contended
+    /// The response is not one of etcd's, or a record of the cluster is damaged.
+    case invalid(reason: String)
+
+    package var name: String {
+        switch self {
+        case .unreachable: "cluster_unreachable"
+        case .noQuorum: "cluster_no_quorum"
+        case .noSpace: "cluster_no_space"
+        case .denied: "cluster_denied"
+        case .tokenExpired: "cluster_token_expired"
+        case .compacted: "cluster_compacted"
+        case .watchLost: "cluster_watch_lost"
+        case .lagging: "cluster_lagging"
+        case .wentBack: "cluster_went_back"
+        case .notAdmitted: "cluster_not_admitted"
+        case .otherCluster: "cluster_other"
+        case .tooLarge: "cluster_record_too_large"
+        case .contended: "cluster_contended"
+        case .invalid: "cluster_invalid"
+        }
+    }
+
+    /// For the user.
+    package var message: String {
+        switch self {
+        case .unreachable(let reason): "No member of etcd can be reached: \(reason)."
+        case .noQuorum: "etcd has no leader: a majority of its members is not connected."
+        case .noSpace: "etcd is out of space (its NOSPACE alarm): compact and defragment it, then disarm the alarm."
+        case .denied(let reason): "etcd refused the request: \(reason)."
+        case .tokenExpired: "The token of etcd had expired. authd has requested a new one."
+        case .compacted: "etcd removed changes before authd read them. authd has read everything again."
+        case .watchLost(let reason): "etcd no longer sent changes (\(reason)). authd has read everything again."
+        case .lagging: "A member of etcd is behind the others. authd uses another one."
+        case .wentBack: "etcd has an older state than before, as after a restored backup. authd writes what is newer."
+        case .notAdmitted: "This host is not a member of the cluster: run `authc cluster join` here."
+        case .otherCluster:
+            "The sessions in etcd belong to another cluster than this host: check the prefix, or what has replaced it."
+        case .tooLarge(let bytes, let limit):
+            "A record has \(bytes) bytes, and etcd accepts \(limit == 0 ? "fewer" : String(limit)) in one request "
+                + "(--max-request-bytes)."
+        case .contended: "Other hosts changed the same record at every attempt."
+        case .invalid(let reason): "etcd returned something invalid: \(reason)."
+        }
+    }
+
+    /// Whether it ends by itself when members respond again.
+    package var isConnection: Bool {
+        switch self {
+        case .unreachable, .noQuorum: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import AuthModel
+import AuthSealedFile
+import AuthWire
+import Testing
+
+@testable import AuthEtcd
+
+@Suite("The membership of a cluster")
+struct ClusterMembershipTests {
+    private let place = "/authd/ada/cluster"
+
+    private func host(_ name: String) throws -> HostState { HostState(key: try .random(), name: name) }
+
+    private func membership(_ host: HostState) -> ClusterMembership { ClusterMembership(host: host, place: place) }
+
+    /// A cluster of these hosts, as each has accepted it.
+    private func cluster(_ names: String...) throws -> [HostState] {
+        var hosts = try names.map(host)
+        guard case .create(let created) = try membership(hosts[0]).decision(on: nil) else {
+            throw ClusterFault.invalid(reason: "no cluster was created")
+        }
+        hosts[0].accepted = created
+        for index in hosts.indices.dropFirst() {
+            let code = AdmissionCode.random()
+            hosts[index].code = code
+            guard let before = hosts[0].accepted else { continue }
+            hosts[0].accepted = try membership(hosts[0]).admitting(hosts[index].host, with: code, to: before)
+        }
+        let record = hosts[0].accepted?.record.bytes
+        for index in hosts.indices.dropFirst() {
+            hosts[index].accepted = try accepted(membership(hosts[index]).decision(on: record))
+            hosts[index].code = nil
+        }
+        return hosts
+    }
+
+    private func accepted(_ decision: ClusterMembership.Decision) throws -> AcceptedCluster {
+        guard case .accept(let accepted) = decision else { throw ClusterFault.invalid(reason: "\(decision)") }
+        return accepted
+    }
+
+    @Test("is created by the first host, and recognized by it after a kill")
+    func first() throws {
+        let one = try host("one")
+        guard case .create(let created) = try membership(one).decision(on: nil) else {
+            Issue.record("it is not created")
+            return
+        }
+        #expect(try accepted(membership(one).decision(on: created.record.bytes)) == created)
+    }
+
+    @Test("has one record key for all hosts, and etcd has it only wrapped")
+    func sharesKey() throws {
+        let hosts = try cluster("one", "two", "three")
+        let keys = hosts.compactMap { $0.accepted?.currentKeys.first }
+        #expect(keys.count == 3 && Set(keys.map(\.id)).count == 1)
+        let record = try #require(hosts[0].accepted?.record.bytes)
+        for key in keys {
+            #expect(!String(decoding: record, as: UTF8.self).contains(Base64.encode(key.secret.revealBytes())))
+        }
+        #expect(hosts[2].accepted?.roster.hosts.map(\.name) == ["one", "two", "three"])
+    }
+
+    @Test("survives the disk of the host")
+    func coding() throws {
+        var one = try cluster("one", "two")[1]
+        one.code = .random()
+        #expect(try HostState(one.content, place: place) == one)
+    }
+
+    @Test("refuses a host that nobody has admitted")
+    func stranger() throws {
+        let hosts = try cluster("one")
+        let record = hosts[0].accepted?.record.bytes
+        #expect(try membership(host("two")).decision(on: record) == .refuse(.notAdmitted))
+    }
+
+    @Test("refuses an admission with another code, on both sides")
+    func wrongCode() throws {
+        let one = try cluster("one")[0]
+        let before = try #require(one.accepted)
+        var two = try host("two")
+        two.code = .random()
+        let other = AdmissionCode.random()
+        // The member does not find the request of a code that is typed wrongly.
+        let admission = Admission(of: two.host, to: before.roster.cluster, with: try #require(two.code))
+        #expect(Admission(admission.bytes)?.isProved(with: other, in: before.roster.cluster) == false)
+        #expect(try Admission(admission.bytes)?.isProved(with: #require(two.code), in: before.roster.cluster) == true)
+        // etcd's operators, who do not know the code, cannot admit the host to a cluster of theirs.
+        let admitted = try membership(one).admitting(two.host, with: other, to: before)
+        #expect(try membership(two).decision(on: admitted.record.bytes) == .refuse(.notAdmitted))
+    }
+
+    @Test("refuses a record key of etcd's operators")
+    func forged() throws {
+        let hosts = try cluster("one", "two")
+        let record = try #require(hosts[1].accepted?.record)
+        // Its cluster, with a key of a host that the operators have made.
+        let operators = try host("operators")
+        let key = try SealingKey.random()
+        let roster = ClusterRoster(
+            cluster: record.cluster, epoch: record.epoch + 1, keyIDs: [SealedBytes.hex(key.id)],
+            hosts: [hosts[1].host, operators.host])
+        let forged = ClusterRecord(
+            cluster: record.cluster, epoch: record.epoch + 1,
+            wrapped: [try operators.key.wrap(key, for: hosts[1].host, of: record.cluster)],
+            roster: try roster.sealed(at: place, with: key), formerRoster: nil)
+        #expect(try membership(hosts[1]).decision(on: forged.bytes) == .refuse(.notAdmitted))
+    }
+
+    @Test("puts its newer record back in place of an older one, or of none")
+    func older() throws {
+        var one = try cluster("one")[0]
+        let old = try #require(one.accepted)
+        one.accepted = try membership(one).rekeyed(old)
+        let newer = try #require(one.accepted)
+        #expect(try membership(one).decision(on: old.record.bytes) == .putBack(newer))
+        #expect(try membership(one).decision(on: nil) == .putBack(newer))
+    }
+
+    @Test("refuses another cluster")
+    func other() throws {
+        let (one, two) = (try cluster("one")[0], try cluster("two")[0])
+        #expect(try membership(one).decision(on: two.accepted?.record.bytes) == .refuse(.otherCluster))
+    }
+
+    @Test("leaves no host without a key during a change of keys, also one that was away")
+    func rekeyed() throws {
+        var hosts = try cluster("one", "two", "three")
+        let old = try #require(hosts[0].accepted?.currentKeys.first)
+        // The third host is admitted by the second, which also makes the new key.
+        hosts[1].accepted = try membership(hosts[1]).rekeyed(#require(hosts[1].accepted))
+        let between = try #require(hosts[1].accepted)
+        #expect(between.currentKeys.count == 2 && between.currentKeys.contains { $0.id == old.id })
+        hosts[0].accepted = try accepted(membership(hosts[0]).decision(on: between.record.bytes))
+        #expect(hosts[0].accepted?.currentKeys.map(\.id) == between.currentKeys.map(\.id))
+        let settled = try membership(hosts[1]).settled(between)
+        // It has not seen the record in between.
+        let third = try accepted(membership(hosts[2]).decision(on: settled.record.bytes))
+        #expect(third.currentKeys.map(\.id) == [between.currentKeys[0].id])
+        // What is still sealed with the former key remains readable.
+        #expect(third.keys.contains { $0.id == old.id })
+    }
+
+    @Test("trusts a host that was admitted while this one was away")
+    func admittedMeanwhile() throws {
+        var hosts = try cluster("one", "two")
+        var three = try host("three")
+        let code = AdmissionCode.random()
+        three.code = code
+        hosts[0].accepted = try membership(hosts[0]).admitting(three.host, with: code, to: #require(hosts[0].accepted))
+        three.accepted = try accepted(membership(three).decision(on: hosts[0].accepted?.record.bytes))
+        let changed = try membership(three).rekeyed(#require(three.accepted))
+        let seen = try accepted(membership(hosts[1]).decision(on: changed.record.bytes))
+        #expect(seen.roster.hosts.map(\.name) == ["one", "two", "three"])
+    }
+
+    @Test("gives a removed host no later key")
+    func removed() throws {
+        let hosts = try cluster("one", "two", "three")
+        let without = try membership(hosts[0]).rekeyed(#require(hosts[0].accepted), without: hosts[1].key.id)
+        #expect(try membership(hosts[1]).decision(on: without.record.bytes) == .refuse(.notAdmitted))
+        #expect(without.roster.hosts.map(\.name) == ["one", "three"])
+        _ = try accepted(membership(hosts[2]).decision(on: without.record.bytes))
+    }
+
+    @Test(
+        "is not changed by bytes that are no record", arguments: ["", "{}", "[1]", "nothing of use", #"{"format":9}"#])
+    func garbage(_ text: String) throws {
+        #expect(throws: ClusterFault.self) { try membership(host("one")).decision(on: Array(text.utf8)) }
+    }
+
+    @Test("has a code that can be typed in any case and with any separators")
+    func typed() throws {
+        let code = AdmissionCode.random()
+        #expect(code.shown.count == 14)
+        #expect(AdmissionCode(code.shown.lowercased().replacing("-", with: " ")) == code)
+        for wrong in ["", "ABCD-EFGH", code.shown + "0", "ILOU-ILOU-ILOU"] { #expect(AdmissionCode(wrong) == nil) }
+    }
+}

@@ -1,0 +1,104 @@
+import AuthModel
+import AuthWire
+import Testing
+
+@testable import AuthEtcd
+
+@Suite("The messages of etcd")
+struct EtcdMessageTests {
+    private func json(_ text: String) throws -> JSON { try JSON(parsing: text) }
+
+    @Test("are read with numbers as strings, and with members that are 0 left out")
+    func numbers() throws {
+        let range = try EtcdRange(json(#"{"header":{"cluster_id":"5","revision":"9007199254740993"},"more":true}"#))
+        #expect(range.header == EtcdHeader(clusterID: "5", revision: 9_007_199_254_740_993) && range.isPartial)
+        #expect(try EtcdRange(json(#"{"header":{}}"#)).header.revision == 0)
+    }
+
+    @Test("have the entries of a transaction that did not happen")
+    func transaction() throws {
+        let text = #"""
+            {"header":{"revision":"3"},"responses":[{"response_range":{"header":{"revision":"3"},"kvs":[{"key":"L2E=",
+            "mod_revision":"3","value":"eQ=="}]}},{"response_range":{"header":{"revision":"3"}}}]}
+            """#
+        let transaction = try EtcdTransaction(json(text))
+        #expect(!transaction.succeeded)
+        #expect(transaction.entries == ["/a": EtcdEntry(key: "/a", value: Array("y".utf8), modRevision: 3)])
+    }
+
+    @Test(
+        "say by their text why something was refused, in every version",
+        arguments: [
+            (401, #"{"error":"etcdserver: invalid auth token","code":16}"#, EtcdRefusal.tokenInvalid),
+            (400, #"{"message":"etcdserver: revision of auth store is old","code":3}"#, .tokenInvalid),
+            (412, #"{"error":"etcdserver: authentication is not enabled","code":9}"#, .hasNoUsers),
+            (429, #"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#, .noSpace),
+            (400, #"{"code":3,"message":"etcdserver: request is too large"}"#, .tooLarge),
+            (400, #"{"code":11,"message":"etcdserver: mvcc: required revision has been compacted"}"#, .compacted),
+            (404, #"{"code":5,"message":"etcdserver: requested lease not found"}"#, .leaseNotFound),
+            (503, #"{"code":14,"message":"etcdserver: no leader"}"#, .unavailable(reason: "there is no leader")),
+            (503, "", .unavailable(reason: "HTTP status 503")), (403, "", .denied(reason: "HTTP status 403")),
+            (401, "", .tokenInvalid), (404, "Not Found", .other(reason: "HTTP status 404")),
+            (400, #"{"message":"bad\u0007\nname"}"#, .other(reason: "bad  name")),
+        ])
+    func refusals(_ status: Int, _ body: String, _ meaning: EtcdRefusal) {
+        #expect(EtcdRefusal(status: status, try? json(body)) == meaning)
+    }
+
+    @Test("are sent to the same member until it fails, and then to the next one")
+    func ring() {
+        var ring = EndpointRing(["a", "b", "c"])
+        #expect(ring.current == "a")
+        // Two requests report the same failure.
+        ring.failed("a")
+        ring.failed("a")
+        #expect(ring.current == "b")
+        ring.failed("b")
+        ring.failed("c")
+        #expect(ring.current == "a")
+        #expect(EndpointRing([]).current == nil)
+    }
+
+    @Test("name the end of a prefix", arguments: [("/a/", "/a0"), ("/b", "/c")])
+    func prefixEnd(_ start: String, _ end: String) {
+        #expect(EtcdPlaces.end(of: start) == Array(end.utf8))
+    }
+
+    private func header(_ revision: Int64, of cluster: String = "1") -> EtcdHeader {
+        EtcdHeader(clusterID: cluster, revision: revision)
+    }
+
+    @Test("tell what has changed since, and what a restored backup lacks")
+    func view() throws {
+        let (a, b) = (try SessionName("a"), try SessionName("b"))
+        var view = ClusterView()
+        var read = view.read(header(5), [a: 4])
+        #expect(read == ([a], false))
+        read = view.read(header(6), [a: 4])
+        #expect(read == ([], false))
+        view.wrote(b, at: 7, generation: 1)
+        var changed = view.apply(header(7), [(b, 7, false)])
+        #expect(changed == [b])
+        read = view.read(header(5), [a: 4])
+        #expect(read == ([b], true) && view.lost == [b])
+        view.wrote(b, at: 8, generation: 2)
+        #expect(view.lost.isEmpty)
+        read = view.read(header(9), [a: 4, b: 8])
+        #expect(read == ([b], false))
+        // Another host signed out: that is no loss, also if a backup is restored later.
+        changed = view.apply(header(10), [(b, 10, true)])
+        read = view.read(header(3, of: "2"), [a: 4])
+        #expect(changed == [b] && read.wentBack && view.lost.isEmpty)
+    }
+
+    @Test("tell an older record of a session from a newer one")
+    func generations() throws {
+        let name = try SessionName("a")
+        var view = ClusterView()
+        let seen = [4, 4, 3, 5].map { view.accepts(name, generation: $0) }
+        #expect(seen == [true, true, false, true])
+        view.removed(name)
+        let again = view.accepts(name, generation: 1)
+        #expect(again)
+    }
+}

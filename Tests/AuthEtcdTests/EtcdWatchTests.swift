@@ -1,0 +1,110 @@
+import AuthModel
+import AuthWire
+import Testing
+
+@testable import AuthEtcd
+
+/// With an etcd of the test's own making, and without waiting.
+@Suite("The watch of etcd", .timeLimit(.minutes(1)))
+struct EtcdWatchTests {
+    private static let created = #"{"result":{"header":{"cluster_id":"1","revision":"7"},"created":true}}"#
+    private static let change = #"""
+        {"result":{"header":{"cluster_id":"1","revision":"8"},"events":[{"kv":{"key":"\#(
+            Base64.encode(Array("/p/sessions/work".utf8)))","mod_revision":"8","value":""}}]}}
+        """#
+
+    /// A store whose cluster is created in an etcd that holds one key, and that never pauses.
+    private func store(_ transport: ScriptedTransport) -> EtcdStore {
+        EtcdStore(
+            .init(endpoints: ["http://one", "http://two"], prefix: "/p", user: nil, hostName: "one"),
+            local: MemoryLocal(), transport: transport, pause: { _ in await Task.yield() })
+    }
+
+    /// Runs the store until a fault of that name occurs.
+    private func fault(_ name: String, with watches: [ScriptedTransport.Watch]) async -> (Bool, ScriptedTransport) {
+        let transport = ScriptedTransport(watches: watches, OneKey().answer)
+        let store = store(transport)
+        let isFound = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await store.run()
+                return false
+            }
+            group.addTask {
+                for await fault in store.faults() where fault.name == name { return true }
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+        return (isFound, transport)
+    }
+
+    @Test("reads everything again after a compaction")
+    func compacted() async {
+        let line = #"{"result":{"header":{"cluster_id":"1"},"canceled":true,"compact_revision":"9"}}"#
+        // The connection stays open after the end of the watch.
+        let (isFound, transport) = await fault("cluster_compacted", with: [.init([Self.created, line], then: .stays)])
+        #expect(isFound && transport.requestedWatches.count >= 1)
+    }
+
+    @Test(
+        "begins again after the stream was lost",
+        arguments: [ScriptedTransport.Watch.End.ends, .fails(.connectionLost(host: "one", reason: "it was reset"))])
+    func lost(_ end: ScriptedTransport.Watch.End) async {
+        let (isFound, _) = await fault("cluster_watch_lost", with: [.init([Self.created, Self.change], then: end)])
+        #expect(isFound)
+    }
+
+    @Test("ends with a message that is not one", arguments: ["nothing of use", "{}", #"{"result":{}}"#, "[]"])
+    func invalid(_ line: String) async {
+        let (isFound, _) = await fault("cluster_invalid", with: [.init([Self.created, line], then: .stays)])
+        #expect(isFound)
+    }
+
+    @Test("ends with a message that is longer than etcd's")
+    func long() async {
+        let line = String(repeating: " ", count: EtcdLimits.watchLine)
+        let (isFound, _) = await fault("cluster_invalid", with: [.init([Self.created, line], then: .stays)])
+        #expect(isFound)
+    }
+
+    @Test("is refused with a reason")
+    func denied() async {
+        let line =
+            #"{"result":{"header":{},"created":true,"canceled":true,"cancel_reason":"etcdserver: permission denied"}}"#
+        let (isFound, _) = await fault("cluster_denied", with: [.init([line], then: .stays)])
+        #expect(isFound)
+    }
+
+    @Test("ends if the member has no leader, and another one is used")
+    func noLeader() async {
+        let line = #"{"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader"}}"#
+        let (isFound, transport) = await fault("cluster_watch_lost", with: [.init([line], then: .ends)])
+        #expect(isFound)
+        let first = transport.askedHosts.first
+        let store = store(transport)
+        _ = try? await store.loadAll()
+        #expect(first == "one")
+    }
+
+    @Test("reports the sessions of its messages")
+    func changes() async throws {
+        let transport = ScriptedTransport(watches: [.init([Self.created, Self.change], then: .stays)], OneKey().answer)
+        let store = store(transport)
+        let name = try SessionName("work")
+        let found = await withTaskGroup(of: SessionName?.self) { group in
+            group.addTask {
+                await store.run()
+                return nil
+            }
+            group.addTask { await store.changes().first { $0 == name } }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        #expect(found == name)
+        let request = transport.requestedWatches.first?["create_request"]
+        #expect(request?["start_revision"] == "8")
+        #expect(request?["key"]?.stringValue == Base64.encode(Array("/p/".utf8)))
+        #expect(request?["range_end"]?.stringValue == Base64.encode(Array("/p0".utf8)))
+    }
+}

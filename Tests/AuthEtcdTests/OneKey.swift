@@ -1,0 +1,38 @@
+import AuthModel
+import AuthWire
+import Synchronization
+
+@testable import AuthEtcd
+
+/// An etcd that holds the record of the cluster and nothing else, at revision 7.
+final class OneKey: Sendable {
+    private let value = Mutex<String?>(nil)
+
+    func answer(_ path: String, _ body: JSON) throws(TransportError) -> (status: Int, body: String) {
+        let header = #""header":{"cluster_id":"1","member_id":"1","revision":"7"}"#
+        switch path {
+        case "kv/txn":
+            value.withLock { $0 = body["success"]?[0]?["request_put"]?["value"]?.stringValue }
+            return (200, "{\(header),\"succeeded\":true}")
+        case "kv/range":
+            let key = Base64.encode(Array("/p/cluster".utf8))
+            guard body["key"]?.stringValue == key, let value = value.withLock({ $0 }) else {
+                return (200, "{\(header)}")
+            }
+            return (200, "{\(header),\"kvs\":[{\"key\":\"\(key)\",\"mod_revision\":\"6\",\"value\":\"\(value)\"}]}")
+        default: return (200, "{\(header)}")
+        }
+    }
+}
+
+/// What stays on a host, in memory.
+final class MemoryLocal: KeyStore, SealedStore {
+    private let keys = Mutex<[KeyPurpose: Secret]>([:])
+
+    func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { keys.withLock { $0[purpose] } }
+    func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+        keys.withLock { $0[purpose] = key }
+    }
+    func unlock(with passphrase: Secret?) async throws(SealRefusal) {}
+    func rekey(_ change: KeyChange) async throws(SealRefusal) {}
+}

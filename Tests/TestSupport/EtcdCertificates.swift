@@ -1,0 +1,44 @@
+import Foundation
+
+/// An authority for one test, with a certificate of a server on this machine, and one of a client.
+package final class EtcdCertificates: Sendable {
+    private let folder: TemporaryFolder
+
+    package var authority: String { folder.path + "/ca.pem" }
+    package var clientCertificate: String { folder.path + "/client.pem" }
+    package var clientKey: String { folder.path + "/client.key" }
+
+    package init() async throws {
+        folder = try TemporaryFolder()
+        try await openssl(["-subj", "/CN=Authority", "-keyout", folder.path + "/ca.key", "-out", authority])
+        // etcd's gateway is a client of the same member, with the certificate of the server.
+        let uses = "extendedKeyUsage=serverAuth,clientAuth"
+        for (name, more) in [
+            ("server", ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", uses]),
+            ("client", ["-addext", "extendedKeyUsage=clientAuth"]),
+        ] {
+            try await openssl(
+                [
+                    "-subj", "/CN=\(name)", "-CA", authority, "-CAkey", folder.path + "/ca.key", "-keyout",
+                    folder.path + "/\(name).key", "-out", folder.path + "/\(name).pem",
+                ] + more)
+        }
+    }
+
+    var serverOptions: [String] {
+        [
+            "--cert-file", folder.path + "/server.pem", "--key-file", folder.path + "/server.key", "--client-cert-auth",
+            "--trusted-ca-file", authority,
+        ]
+    }
+
+    var clientOptions: [String] { ["--cacert", authority, "--cert", clientCertificate, "--key", clientKey] }
+
+    private func openssl(_ arguments: [String]) async throws {
+        let output = try await Child(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-days", "2"]
+                + arguments, environment: ["PATH": "/usr/bin:/bin"]
+        ).output()
+        guard output.status == 0 else { throw Failure(output.err) }
+    }
+}
