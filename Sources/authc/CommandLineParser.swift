@@ -59,7 +59,8 @@ struct Authc: ParsableCommand {
             HTTPCommand.self, Whoami.self, Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self,
             ShellInit.self, Provider.self, Network.self, AgentCommands.self,
             Doctor.self, Stats.self, LogCommand.self, Policy.self, Reload.self, Version.self, Request.self, Call.self,
-            Outbox.self, Lock.self, Unlock.self, Store.self, Export.self, Import.self, Trust.self, Approve.self,
+            Outbox.self, Lock.self, Unlock.self, Store.self, Cluster.self, Export.self, Import.self, Trust.self,
+            Approve.self,
             Config.self, Completion.self, Redirect.self, TerminalCommand.self,
         ])
 }

@@ -38,6 +38,7 @@ struct RequestTests {
             "user.update": ["fields": [:]], "api.request": ["method": "GET", "path": "/"],
             "api.call": ["endpoint": "e"], "api.write": ["stream": "s", "offset": 0], "api.read": ["stream": "s"],
             "api.close": ["stream": "s"], "store.migrate": ["to": "sealed-file"],
+            "cluster.admit": ["code": "c"], "cluster.forget": ["host": "h"],
             "session.import": ["parcel_base64": ""], "consent.answer": ["question": 0, "allowed": false],
             "policy.test": ["method": "token.get"],
         ]

@@ -60,6 +60,7 @@ enum Samples {
             OutboxListGet(outbox), OutboxFlush(outbox), OutboxDrop(outbox),
             StoreUnlock(passphrase: secret), StoreRekey(passphrase: secret, key: Array(secret.utf8)),
             StoreMigrate(to: .sealedFile, passphrase: secret),
+            ClusterStatusGet(), ClusterJoin(), ClusterAdmit(code: secret), ClusterForget(host: "one"),
             SessionExport(session: session, passphrase: secret),
             SessionImport(bytes: [1, 2, 3], passphrase: secret),
             SessionTrust(session: session, origins: ["https://api.example"]),

@@ -219,6 +219,10 @@ extension Dispatcher {
         later(StoreUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
         later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }
         later(StoreMigrate.self) { call async throws(AgentError) in try await store.migrate(call) }
+        later(ClusterStatusGet.self) { _ async throws(AgentError) in try await store.clusterStatus() }
+        later(ClusterJoin.self) { _ async throws(AgentError) in try await store.join() }
+        later(ClusterAdmit.self) { call async throws(AgentError) in try await store.admit(call) }
+        later(ClusterForget.self) { call async throws(AgentError) in try await store.forget(call) }
         later(SessionExport.self) { call async throws(AgentError) in try await store.export(call) }
         later(SessionImport.self) { call async throws(AgentError) in try await store.importSessions(call) }
     }

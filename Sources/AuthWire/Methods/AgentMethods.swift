@@ -19,6 +19,7 @@ package enum AgentMethods {
         EventsSubscribe.self, EventsUnsubscribe.self,
         OutboxListGet.self, OutboxFlush.self, OutboxDrop.self,
         StoreUnlock.self, StoreRekey.self, StoreMigrate.self,
+        ClusterStatusGet.self, ClusterJoin.self, ClusterAdmit.self, ClusterForget.self,
         SessionExport.self, SessionImport.self, SessionTrust.self,
         AuditListGet.self, ConsentListGet.self, ConsentAnswerCall.self,
         PolicyShow.self, PolicyTest.self, PolicyReplay.self, PolicyApply.self,

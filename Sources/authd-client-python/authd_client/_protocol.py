@@ -36,7 +36,8 @@ PLAIN_METHODS = frozenset([
     "session.use", "session.refresh", "session.validate", "session.logout", "session.wait", "token.get", "token.proof",
     "user.get", "user.update", "api.request", "api.call", "api.write", "api.read", "api.close", "network.status",
     "events.subscribe", "events.unsubscribe", "outbox.list", "outbox.flush", "outbox.drop", "session.trust",
-    "audit.list", "consent.list", "consent.answer", "agent.restart", "policy.show", "policy.test", "policy.replay", "policy.apply",
+    "audit.list", "consent.list", "consent.answer", "agent.restart", "cluster.status",
+    "cluster.join", "cluster.forget", "policy.show", "policy.test", "policy.replay", "policy.apply",
 ])
 
 T = TypeVar("T")

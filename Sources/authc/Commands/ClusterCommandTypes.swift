@@ -1,0 +1,74 @@
+import ArgumentParser
+import AuthWire
+
+struct Cluster: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Manage the hosts that share your sessions in etcd.",
+        subcommands: [Hosts.self, Join.self, Admit.self, Forget.self])
+
+    struct Hosts: AgentCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status", abstract: "List the hosts that share your sessions.")
+
+        @OptionGroup var common: GeneralOptions
+
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let (status, json) = try options.connect().call(ClusterStatusGet())
+            if options.json { return try Output.jsonResult(json) }
+            for host in status.hosts {
+                try Output.result(Visible.line("\(host.id)  \(host.name)\(host.isThis ? " (this host)" : "")"))
+            }
+            return .done
+        }
+    }
+
+    struct Join: AgentCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Request that this host be admitted.",
+            discussion:
+                "Shows a code. Type it on a host that is a member, within ten minutes: `authc cluster admit CODE`.")
+
+        @OptionGroup var common: GeneralOptions
+
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let (result, json) = try options.connect(beforeSecrets: true).call(ClusterJoin())
+            if options.json { return try Output.jsonResult(json) }
+            try Output.result(Visible.line(result.code))
+            Output.note("Run on a host that is a member, within ten minutes: `authc cluster admit \(result.code)`")
+            return .done
+        }
+    }
+
+    struct Admit: AgentCommand {
+        static let configuration = CommandConfiguration(abstract: "Admit the host that shows this code.")
+
+        @OptionGroup var common: GeneralOptions
+
+        @Argument(help: "The code that `authc cluster join` shows there.", completion: .nothing)
+        var code: String
+
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let (result, json) = try options.connect(beforeSecrets: true).call(ClusterAdmit(code: code))
+            if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "")) }
+            return .done
+        }
+    }
+
+    struct Forget: AgentCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a host from the cluster.",
+            discussion:
+                "Seals every session with a new key, and renews every session, so that what the host has read ends.")
+
+        @OptionGroup var common: GeneralOptions
+
+        @Argument(help: "Its ID or name, as in `authc cluster status`.", completion: .nothing)
+        var host: String
+
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let (result, json) = try options.connect().call(ClusterForget(host: host))
+            if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "")) }
+            return .done
+        }
+    }
+}
