@@ -34,8 +34,8 @@ let positionIndependent: [LinkerSetting] =
     Context.environment["AUTHC_PIE"] == "1"
     ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
 
-/// Release programs without tables for unwinding, and with packed relocations (Docs/decisions/size.md). Programs that glibc loads
-/// must say that they have those, which this option adds.
+/// Release programs without tables for unwinding, and with packed relocations (Docs/decisions/size.md). A program that
+/// glibc loads must require GLIBC_ABI_DT_RELR; this option adds that.
 let compact: [LinkerSetting] = [
     .unsafeFlags(
         [

@@ -279,6 +279,22 @@ struct CrowdTests {
         }
     }
 
+    @Test("requests of a client that closes at once are all carried out, whatever turns they take")
+    func closesAtOnce() async throws {
+        let limits = Self.limits { $0.turnTime = .zero }
+        try await TestServer.run(limits: limits) { rig in
+            try await onThread {
+                let before = rig.counters.requests
+                do {
+                    let client = try rig.dial()
+                    try client.send((0..<200).map { RawClient.request("agent.ping", id: .integer($0)) }.joined())
+                }
+                let other = try rig.dial()
+                try BadClientTests.until(other) { rig.counters.requests >= before + 200 }
+            }
+        }
+    }
+
     @Test("long lines that are received in turns are answered, and other clients in between")
     func longLinesInTurns() async throws {
         let limits = Self.limits { $0.lineBytesAtOnce = 10 }

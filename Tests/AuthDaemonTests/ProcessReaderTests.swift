@@ -67,7 +67,7 @@ struct ProcessReaderTests {
         #expect([EPIPE, ECONNRESET].contains(failure?.number ?? 0), "\(String(describing: failure))")
     }
 
-    @Test("if it is late, nobody waits for it again until it has answered")
+    @Test("if it is late, it does not block callers again until it has answered")
     func late() async throws {
         let reader = try ProcessReader()
         kill(reader.processID, SIGSTOP)

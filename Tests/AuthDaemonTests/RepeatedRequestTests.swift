@@ -96,7 +96,7 @@ struct RepeatedRequestTests {
                 clock.advance(.seconds(1000))
                 let second = try #require(try valid())
                 #expect((first - second - 1_000_000).magnitude < 60_000)
-                // The provider cannot be reached, so the session's actor answers with the token that it has, or with an error.
+                // It has to be renewed first, and the provider cannot be reached.
                 clock.advance(.seconds(2700))
                 #expect(try AuditLogTests.askPlainly(client)["result"] == nil)
             }
@@ -131,6 +131,41 @@ struct RepeatedRequestTests {
                 }
                 try client.send(line("012"))
                 #expect(try client.json()["error"] != nil)
+            }
+        }
+    }
+
+    @Test("responses to a client that does not read stay in order, repeated ones too")
+    func order() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                #expect(try Self.token(client) == TestServer.token)
+                // More responses than the socket accepts while the client does not read, and fewer than the agent pauses for.
+                let count = 300
+                for id in 1...count {
+                    try client.send(
+                        id % 3 == 0
+                            ? RawClient.request("session.list", id: .integer(Int64(id)))
+                            : "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":\"token.get\",\"params\":{}}\n")
+                }
+                for id in 1...count { #expect(try client.json()["id"] == .integer(Int64(id))) }
+            }
+        }
+    }
+
+    @Test("a connection keeps no token that is not current any more")
+    func formerToken() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                #expect(try Self.token(client) == TestServer.token)
+                weak let former = rig.board.liveToken(nil, minValid: nil, at: BootClock().bootInstant)
+                #expect(former != nil)
+                try Self.replaceToken("another", of: Self.shop, on: rig)
+                rig.publisher.publish(AgentEvent(topic: .session, name: "renewed", at: 1))
+                rig.turn()
+                #expect(former == nil)
             }
         }
     }

@@ -2,7 +2,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// What a ``StateBoard`` has of every session, the store and the network.
+/// What a ``StateBoard`` knows about every session, the store and the network.
 struct BoardContents {
     private(set) var snapshots: [SessionName: SessionSnapshot] = [:]
     /// Rendered when a session changes, because each request reads it.

@@ -197,7 +197,7 @@ package final class StateBoard: Sendable {
     }
 
     /// A fault of the cluster that sessions are in is an event with its own name.
-    package func publish(_ fault: ClusterFault) { change { _ in [Change(topic: .store, name: fault.name)] } }
+    package func publish(_ fault: ClusterFault) { change { _ in [BoardChange(topic: .store, name: fault.name)] } }
 
     /// The agent was locked or unlocked, or an attempt to unlock it failed. While it is locked, ``liveToken`` returns nothing.
     package func put(lock status: LockStatus) {

@@ -28,7 +28,8 @@ extension Connection {
             guard let request else { continue }
             let decision = registry.dispatcher.access.decision(about: request, by: caller)
             guard decision.isRefused else { continue }
-            let error = decision.error(request.title)
+            let refusal = decision.error(request.title)
+            let error = confinement?.visibility.error(refusal) ?? refusal
             answered(ticket, .failure(error))
             stream.close(error)
         }

@@ -25,8 +25,6 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
 
     /// Passed to the socket in one piece, so that a burst of requests causes one write.
     static let writeChunk = 64 << 10
-    /// The buffer that an idle connection keeps for its next response.
-    private static let keptBuffer = 4 << 10
     /// The share of a turn in bytes of lines: of any request in addition to its bytes, and of a plain one in total.
     static let (requestShare, plainShare) = (64, 8)
 
@@ -289,15 +287,6 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         handOver()
         count()
         endIfDone()
-    }
-
-    /// The socket buffers what the client does not accept yet.
-    func handOver() {
-        guard socket.isOpen, outgoing.readableBytes > 0 else { return }
-        guard socket.waiting <= registry.limits.closeAbove else { return endUnread() }
-        socket.send(outgoing)
-        // Everything was sent at once: the buffer is reused.
-        if outgoing.capacity > Self.keptBuffer { outgoing = ByteBuffer() } else { outgoing.clear() }
     }
 
     /// Reports the number of buffered bytes to the registry. That may close this connection, or others.

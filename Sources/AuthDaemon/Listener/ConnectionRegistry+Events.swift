@@ -8,6 +8,7 @@ extension ConnectionRegistry {
     /// Serialized once for all subscribers, and once for those that are confined, unless a rule hides sessions from some.
     func send(_ event: AgentEvent) {
         bus?.changed()
+        dropFormerTokens()
         let access = dispatcher.access
         let isHiding = access.mayHideSessions
         var (line, confinedLine): ([UInt8]?, [UInt8]?)

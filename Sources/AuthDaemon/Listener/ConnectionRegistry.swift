@@ -281,7 +281,7 @@ final class ConnectionRegistry {
         executor.performNext { [self] in processDeferred() }
     }
 
-    /// At most each once, and for one turn's time, however many wait.
+    /// As many as one turn's time allows, and at most as many as wait.
     private func processDeferred() {
         willProcessDeferred = false
         let end = executor.now + limits.turnTime
@@ -346,11 +346,19 @@ final class ConnectionRegistry {
 
     func ended(_ ticket: Int, of number: Int) { working[number]?.ended(ticket) }
 
-    /// No token of a request that was accepted before is sent from now on.
     func rulesChanged() {
         for connection in connections.values { connection.rulesChanged() }
     }
 
+    /// Repeated requests do not keep tokens that are not current any more in memory.
+    func dropFormerTokens() {
+        let version = board.tokenVersion
+        for connection in connections.values where connection.repeated?.tokenVersion != version {
+            connection.repeated = nil
+        }
+    }
+
+    /// No token of a request that was accepted before is sent from now on.
     func agentLocked() {
         for owner in Array(working.values) { owner.agentLocked() }
     }

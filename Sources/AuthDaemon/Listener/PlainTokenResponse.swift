@@ -47,6 +47,7 @@ struct PlainTokenResponse {
     init(_ room: UnsafeMutableRawBufferPointer) { unsafe self.room = room }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        unsafe precondition(bytes.count <= room.count - count)
         unsafe UnsafeMutableRawBufferPointer(rebasing: room[count..<count + bytes.count]).copyMemory(from: bytes)
         count += bytes.count
     }
@@ -58,6 +59,7 @@ struct PlainTokenResponse {
     mutating func append(digits number: UInt64) {
         var (length, rest) = (1, number / 10)
         while rest > 0 { (length, rest) = (length + 1, rest / 10) }
+        unsafe precondition(length <= room.count - count)
         count += length
         var place = count
         rest = number

@@ -61,6 +61,8 @@ extension Connection {
         let response = PlainTokenResponse(
             token: repeated.token, validMilliseconds: repeated.token.validMilliseconds(at: now))
         unsafe withUnsafeTemporaryAllocation(byteCount: response.maxLength(idLength: id.count), alignment: 1) { room in
+            // A small one is on the stack, and holds a token.
+            defer { if let start = room.baseAddress { unsafe explicit_bzero(start, room.count) } }
             let count = unsafe response.write(id: UnsafeRawBufferPointer(rebasing: bytes[id]), to: room)
             unsafe socket.send(UnsafeRawBufferPointer(rebasing: room[..<count]))
         }

@@ -24,7 +24,7 @@ package final class ProcessReader: Sendable {
     private struct State {
         /// That of the newest question.
         var number: UInt32 = 0
-        /// It was not answered in time. Until the answer arrives, nothing is asked, so that nobody waits again.
+        /// It was not answered in time. Until the answer arrives, nothing is asked, so that callers are not blocked again.
         var isLate = false
     }
 

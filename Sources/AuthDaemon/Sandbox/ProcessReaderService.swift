@@ -23,7 +23,7 @@ package struct ProcessReaderService: Service {
         try await cancelWhenGracefulShutdown {
             guard await reader.hasEnded() else { return }
             AgentLog(level: .error).logger().error(
-                "The process that identifies clients has ended, and so authd ends. Until then clients count as limited."
+                "The process that identifies clients has ended; authd stops. Until it is restarted, clients get limited access."
             )
             throw Ended()
         }

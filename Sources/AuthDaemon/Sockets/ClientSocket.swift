@@ -6,6 +6,8 @@ import NIOCore
 
 /// The user of a socket.
 protocol ClientSocketDelegate: AnyObject {
+    /// Input that was received waits to be processed.
+    var isDeferred: Bool { get }
     /// Returns `true` if it does not want to receive input now, but calls ``ClientSocket/readNow()`` later.
     func readsLater() -> Bool
     /// Returns whether it has answered this input, which saves a copy. Otherwise ``received(_:from:)`` follows.
@@ -80,11 +82,11 @@ final class ClientSocket: ReadinessHandler {
         if readiness.contains(.output) { sendRest() }
         let isGone = !readiness.isDisjoint(with: .gone)
         if isOpen, isReading, hasInput, isGone || readiness.contains(.input) {
-            // A client that has gone is read from until the end, which is soon.
+            // The remaining input of a client that has gone is read now.
             if isGone || delegate?.readsLater() != true { read() }
         }
         // The client cannot receive any more, and its earlier input is read or not needed.
-        if isOpen, isGone, !isReading || !hasInput { close() }
+        if isOpen, isGone, !isReading || !hasInput, delegate?.isDeferred != true { close() }
     }
 
     /// Reads once, if there is input.

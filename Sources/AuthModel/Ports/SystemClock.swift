@@ -2,7 +2,7 @@
 package protocol SystemClock: Sendable {
     func now() -> Moment
 
-    /// The first of both clocks alone.
+    /// The boot clock, without the date.
     var bootInstant: BootInstant { get }
 
     /// Returns at the deadline, or at once if it has passed; time asleep counts (CLOCK_BOOTTIME).

@@ -1,7 +1,6 @@
 /// A point on CLOCK_BOOTTIME, which includes sleep and cannot be set. All deadlines use it.
 ///
-/// In nanoseconds, as the kernel has it, so that comparing two costs one instruction. One that is more than 292 years away is moved
-/// to there.
+/// In nanoseconds, as the kernel has it, so that comparing two costs one instruction. Values saturate at 292 years.
 package struct BootInstant: Sendable, Hashable, Comparable {
     package let nanoseconds: Int64
 
