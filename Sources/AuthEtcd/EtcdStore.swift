@@ -90,6 +90,9 @@ package actor EtcdStore {
 
     package nonisolated var kind: StoreKind { .etcd }
 
+    /// A read needs a majority of the members.
+    package nonisolated var showsEverything: Bool { true }
+
     package nonisolated func states() -> AsyncStream<StoreState> { broadcast.states() }
 
     /// For one listener.

@@ -49,7 +49,7 @@ struct CompletionKindTests {
             "user", "audience", "fd", "file", "against", "url", "client-id", "host", "tenant", "realm", "scope", "port",
             "name", "title", "sign-in", "fields", "token", "refresh-token", "expires-in", "renew", "n", "data", "form",
             "header", "recipient", "set", "address", "end-with", "program", "key-argument", "option",
-            "allow-origin", "role", "sts", "as-unit", "as-slice", "as-label", "word", "current-fd", "minutes",
+            "allow-origin", "role", "sts", "as-unit", "as-slice", "as-label", "word", "current-fd", "minutes", "code",
         ]
         let empty = try await Self.values().filter { $0.kind?["list"]?["values"]?.arrayValue?.isEmpty == true }
         #expect(Set(empty.map(\.name)) == free)

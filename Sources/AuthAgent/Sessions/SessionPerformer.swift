@@ -112,7 +112,8 @@ struct SessionPerformer: ActionPerformer {
             let found = await read()
             guard case .success(nil) = found else { return .compared(found) }
             do throws(StoreError) {
-                return .compared(found, isLost: try await storage.store.hasLost(name))
+                let isLost = try await storage.store.hasLost(name)
+                return .compared(found, absence: isLost ? .lost : storage.store.showsEverything ? .removed : .unsure)
             } catch {
                 return .compared(.failure(error))
             }

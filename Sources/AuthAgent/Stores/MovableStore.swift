@@ -120,6 +120,8 @@ package final class MovableStore: SessionStore, KeyStore {
         try await present.hasLost(session)
     }
 
+    package var showsEverything: Bool { present.showsEverything }
+
     package func process() async -> StoreProcess? { await present.process() }
 
     package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {

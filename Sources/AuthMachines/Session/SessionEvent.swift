@@ -58,8 +58,8 @@ package enum SessionEvent: Sendable {
     case deleted
     indirect case deleteFailed(StoreError)
     /// The stored record, requested with ``SessionAction/compare``.
-    /// - Parameter isLost: a missing record was lost by the store, not removed by anybody.
-    indirect case compared(Result<SessionRecord?, StoreError>, isLost: Bool = false)
+    /// - Parameter absence: what is known of a missing record.
+    indirect case compared(Result<SessionRecord?, StoreError>, absence: RecordAbsence = .unsure)
 
     // External events.
     case wake

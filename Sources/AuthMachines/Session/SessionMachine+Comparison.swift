@@ -41,7 +41,9 @@ extension SessionMachine {
         if comparison != .done { comparison = .requested }
     }
 
-    mutating func compared(_ result: Result<SessionRecord?, StoreError>, isLost: Bool, _ turn: inout SessionTurn) {
+    mutating func compared(
+        _ result: Result<SessionRecord?, StoreError>, _ absence: RecordAbsence, _ turn: inout SessionTurn
+    ) {
         guard !signedOut else { return writer.ended() }
         // Something has changed there since the request.
         let isRequestedAgain = comparison == .requested
@@ -49,7 +51,7 @@ extension SessionMachine {
         switch result {
         case .success(nil):
             writer.ended()
-            recordIsMissing(isLost: isLost, &turn)
+            recordIsMissing(absence, &turn)
         case .success(let stored?):
             writer.ended()
             absentSince = nil
@@ -70,15 +72,16 @@ extension SessionMachine {
         if isRequestedAgain { comparison = .requested }
     }
 
-    private mutating func recordIsMissing(isLost: Bool, _ turn: inout SessionTurn) {
+    private mutating func recordIsMissing(_ absence: RecordAbsence, _ turn: inout SessionTurn) {
         guard wasStored else { return writer.forgetWritten() }
-        guard let secondLook, turn.now.boot >= secondLook else {
+        let isSecondLook = secondLook.map { turn.now.boot >= $0 } ?? false
+        guard isSecondLook || absence == .removed else {
             absentSince = absentSince ?? turn.now.boot
             comparison = .requested
             return
         }
         absentSince = nil
-        if isLost { return writer.forgetWritten() }
+        if absence == .lost { return writer.forgetWritten() }
         signedOutElsewhere(&turn)
     }
 

@@ -255,7 +255,7 @@ package struct SessionMachine: Machine {
         case .storeReady: storeIsReady(now)
         case .storeReplaced: storeAccepts = false
         case .storeChanged: comparison = .requested
-        case .compared(let result, isLost: let isLost): compared(result, isLost: isLost, &turn)
+        case .compared(let result, absence: let absence): compared(result, absence, &turn)
         case .networkChanged(let state): networkChanged(to: state, now)
         case .clockSet: clockSet(now)
         }

@@ -43,6 +43,9 @@ package protocol SessionStore: Sendable {
     /// - Throws: why that is unknown now: nothing follows from the missing record before the store responds.
     func hasLost(_ session: SessionName) async throws(StoreError) -> Bool
 
+    /// Whether an open store of this kind shows every record that it has, at any moment: a missing one was removed.
+    var showsEverything: Bool { get }
+
     /// The program behind the store; `nil` if there is none.
     func process() async -> StoreProcess?
 
@@ -77,6 +80,8 @@ extension SessionStore {
     package func changes() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }
 
     package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool { false }
+
+    package var showsEverything: Bool { false }
 
     package func process() async -> StoreProcess? { nil }
 

@@ -150,7 +150,7 @@ enum DoctorChecks {
         case "cluster_no_space":
             "`etcdctl compact`, `etcdctl defrag`, `etcdctl alarm disarm`; authd continues by itself"
         case "cluster_denied": "check the user, its role and the certificate in etcd; authd retries by itself"
-        case "cluster_not_admitted": "`authc cluster join`, and `authc cluster admit` on a host that is a member"
+        case "cluster_not_admitted": "`authc cluster join` shows a code and what to run on a host that is a member"
         case "cluster_other": "check etcd.prefix in authd.toml"
         default: "see the log of authd: `journalctl --user -u authd`"
         }

@@ -242,12 +242,12 @@ struct SessionMachineProofTests {
     private func missing(isLost: Bool) throws -> MachineBench {
         var bench = MachineBench()
         bench.send(.storeChanged)
-        bench.send(.compared(.success(nil), isLost: isLost))
+        bench.send(.compared(.success(nil), absence: isLost ? .lost : .unsure))
         bench.forgetActions()
         bench.advance(.seconds(2))
         bench.send(.wake)
         #expect(bench.comparisons == 1)
-        bench.send(.compared(.success(nil), isLost: isLost))
+        bench.send(.compared(.success(nil), absence: isLost ? .lost : .unsure))
         return bench
     }
 
@@ -264,6 +264,15 @@ struct SessionMachineProofTests {
     @Test("a record that another program has removed is not written again: the session ends")
     func removed() throws {
         let bench = try missing(isLost: false)
+        #expect(bench.saves.isEmpty)
+        #expect(bench.forgotten)
+    }
+
+    @Test("a record that is known to be removed ends the session at once")
+    func removedForCertain() throws {
+        var bench = MachineBench()
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(nil), absence: .removed))
         #expect(bench.saves.isEmpty)
         #expect(bench.forgotten)
     }
