@@ -56,6 +56,7 @@ extension EtcdStore {
             group.addTask { await self.check(used) }
             let end = await group.next() ?? .watchLost(reason: "the call was cancelled")
             group.cancelAll()
+            client.watchEnded(end, at: used)
             return (end, takeOpenMark())
         }
     }

@@ -18,20 +18,22 @@ extension EtcdClient {
         do throws(EtcdAttemptError) {
             token = try await self.token(at: endpoint, within: EtcdLimits.attempt)
         } catch {
-            failed(endpoint)
             return error.fault
         }
         var message = prepared(.watch(prefix, from: revision), at: endpoint, token: token)
         // A member without a leader ends the watch, instead of staying silent (etcd, "hasleader").
         message.headers.append(HTTPField("Grpc-Metadata-hasleader", "true"))
         let end = await stream(message, receive)
-        switch end {
-        case .tokenExpired: forget(token)
-        // All members would say the same.
-        case .compacted, .denied: break
-        default: failed(endpoint)
-        }
+        if case .tokenExpired = end { forget(token) }
         return end
+    }
+
+    /// After a watch at that member: another one is used, unless all of them would say the same.
+    func watchEnded(_ end: ClusterFault, at endpoint: String?) {
+        switch end {
+        case .tokenExpired, .compacted, .denied: break
+        default: if let endpoint { failed(endpoint) }
+        }
     }
 
     private func stream(
