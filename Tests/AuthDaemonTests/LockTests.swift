@@ -112,7 +112,12 @@ struct LockTests {
                 rig.board.put(store: .ready, message: nil)
                 let list = try client.json()
                 #expect(list["id"] == "list" && list["result"]?["sessions"]?.arrayValue?.count == 1)
-                let entry = rig.audit.list(after: 0, limit: 9).entries.last { $0.method == "token.get" }
+                // The task of the request records it, and may end after the response.
+                var entry: AuditItem?
+                try BadClientTests.until(client) {
+                    entry = rig.audit.list(after: 0, limit: 9).entries.last { $0.method == "token.get" }
+                    return entry != nil
+                }
                 #expect(entry?.error == .agentLocked)
             }
         }
