@@ -46,14 +46,27 @@ struct ClusterMembership: Sendable {
         for wrapped in record.wrapped where wrapped.host == host.key.id {
             if let key = unwrapped(wrapped, record, known) { keys.append(key) }
         }
+        // A host that was removed has the keys of its time, and what was wrapped then. So none of those makes a new record.
+        let newest = Array((host.accepted?.currentKeys ?? []).prefix(1))
+        let outdated = (host.accepted?.keys ?? []).filter { key in !newest.contains { $0.id == key.id } }
+        keys.removeAll { key in outdated.contains { $0.id == key.id } }
         let former = (host.accepted?.keys ?? []).filter { key in !keys.contains { $0.id == key.id } }
-        guard let roster = ClusterRoster(opening: record.roster, at: place, with: keys + former),
-            roster.cluster == record.cluster, roster.epoch == record.epoch, roster.host(host.key.id) != nil
+        guard let roster = roster(of: record, sealedWith: keys + newest), roster.host(host.key.id) != nil
         else { return nil }
         let ordered = (keys + former).sorted { one, other in
             (roster.place(of: one), roster.place(of: other)) < (roster.place(of: other), roster.place(of: one))
         }
         return AcceptedCluster(roster: roster, keys: ordered, record: record)
+    }
+
+    /// The roster, which must be sealed with the newest of the keys that it names.
+    private func roster(of record: ClusterRecord, sealedWith keys: [SealingKey]) -> ClusterRoster? {
+        for key in keys {
+            guard let roster = ClusterRoster(opening: record.roster, at: place, with: [key]) else { continue }
+            let isOfRecord = roster.cluster == record.cluster && roster.epoch == record.epoch
+            return isOfRecord && roster.keyIDs.first == SealedBytes.hex(key.id) ? roster : nil
+        }
+        return nil
     }
 
     /// Public keys of the members, as far as this host knows them by itself.
@@ -62,7 +75,7 @@ struct ClusterMembership: Sendable {
         guard let accepted = host.accepted else { return known }
         var hosts = accepted.roster.hosts
         if let sealed = record.formerRoster,
-            let roster = ClusterRoster(opening: sealed, at: Self.formerPlace(place), with: accepted.keys),
+            let roster = ClusterRoster(opening: sealed, at: Self.formerPlace(place), with: Array(accepted.currentKeys.prefix(1))),
             roster.cluster == accepted.roster.cluster, roster.epoch >= accepted.roster.epoch
         {
             hosts = roster.hosts

@@ -32,7 +32,7 @@ enum EtcdRefusal: Error, Sendable, Equatable {
         case 7: self = .denied(reason: reason)
         case 4, 14: self = .unavailable(reason: reason)
         default:
-            let isRefusal = ["authentication failed", "user name is empty", "permission denied"].contains {
+            let isRefusal = ["authentication failed", "permission denied"].contains {
                 text.contains($0)
             }
             self = isRefusal ? .denied(reason: reason) : .other(reason: reason)
@@ -40,7 +40,8 @@ enum EtcdRefusal: Error, Sendable, Equatable {
     }
 
     private static let texts: [(String, EtcdRefusal)] = [
-        ("invalid auth token", .tokenInvalid), ("revision of auth store is old", .tokenInvalid),
+        // Without a token, since users were enabled.
+        ("user name is empty", .tokenInvalid), ("invalid auth token", .tokenInvalid), ("revision of auth store is old", .tokenInvalid),
         ("authentication is not enabled", .hasNoUsers), ("database space exceeded", .noSpace),
         ("request is too large", .tooLarge), ("required revision has been compacted", .compacted),
         ("requested lease not found", .leaseNotFound), ("no leader", .unavailable(reason: "there is no leader")),

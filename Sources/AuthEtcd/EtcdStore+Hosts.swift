@@ -21,11 +21,16 @@ extension EtcdStore: ClusterStore {
 
     private func ask() async throws(StoreError) -> AdmissionCode {
         var host = try await hostState()
-        guard host.accepted == nil else { throw .denied(reason: "this host is a member of the cluster already") }
         guard let stored = try await read(places.cluster) else {
             throw .denied(reason: "there is no cluster in etcd yet, and this host may create it")
         }
+        let decision = try cluster { () throws(ClusterFault) in
+            try ClusterMembership(host: host, place: places.cluster).decision(on: stored.value)
+        }
+        guard case .refuse = decision else { throw .denied(reason: "this host is a member of the cluster already") }
         let record = try cluster { () throws(ClusterFault) in try ClusterRecord(stored.value) }
+        // It was removed, or belonged to another cluster: what it knew then does not count any more.
+        host.accepted = nil
         let code = AdmissionCode.random()
         host.code = code
         try await keep(host)

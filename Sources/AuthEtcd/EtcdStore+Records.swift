@@ -100,15 +100,18 @@ extension EtcdStore: SessionStore, KeyStore {
 
     /// Writes a record if it is still as it was read.
     ///
-    /// - Parameter isAllowed: gets the content that is there, and whether this is not the first attempt.
+    /// - Parameters:
+    ///   - mayCreate: whether it is written if there is none.
+    ///   - isAllowed: gets the content that is there, and whether this is not the first attempt.
     /// - Returns: `nil` if it was not allowed.
     private func write(
-        _ content: Secret, label: String, to place: String,
+        _ content: Secret, label: String, to place: String, mayCreate: Bool = true,
         isAllowed: (_ stored: Secret, _ isAgain: Bool) throws(StoreError) -> Bool
     ) async throws(StoreError) -> (revision: Int64, generation: UInt64)? {
         var member = try await opened()
         var found = try await read(place)
         for attempt in 1...EtcdLimits.writeAttempts {
+            guard mayCreate || found != nil else { return nil }
             var generation = places.sessionName(of: place).map(view.generation) ?? 0
             if let found {
                 generation = max(generation, (try? SealedBytes.header(of: found.value))?.generation ?? 0)
@@ -165,9 +168,9 @@ extension EtcdStore: SessionStore, KeyStore {
                 guard let header = try? SealedBytes.header(of: entry.value), header.keyID != newest.id,
                     let content = try? await content(of: entry)
                 else { continue }
-                // What another host has written since is sealed with the newest key.
-                _ = try await write(content, label: header.label, to: entry.key) { (stored, _) throws(StoreError) in
-                    stored == content
+                // What another host has written since is sealed with the newest key, and what it has deleted stays so.
+                _ = try await write(content, label: header.label, to: entry.key, mayCreate: false) {
+                    (stored, _) throws(StoreError) in stored == content
                 }
             }
         }

@@ -15,6 +15,7 @@ struct TrustRoots: Sendable {
 
     /// Reads the files once. The system's store is read again for each pool of connections.
     ///
+    /// - Parameter isOnlyRoot: nothing but `extraCAFile` is trusted, if there is one.
     /// - Throws: if the *setting* cannot be read or has no certificate. `SSL_CERT_FILE`, often left behind by a removed
     ///   package, only adds a notice.
     init(
@@ -30,7 +31,7 @@ struct TrustRoots: Sendable {
                 throw TransportSettingsError(setting: "http.ca_file", reason: error.reason)
             }
         }
-        if let file = environment["SSL_CERT_FILE"], !file.isEmpty {
+        if !isOnlyRoot || extraCAFile == nil, let file = environment["SSL_CERT_FILE"], !file.isEmpty {
             do {
                 added += try Self.certificates(in: file)
             } catch {

@@ -128,7 +128,7 @@ struct ClusterMembershipTests {
     func rekeyed() throws {
         var hosts = try cluster("one", "two", "three")
         let old = try #require(hosts[0].accepted?.currentKeys.first)
-        // The third host is admitted by the second, which also makes the new key.
+        // The second host makes the new key.
         hosts[1].accepted = try membership(hosts[1]).rekeyed(#require(hosts[1].accepted))
         let between = try #require(hosts[1].accepted)
         #expect(between.currentKeys.count == 2 && between.currentKeys.contains { $0.id == old.id })
@@ -162,6 +162,31 @@ struct ClusterMembershipTests {
         #expect(try membership(hosts[1]).decision(on: without.record.bytes) == .refuse(.notAdmitted))
         #expect(without.roster.hosts.map(\.name) == ["one", "three"])
         _ = try accepted(membership(hosts[2]).decision(on: without.record.bytes))
+    }
+
+    @Test("refuses a record that a removed host makes of what it knew, during and after the change of keys")
+    func forgedByRemoved() throws {
+        var hosts = try cluster("one", "two", "three")
+        let before = try #require(hosts[0].accepted)
+        let old = try #require(before.currentKeys.first)
+        let between = try membership(hosts[0]).rekeyed(before, without: hosts[1].key.id)
+        hosts[0].accepted = between
+        let settled = try membership(hosts[0]).settled(between)
+        for state in [between, settled] {
+            let epoch = state.roster.epoch + 1
+            let roster = ClusterRoster(
+                cluster: before.roster.cluster, epoch: epoch, keyIDs: before.roster.keyIDs, hosts: before.roster.hosts)
+            // Wrapped by members, at that time.
+            let forged = ClusterRecord(
+                cluster: before.roster.cluster, epoch: epoch, wrapped: before.record.wrapped,
+                roster: try roster.sealed(at: place, with: old),
+                formerRoster: try roster.sealed(at: place + " former", with: old))
+            for index in [0, 2] {
+                var member = hosts[index]
+                member.accepted = state
+                #expect(try membership(member).decision(on: forged.bytes) == .refuse(.notAdmitted))
+            }
+        }
     }
 
     @Test(
