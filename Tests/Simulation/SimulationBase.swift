@@ -42,7 +42,7 @@ class SimulationBase {
 
     final func wait(_ pause: Pause) {
         switch pause {
-        case .time(let duration): go(until: now + duration)
+        case .time(let duration): go(until: now + duration.inWholeNanoseconds)
         case .events(let count):
             for _ in 0..<count {
                 guard violation == nil, happen(before: .seconds(1_000_000)) else { return }

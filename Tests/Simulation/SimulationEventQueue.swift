@@ -4,7 +4,9 @@ struct SimulationEventQueue<Event> {
 
     var next: Duration? { entries.last?.at }
 
+    /// - Parameter time: rounded up to whole nanoseconds, as instants have them.
     mutating func add(_ event: Event, at time: Duration) {
+        let time = time.inWholeNanoseconds
         let index = entries.lastIndex { $0.at > time }.map { $0 + 1 } ?? 0
         entries.insert((time, event), at: index)
     }
@@ -13,6 +15,16 @@ struct SimulationEventQueue<Event> {
 
     /// Nothing happens before that time: what was to happen earlier happens then.
     mutating func delay(until time: Duration) {
+        let time = time.inWholeNanoseconds
         for index in entries.indices where entries[index].at < time { entries[index].at = time }
+    }
+}
+
+extension Duration {
+    /// Rounded up.
+    var inWholeNanoseconds: Duration {
+        let (seconds, attoseconds) = components
+        let whole = Duration.seconds(seconds) + .nanoseconds(attoseconds / 1_000_000_000)
+        return whole < self ? whole + .nanoseconds(1) : whole
     }
 }

@@ -21,8 +21,9 @@ package struct BootInstant: Sendable, Hashable, Comparable {
     }
 
     package static func < (left: BootInstant, right: BootInstant) -> Bool { left.nanoseconds < right.nanoseconds }
+    /// Rounded up, so that a deadline is never too early.
     package static func + (left: BootInstant, right: Duration) -> BootInstant {
-        let (sum, overflow) = left.nanoseconds.addingReportingOverflow(right.wholeNanoseconds)
+        let (sum, overflow) = left.nanoseconds.addingReportingOverflow(right.nanosecondsRoundedUp)
         return BootInstant(nanoseconds: overflow ? (left.nanoseconds < 0 ? .min : .max) : sum)
     }
     package static func - (left: BootInstant, right: Duration) -> BootInstant { left + (.zero - right) }
@@ -62,6 +63,12 @@ package struct Moment: Sendable, Hashable {
 }
 
 extension Duration {
+    /// One that is too long is the longest.
+    fileprivate var nanosecondsRoundedUp: Int64 {
+        let whole = wholeNanoseconds
+        return whole < .max && .nanoseconds(whole) < self ? whole + 1 : whole
+    }
+
     /// Rounded towards zero. One that is too long is the longest.
     fileprivate var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components

@@ -14,8 +14,9 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Uniformly distributed in the range.
+    /// Uniformly distributed in the range, in whole nanoseconds, as instants have them.
     package mutating func duration(in range: ClosedRange<Duration>) -> Duration {
-        .seconds(Double.random(in: range.lowerBound.seconds...range.upperBound.seconds, using: &self))
+        let seconds = Double.random(in: range.lowerBound.seconds...range.upperBound.seconds, using: &self)
+        return .nanoseconds(Int64((seconds * 1e9).rounded()))
     }
 }
