@@ -12,7 +12,7 @@ struct Admission: Sendable, Equatable {
         proof = code.proof(of: host, in: cluster)
     }
 
-    /// `nil` if it is not one.
+    /// `nil` if the bytes are not a request.
     init?(_ bytes: [UInt8]) {
         guard let json = try? JSON(parsing: bytes), let name = json["name"]?.stringValue,
             let key = json["public"]?.stringValue.flatMap(Base64.decode),

@@ -24,7 +24,7 @@ struct ClusterMembership: Sendable {
     func decision(on stored: [UInt8]?) throws(ClusterFault) -> Decision {
         guard let stored else {
             if let accepted = host.accepted { return .putBack(accepted) }
-            // It waits for another cluster than a new one.
+            // It waits to be admitted, and must not create a cluster.
             guard host.code == nil else { return .refuse(.notAdmitted) }
             return .create(try first())
         }
@@ -75,7 +75,8 @@ struct ClusterMembership: Sendable {
         guard let accepted = host.accepted else { return known }
         var hosts = accepted.roster.hosts
         if let sealed = record.formerRoster,
-            let roster = ClusterRoster(opening: sealed, at: Self.formerPlace(place), with: Array(accepted.currentKeys.prefix(1))),
+            let roster = ClusterRoster(
+                opening: sealed, at: Self.formerPlace(place), with: Array(accepted.currentKeys.prefix(1))),
             roster.cluster == accepted.roster.cluster, roster.epoch >= accepted.roster.epoch
         {
             hosts = roster.hosts

@@ -2,7 +2,7 @@ package import AuthModel
 import AuthWire
 import Synchronization
 
-/// Requests to the members of one etcd cluster, by its JSON gateway.
+/// Requests to the members of one etcd cluster, through its JSON gateway.
 ///
 /// Invariant: every call ends within its limit. A transaction may be carried out although its call fails, and a call may send it
 /// twice; conditions make the second one harmless.

@@ -24,7 +24,7 @@ struct EtcdPlaces: Sendable, Equatable {
     func key(_ purpose: KeyPurpose) -> String { keys + purpose.name }
     func admission(_ host: String) -> String { admissions + host }
 
-    /// The session of a key; `nil` if it is not one.
+    /// The session of a key; `nil` if the key is not that of a session.
     func sessionName(of key: String) -> SessionName? {
         guard key.hasPrefix(sessions) else { return nil }
         return try? SessionName(String(key.dropFirst(sessions.count)))

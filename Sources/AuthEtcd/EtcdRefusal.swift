@@ -41,7 +41,8 @@ enum EtcdRefusal: Error, Sendable, Equatable {
 
     private static let texts: [(String, EtcdRefusal)] = [
         // Without a token, since users were enabled.
-        ("user name is empty", .tokenInvalid), ("invalid auth token", .tokenInvalid), ("revision of auth store is old", .tokenInvalid),
+        ("user name is empty", .tokenInvalid), ("invalid auth token", .tokenInvalid),
+        ("revision of auth store is old", .tokenInvalid),
         ("authentication is not enabled", .hasNoUsers), ("database space exceeded", .noSpace),
         ("request is too large", .tooLarge), ("required revision has been compacted", .compacted),
         ("requested lease not found", .leaseNotFound), ("no leader", .unavailable(reason: "there is no leader")),

@@ -10,7 +10,8 @@ import Synchronization
 /// Invariant: all work runs on this thread, one piece at a time, in the order of submission. After ``stop()`` the submitting
 /// thread runs the work, still one piece at a time, so that no task waits for an actor of this executor forever. @unchecked
 /// Sendable: `poller`, `timers`, `isEnding`, `input` and `copy` are used only by the thread in `owner`, `inbox` is protected by its
-/// mutex, and the rest is Sendable itself.
+/// mutex, and the rest is Sendable itself. @safe: `input` is allocated once and released only in `deinit`, and no pointer to it
+/// outlives a call.
 @safe package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
     // @unchecked Sendable: a block runs on the thread. Non-Sendable captures come from that thread, as performNext(_:)
     // requires.
