@@ -108,7 +108,7 @@ extension SessionMachine {
     }
 
     /// The session no longer waits for a request that was sent.
-    private mutating func expectLateResult(isRevoked: Bool) {
+    mutating func expectLateResult(isRevoked: Bool) {
         guard let currentRequest, case .requesting = currentRequest.stage else { return }
         lateRequests[currentRequest.id] = (record, isRevoked)
     }

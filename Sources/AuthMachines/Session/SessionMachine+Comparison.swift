@@ -89,9 +89,13 @@ extension SessionMachine {
     private mutating func signedOutElsewhere(_ turn: inout SessionTurn) {
         answer(.failure(notSignedIn), &turn) { $0 != .requestsEnd }
         discardTargetedTokens()
+        // The other program could revoke only what was in the store.
+        expectLateResult(isRevoked: true)
+        if let storedTokens, storedTokens.refreshToken != latest.tokens.refreshToken { turn.act(.revoke(latest)) }
         signedOut = true
         currentRequest = nil
         isGone = true
+        endedElsewhere = true
         turn.act(.handOver(nil))
         turn.act(.forget)
     }

@@ -86,7 +86,11 @@ extension SessionMachine {
         var record = request.asked
         let former = record.tokens
         record.apply(grant)
-        if !record.tokens.areSame(as: former) { turn.act(.revoke(record)) }
+        // If the record was moved to another store, a refresh token that was not replaced is still in use there.
+        let isNew =
+            endedElsewhere
+            ? record.tokens.refreshToken != former.refreshToken : !record.tokens.areSame(as: former)
+        if isNew { turn.act(.revoke(record)) }
     }
 
     /// Whether the current tokens come from a later renewal than the response to this request, which was sent before them.

@@ -26,6 +26,8 @@ package struct SessionMachine: Machine {
     package internal(set) var signedOut = false
     /// Signed out, and removed from the store. A new sign-in has its own machine.
     package internal(set) var isGone = false
+    /// By another program.
+    var endedElsewhere = false
 
     var means: RenewalMeans
     var canRenew: Bool { means != .none }
@@ -189,7 +191,7 @@ package struct SessionMachine: Machine {
     package mutating func handle(_ event: SessionEvent, in turn: inout SessionTurn) {
         let now = turn.now
         switch event {
-        case .begun: break
+        case .begun, .wake: break
         case .tokenRequested(let caller, let minValid): tokenRequested(caller, minValid, &turn)
         case .targetedTokenRequested(let caller, let target, let minValid, let isNew):
             targetedTokenRequested(caller, target, minValid, isNew: isNew, &turn)
@@ -248,8 +250,6 @@ package struct SessionMachine: Machine {
             written(version, &turn)
         case .deleted: deleted(&turn)
         case .deleteFailed(let error): deleteFailed(error, &turn)
-
-        case .wake: break
         case .checkDue:
             if canRenew, currentRequest == nil, backoff.failures == 0 { planSoon(now) }
         case .storeReady: storeIsReady(now)

@@ -104,6 +104,32 @@ struct SessionMachineSignOutTests {
         #expect(bench.revocations.map(\.tokens.accessToken) == [Secret("token-2")])
     }
 
+    @Test("include those of a renewal that another program's sign-out did not know", arguments: [false, true])
+    func elsewhere(isReceived: Bool) throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(400))
+        bench.send(.renewalRequested(CallerID(1)))
+        if isReceived { try bench.provider(gives: "token-2") }
+        bench.send(.storeChanged)
+        if isReceived { bench.send(.saveFailed(try #require(bench.saves.last).version, .failed(reason: "gone"))) }
+        bench.send(.compared(.success(nil), absence: .removed))
+        #expect(bench.forgotten)
+        if !isReceived { try bench.provider(gives: "token-2") }
+        #expect(bench.revocations.map(\.tokens.refreshToken) == [Secret("refresh of token-2")])
+    }
+
+    @Test("do not include a refresh token that the provider has not replaced, if another program has removed the record")
+    func moved() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(400))
+        bench.send(.renewalRequested(CallerID(1)))
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(nil), absence: .removed))
+        let grant = Grant(accessToken: Secret("token-2"), issuedAt: bench.now.wall)
+        bench.send(.requestEnded(try #require(bench.requestsInFlight.last), .success(grant), sentAt: bench.now))
+        #expect(bench.forgotten && bench.revocations.isEmpty)
+    }
+
     @Test("is nothing if nothing is to be revoked, or the provider has issued nothing")
     func nothing() throws {
         var quiet = MachineBench()
