@@ -12,6 +12,8 @@ struct ClusterView: Sendable, Equatable {
     private var generations: [SessionName: UInt64] = [:]
     /// Writes of this run that nobody has removed, as far as is known.
     private var written: [SessionName: Int64] = [:]
+    /// The last sign-in that this host has read or written.
+    private var signIns: [SessionName: SignInID] = [:]
     /// Written in this run, and missing because etcd went back.
     private(set) var lost: Set<SessionName> = []
 
@@ -55,7 +57,8 @@ struct ClusterView: Sendable, Equatable {
         return Set(reported.map(\.session))
     }
 
-    mutating func wrote(_ session: SessionName, at revision: Int64, generation: UInt64) {
+    mutating func wrote(_ session: SessionName, _ signIn: SignInID, at revision: Int64, generation: UInt64) {
+        signIns[session] = signIn
         self.revision = max(self.revision, revision)
         written[session] = revision
         generations[session] = generation
@@ -63,6 +66,7 @@ struct ClusterView: Sendable, Equatable {
     }
 
     mutating func removed(_ session: SessionName) {
+        signIns[session] = nil
         written[session] = nil
         generations[session] = nil
         lost.remove(session)
@@ -75,6 +79,10 @@ struct ClusterView: Sendable, Equatable {
         generations[session] = generation
         return true
     }
+
+    mutating func saw(_ signIn: SignInID, of session: SessionName) { signIns[session] = signIn }
+
+    func signIn(of session: SessionName) -> SignInID? { signIns[session] }
 
     func generation(of session: SessionName) -> UInt64 { generations[session] ?? 0 }
 }

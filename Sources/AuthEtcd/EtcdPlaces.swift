@@ -8,8 +8,10 @@ import AuthWire
 /// PREFIX/sessions/NAME      a session, sealed with the record key
 /// PREFIX/keys/NAME          a client that a provider has registered, sealed in the same way
 /// PREFIX/admissions/HOST    the request of a host that is not a member yet; it ends with its lease
+/// PREFIX/holders/NAME       the host that renews a session now; it ends with that host's lease
+/// PREFIX/lives/NAME         ends with the access token: its lease shows how much of that is left
+/// PREFIX/intents/NAME       RenewalIntent: what that host was about to send
 /// ```
-/// Reserved for what hosts do together: `PREFIX/holders/NAME`, `PREFIX/intents/NAME`, `PREFIX/agents/HOST`.
 struct EtcdPlaces: Sendable, Equatable {
     let prefix: String
 
@@ -17,17 +19,27 @@ struct EtcdPlaces: Sendable, Equatable {
     var sessions: String { prefix + "/sessions/" }
     var keys: String { prefix + "/keys/" }
     var admissions: String { prefix + "/admissions/" }
+    var holders: String { prefix + "/holders/" }
+    var intents: String { prefix + "/intents/" }
     /// Everything.
     var all: String { prefix + "/" }
 
     func session(_ name: SessionName) -> String { sessions + name.text }
     func key(_ purpose: KeyPurpose) -> String { keys + purpose.name }
     func admission(_ host: String) -> String { admissions + host }
+    func holder(_ name: SessionName) -> String { holders + name.text }
+    func life(_ name: SessionName) -> String { prefix + "/lives/" + name.text }
+    func intent(_ name: SessionName) -> String { intents + name.text }
 
     /// The session of a key; `nil` if the key is not that of a session.
-    func sessionName(of key: String) -> SessionName? {
-        guard key.hasPrefix(sessions) else { return nil }
-        return try? SessionName(String(key.dropFirst(sessions.count)))
+    func sessionName(of key: String) -> SessionName? { name(in: key, below: sessions) }
+
+    /// The session that a key of a holder belongs to.
+    func heldSession(of key: String) -> SessionName? { name(in: key, below: holders) }
+
+    private func name(in key: String, below start: String) -> SessionName? {
+        guard key.hasPrefix(start) else { return nil }
+        return try? SessionName(String(key.dropFirst(start.count)))
     }
 
     /// What all keys that begin with `start` are less than (etcd, "range_end").

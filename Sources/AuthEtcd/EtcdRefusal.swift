@@ -80,7 +80,7 @@ enum EtcdRefusal: Error, Sendable, Equatable {
         case .noSpace: .noSpace
         case .tooLarge: .tooLarge(bytes: 0, limit: 0)
         case .compacted: .compacted
-        case .leaseNotFound: .invalid(reason: "the lease has ended")
+        case .leaseNotFound: .leaseLost
         case .unavailable(let reason): .unreachable(reason: reason)
         case .other(let reason): .invalid(reason: reason)
         }

@@ -25,16 +25,31 @@ struct EtcdRequest: Sendable {
         _ value: [UInt8], to key: String, if conditions: [Condition], lease: Int64? = nil,
         otherwiseReading keys: [String]
     ) -> EtcdRequest {
-        var put: JSONObject = ["key": encoded(key), "value": .string(Base64.encode(value))]
-        if let lease { put["lease"] = number(lease) }
-        return transaction(conditions, then: ["request_put": .object(put)], otherwiseReading: keys)
+        transaction(conditions, then: [.put(value, to: key, lease: lease)], otherwiseReading: keys)
     }
 
     static func delete(
         _ key: String, if conditions: [Condition], otherwiseReading keys: [String]
     ) -> EtcdRequest {
-        transaction(
-            conditions, then: ["request_delete_range": ["key": encoded(key)]], otherwiseReading: keys)
+        transaction(conditions, then: [.delete(key)], otherwiseReading: keys)
+    }
+
+    /// One step of a transaction. A step sees what the ones before it have done.
+    enum Operation: Sendable {
+        case read(String)
+        case put([UInt8], to: String, lease: Int64? = nil)
+        case delete(String)
+
+        fileprivate var json: JSON {
+            switch self {
+            case .read(let key): return ["request_range": rangeBody(key)]
+            case .delete(let key): return ["request_delete_range": ["key": encoded(key)]]
+            case .put(let value, let key, let lease):
+                var put: JSONObject = ["key": encoded(key), "value": .string(Base64.encode(value))]
+                if let lease { put["lease"] = number(lease) }
+                return ["request_put": .object(put)]
+            }
+        }
     }
 
     /// What must hold for a write.
@@ -54,14 +69,14 @@ struct EtcdRequest: Sendable {
         }
     }
 
-    private static func transaction(
-        _ conditions: [Condition], then operation: JSON, otherwiseReading keys: [String]
+    static func transaction(
+        _ conditions: [Condition], then operations: [Operation], otherwiseReading keys: [String]
     ) -> EtcdRequest {
-        let reads = keys.map { key -> JSON in ["request_range": rangeBody(key)] }
-        return EtcdRequest(
+        EtcdRequest(
             path: "kv/txn",
             body: [
-                "compare": .array(conditions.map(\.json)), "success": .array([operation]), "failure": .array(reads),
+                "compare": .array(conditions.map(\.json)), "success": .array(operations.map(\.json)),
+                "failure": .array(keys.map { Operation.read($0).json }),
             ], largestReply: EtcdLimits.rangeBytes)
     }
 
@@ -73,6 +88,11 @@ struct EtcdRequest: Sendable {
 
     static func keepAlive(_ lease: Int64) -> EtcdRequest {
         EtcdRequest(path: "lease/keepalive", body: ["ID": number(lease)])
+    }
+
+    /// How long it still lasts; less than 1: it has ended.
+    static func rest(of lease: Int64) -> EtcdRequest {
+        EtcdRequest(path: "lease/timetolive", body: ["ID": number(lease)])
     }
 
     static func revokeLease(_ lease: Int64) -> EtcdRequest {
@@ -144,6 +164,11 @@ enum EtcdLimits {
     static let retryPause = Duration.milliseconds(100)
     /// Attempts to write a record that other hosts change at the same time.
     static let writeAttempts = 32
+    /// How long a host keeps its sessions after its last sign of life.
+    static let leaseSeconds: Int64 = 10
+    /// How long a write waits for another host that renews the session, and how often it looks.
+    static let holderWait = Duration.seconds(4)
+    static let holderPause = Duration.milliseconds(200)
     /// How long the request of a host to be admitted is valid.
     static let admissionSeconds: Int64 = 600
 }

@@ -26,11 +26,14 @@ struct EtcdEntry: Sendable, Equatable {
     /// Empty if only keys were requested.
     let value: [UInt8]
     let modRevision: Int64
+    /// The lease that it hangs on; 0: none.
+    let lease: Int64
 
-    init(key: String, value: [UInt8], modRevision: Int64) {
+    init(key: String, value: [UInt8], modRevision: Int64, lease: Int64 = 0) {
         self.key = key
         self.value = value
         self.modRevision = modRevision
+        self.lease = lease
     }
 
     init(_ json: JSON) throws(ClusterFault) {
@@ -38,7 +41,7 @@ struct EtcdEntry: Sendable, Equatable {
             let key = String(validating: bytes, as: UTF8.self), let revision = json["mod_revision"]?.etcdNumber,
             let value = Base64.decode(json["value"]?.stringValue ?? "")
         else { throw .invalid(reason: "an entry that is not one") }
-        self.init(key: key, value: value, modRevision: revision)
+        self.init(key: key, value: value, modRevision: revision, lease: json["lease"]?.etcdNumber ?? 0)
     }
 }
 
@@ -59,14 +62,17 @@ struct EtcdTransaction: Sendable, Equatable {
     let header: EtcdHeader
     /// Whether the conditions held.
     let succeeded: Bool
-    /// If not: what was read instead, by key. A key that is missing does not exist.
+    /// What was read in it, by key. A key that is missing does not exist.
     let entries: [String: EtcdEntry]
 
     init(_ json: JSON) throws(ClusterFault) {
         header = try EtcdHeader(json)
-        succeeded = json["succeeded"]?.boolValue ?? false
+        guard let succeeded = (json["succeeded"] ?? false).boolValue else {
+            throw .invalid(reason: "a transaction without its outcome")
+        }
+        self.succeeded = succeeded
         var entries: [String: EtcdEntry] = [:]
-        for response in json["responses"]?.arrayValue ?? [] {
+        for response in try json.list("responses") {
             for entry in try response["response_range"]?.entries() ?? [] { entries[entry.key] = entry }
         }
         self.entries = entries
@@ -112,7 +118,7 @@ enum WatchMessage: Sendable, Equatable {
             return
         }
         var changes: [WatchChange] = []
-        for event in result["events"]?.arrayValue ?? [] {
+        for event in try result.list("events") {
             guard let entry = event["kv"] else { throw .invalid(reason: "a change without its entry") }
             changes.append(
                 WatchChange(entry: try EtcdEntry(entry), isDeletion: event["type"]?.stringValue == "DELETE"))
@@ -136,9 +142,15 @@ extension JSON {
     /// The seconds that a lease has left; 0 if it has ended.
     func leaseSeconds() -> Int64 { (self["result"] ?? self)["TTL"]?.etcdNumber ?? 0 }
 
+    /// A list without elements is left out.
+    fileprivate func list(_ key: String) throws(ClusterFault) -> [JSON] {
+        guard let list = (self[key] ?? []).arrayValue else { throw .invalid(reason: "\(key) that is not a list") }
+        return list
+    }
+
     fileprivate func entries() throws(ClusterFault) -> [EtcdEntry] {
         var entries: [EtcdEntry] = []
-        for entry in self["kvs"]?.arrayValue ?? [] { entries.append(try EtcdEntry(entry)) }
+        for entry in try list("kvs") { entries.append(try EtcdEntry(entry)) }
         return entries
     }
 }

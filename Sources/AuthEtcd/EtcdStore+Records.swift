@@ -38,20 +38,48 @@ extension EtcdStore: SessionStore, KeyStore {
     }
 
     package func save(_ record: SessionRecord) async throws(StoreError) {
-        _ = try await write(record, isAllowed: { _ in true })
+        _ = try await write(record, mayCreate: true, isAllowed: { _ in true })
     }
 
     package func update(
         _ record: SessionRecord, replacesOther: Bool
     ) async throws(StoreError) -> SessionRecord? {
-        try await write(record, isAllowed: { record.mayReplace($0, replacesOther: replacesOther) })
+        // If another host has removed what was seen here, it has signed out.
+        let isNew = view.signIn(of: record.session) != record.signIn
+        return try await write(
+            record, mayCreate: replacesOther || isNew || view.lost.contains(record.session),
+            isAllowed: { record.mayReplace($0, replacesOther: replacesOther) })
     }
 
+    /// A sign-in that this host has not seen stays: another host has signed in since.
     package func delete(_ session: SessionName) async throws(StoreError) {
         try await reporting(writes: true) { () throws(StoreError) in
-            _ = try await call(.delete(places.session(session), if: [], otherwiseReading: []))
-            view.removed(session)
+            let place = places.session(session)
+            var found = try await read(place)
+            for _ in 1...EtcdLimits.writeAttempts {
+                guard let entry = found else { return removed(session) }
+                if let known = view.signIn(of: session), let stored = try? await record(in: entry, of: session),
+                    stored.signIn != known
+                {
+                    removed(session)
+                    tellChange.yield(session)
+                    return
+                }
+                let answer = try await call(
+                    .transaction(
+                        [.changed(key: place, at: entry.modRevision)],
+                        then: [.delete(place), .delete(places.life(session))], otherwiseReading: [place]))
+                let outcome = try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
+                if outcome.succeeded { return removed(session) }
+                found = outcome.entries[place]
+            }
+            throw .cluster(.contended)
         }
+    }
+
+    private func removed(_ session: SessionName) {
+        view.removed(session)
+        forget(session)
     }
 
     /// A restored backup lacks what was written after it was made.
@@ -69,31 +97,63 @@ extension EtcdStore: SessionStore, KeyStore {
     package func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
         guard case .client = purpose else { return try await local.save(key, for: purpose) }
         try await reporting(writes: true) { () throws(StoreError) in
-            _ = try await write(key, label: purpose.name, to: places.key(purpose)) { (_, _) throws(StoreError) in true }
+            _ = try await write(key, label: purpose.name, to: places.key(purpose)) { (_, _) in HoldTerms() }
         }
     }
 
     // MARK: Writing
 
-    /// - Parameter isAllowed: whether the stored record may be replaced.
+    /// - Parameters:
+    ///   - mayCreate: whether it is written if there is none.
+    ///   - isAllowed: whether the stored record may be replaced.
     /// - Returns: the stored record if it was not replaced.
     private func write(
-        _ record: SessionRecord, isAllowed: @Sendable (SessionRecord) -> Bool
+        _ record: SessionRecord, mayCreate: Bool, isAllowed: @Sendable (SessionRecord) -> Bool
     ) async throws(StoreError) -> SessionRecord? {
-        try await reporting(writes: true) { () throws(StoreError) in
+        let session = record.session
+        return try await reporting(writes: true) { () throws(StoreError) in
             var obstacle: SessionRecord?
+            var lost: Hold?
+            let deadline = SuspendingClock.now + EtcdLimits.holderWait
+            let life = try await lifetimes.knows(record) ? nil : grantLife(of: record)
             let written = try await write(
-                record.encoded(), label: record.provider, to: places.session(record.session)
-            ) { (content, isAgain) throws(StoreError) in
+                content(of: record), label: record.provider, to: places.session(session), mayCreate: mayCreate,
+                life: life.map { (places.life(session), $0) },
+                reading: [places.holder(session)]
+            ) { (content, isAgain) in
                 // A damaged record is replaced.
-                guard let stored = try? SessionRecord(decoding: content) else { return true }
+                guard let stored = content.flatMap(justWritten) else { return HoldTerms() }
                 // An earlier attempt was carried out although its response was lost.
-                if isAgain, stored == record { return false }
-                guard !isAllowed(stored) else { return true }
-                obstacle = stored
-                return false
+                if isAgain, stored == record { return nil }
+                if isOvertaken(lost ?? holds[session], stored.version) {
+                    lostHold(of: session)
+                    overtaken.insert(session)
+                    obstacle = stored
+                    return nil
+                }
+                guard isAllowed(stored) else {
+                    obstacle = stored
+                    return nil
+                }
+                return holdTerms(record, replacing: stored.version)
+            } refused: { (outcome) throws(StoreError) in
+                let holder = outcome.entries[places.holder(session)]
+                if let hold = holds[session], holder?.lease != hold.lease.number {
+                    lost = hold
+                    lostHold(of: session)
+                } else if holder != nil, holds[session] == nil {
+                    guard SuspendingClock.now < deadline else { throw .cluster(.heldElsewhere) }
+                    try? await pause(EtcdLimits.holderPause)
+                }
             }
-            if let written { view.wrote(record.session, at: written.revision, generation: written.generation) }
+            if let written {
+                view.wrote(session, record.signIn, at: written.revision, generation: written.generation)
+                lifetimes.wrote(record)
+                if written.hasReleased { holds[session] = nil }
+            } else if obstacle == nil, try await read(places.session(session)) == nil {
+                tellChange.yield(session)
+                throw .cluster(.removed)
+            }
             return obstacle
         }
     }
@@ -102,20 +162,26 @@ extension EtcdStore: SessionStore, KeyStore {
     ///
     /// - Parameters:
     ///   - mayCreate: whether it is written if there is none.
-    ///   - isAllowed: gets the content that is there, and whether this is not the first attempt.
+    ///   - life: a key that is put on a lease in the same transaction.
+    ///   - keys: what is read, too, if the write is refused.
+    ///   - terms: gets the content that is there (`nil`: none, or a damaged one), and whether this is not the first attempt.
+    ///     Returns what the write requires; `nil`: it is not allowed.
+    ///   - refused: called after each attempt that was refused.
     /// - Returns: `nil` if it was not allowed.
     private func write(
         _ content: Secret, label: String, to place: String, mayCreate: Bool = true,
-        isAllowed: (_ stored: Secret, _ isAgain: Bool) throws(StoreError) -> Bool
-    ) async throws(StoreError) -> (revision: Int64, generation: UInt64)? {
+        life: (key: String, lease: Int64)? = nil, reading keys: [String] = [],
+        terms: (_ stored: Secret?, _ isAgain: Bool) -> HoldTerms?,
+        refused: (EtcdTransaction) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
+    ) async throws(StoreError) -> (revision: Int64, generation: UInt64, hasReleased: Bool)? {
         var member = try await opened()
         var found = try await read(place)
         for attempt in 1...EtcdLimits.writeAttempts {
             guard mayCreate || found != nil else { return nil }
             var generation = places.sessionName(of: place).map(view.generation) ?? 0
+            var stored: Secret?
             if let found {
                 generation = max(generation, (try? SealedBytes.header(of: found.value))?.generation ?? 0)
-                var stored: Secret?
                 do throws(StoreError) {
                     stored = try await self.content(of: found)
                     member = try await opened()
@@ -123,8 +189,8 @@ extension EtcdStore: SessionStore, KeyStore {
                     // It is damaged: a write replaces it.
                     guard case .failed = error else { throw error }
                 }
-                if let stored, try !isAllowed(stored, attempt > 1) { return nil }
             }
+            guard let terms = terms(stored, attempt > 1) else { return nil }
             guard let key = member.accepted.currentKeys.first else {
                 throw .cluster(.invalid(reason: "the cluster has no key"))
             }
@@ -136,18 +202,24 @@ extension EtcdStore: SessionStore, KeyStore {
             ]
             let answer: JSON
             do throws(StoreError) {
+                var operations: [EtcdRequest.Operation] = [.put(sealed, to: place)]
+                operations += terms.removing.map { .delete($0) }
+                if let life { operations.append(.put([], to: life.key, lease: life.lease)) }
                 answer = try await call(
-                    .put(sealed, to: place, if: conditions, otherwiseReading: [place, places.cluster]))
+                    .transaction(
+                        conditions + terms.conditions, then: operations,
+                        otherwiseReading: [place, places.cluster] + keys))
             } catch {
                 guard case .cluster(.tooLarge) = error else { throw error }
                 throw .cluster(.tooLarge(bytes: sealed.count, limit: 0))
             }
             let outcome = try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
-            if outcome.succeeded { return (outcome.header.revision, generation) }
+            if outcome.succeeded { return (outcome.header.revision, generation, !terms.removing.isEmpty) }
             found = outcome.entries[place]
             if outcome.entries[places.cluster]?.modRevision != member.revision {
                 member = try await reopened(instead: member)
             }
+            try await refused(outcome)
         }
         throw .cluster(.contended)
     }
@@ -169,8 +241,8 @@ extension EtcdStore: SessionStore, KeyStore {
                     let content = try? await content(of: entry)
                 else { continue }
                 // What another host has written since is sealed with the newest key, and what it has deleted stays so.
-                _ = try await write(content, label: header.label, to: entry.key, mayCreate: false) {
-                    (stored, _) throws(StoreError) in stored == content
+                _ = try await write(content, label: header.label, to: entry.key, mayCreate: false) { (stored, _) in
+                    stored == content ? HoldTerms() : nil
                 }
             }
         }
@@ -221,18 +293,21 @@ extension EtcdStore: SessionStore, KeyStore {
         }
     }
 
-    private func record(in entry: EtcdEntry, of session: SessionName) async throws(StoreError) -> SessionRecord? {
+    func record(in entry: EtcdEntry, of session: SessionName) async throws(StoreError) -> SessionRecord? {
         let content = try await content(of: entry)
         let generation = (try? SealedBytes.header(of: entry.value))?.generation ?? 0
         // Somebody put an older record back. It is reported; the session replaces it if it has a newer one.
         if !view.accepts(session, generation: generation) { note(.wentBack) }
+        let read: SessionRecord
         do throws(DamagedRecord) {
             let record = try SessionRecord(decoding: content)
             guard record.session == session else { throw DamagedRecord(reason: "it is the record of another session") }
-            return record
+            view.saw(record.signIn, of: session)
+            read = record
         } catch {
             throw .failed(reason: "\(entry.key): \(error.reason)")
         }
+        return try await localized(read, content, in: entry)
     }
 
     /// - Throws: ``StoreError/failed(reason:)`` if this record is damaged.

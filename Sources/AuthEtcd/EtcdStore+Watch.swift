@@ -72,15 +72,22 @@ extension EtcdStore {
         case .cancelled: break
         case .changes(let header, let changes):
             var sessions: [(session: SessionName, at: Int64, isGone: Bool)] = []
+            var released: [SessionName] = []
             for change in changes {
                 if change.entry.key == places.cluster, let member, change.entry.modRevision != member.revision {
                     // New keys are needed before the records that are sealed with them.
                     _ = try? await reporting { () throws(StoreError) in try await reopened(instead: member) }
                 }
+                if change.isDeletion, let session = places.heldSession(of: change.entry.key) {
+                    released.append(session)
+                }
                 guard let session = places.sessionName(of: change.entry.key) else { continue }
+                reported[session] = (change.entry.modRevision, clock.bootInstant)
+                if change.isDeletion { forget(session) }
                 sessions.append((session, change.entry.modRevision, change.isDeletion))
             }
             for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
+            for session in released { tellReleased.yield(session) }
         }
     }
 

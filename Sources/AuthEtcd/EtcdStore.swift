@@ -46,6 +46,7 @@ package actor EtcdStore {
     let places: EtcdPlaces
     let client: EtcdClient
     let local: Local
+    let clock: any SystemClock
     let pause: @Sendable (Duration) async throws -> Void
     /// One task at a time reads or changes the record of the cluster.
     let opening = AsyncLock()
@@ -55,6 +56,13 @@ package actor EtcdStore {
     var isAsking = false
     /// The watch has begun.
     var isWatchOpen = false
+    /// Sessions that this host holds, as far as it knows.
+    var holds: [SessionName: Hold] = [:]
+    /// Renewed or replaced by another host after this one had lost its hold.
+    var overtaken: Set<SessionName> = []
+    var lifetimes = SharedLifetimes()
+    /// When the watch has reported the last change of a session.
+    var reported: [SessionName: (revision: Int64, at: BootInstant)] = [:]
     /// What is wrong now.
     private(set) var present: StoreError?
 
@@ -63,6 +71,8 @@ package actor EtcdStore {
     nonisolated let woken = StateBroadcast<Int>(0)
     private nonisolated let changed: AsyncStream<SessionName>
     let tellChange: AsyncStream<SessionName>.Continuation
+    private nonisolated let released: AsyncStream<SessionName>
+    let tellReleased: AsyncStream<SessionName>.Continuation
     private nonisolated let occurred: AsyncStream<ClusterFault>
     private nonisolated let tellFault: AsyncStream<ClusterFault>.Continuation
 
@@ -70,16 +80,18 @@ package actor EtcdStore {
     ///   - local: sealed by the user's key.
     ///   - pause: returns after that time.
     package init(
-        _ configuration: Configuration, local: Local, transport: any HTTPLiveTransport,
+        _ configuration: Configuration, local: Local, transport: any HTTPLiveTransport, clock: any SystemClock,
         pause: @escaping @Sendable (Duration) async throws -> Void = {
             try await Task.sleep(for: $0, clock: .suspending)
         }
     ) {
         self.configuration = configuration
         self.local = local
+        self.clock = clock
         self.pause = pause
         places = EtcdPlaces(prefix: configuration.prefix)
         (changed, tellChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
+        (released, tellReleased) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
         let (occurred, tellFault) = AsyncStream<ClusterFault>.makeStream(
             bufferingPolicy: .bufferingNewest(Self.maxFaults))
         (self.occurred, self.tellFault) = (occurred, tellFault)
@@ -97,6 +109,9 @@ package actor EtcdStore {
 
     /// For one listener.
     package nonisolated func changes() -> AsyncStream<SessionName> { changed }
+
+    /// For one listener.
+    package nonisolated func freed() -> AsyncStream<SessionName> { released }
 
     /// For one listener.
     package nonisolated func faults() -> AsyncStream<ClusterFault> { occurred }
@@ -173,7 +188,10 @@ extension ClusterFault {
         case .denied, .notAdmitted, .otherCluster: .denied
         case .noSpace: .failed
         case .invalid: .failed
-        case .tokenExpired, .compacted, .watchLost, .lagging, .wentBack, .tooLarge, .contended: nil
+        case .tokenExpired, .compacted, .watchLost, .lagging, .wentBack, .tooLarge, .contended, .heldElsewhere,
+            .leaseLost,
+            .removed:
+            nil
         }
     }
 }

@@ -35,7 +35,7 @@ final class EtcdConnection: Sendable {
             user: user, hostName: Self.hostName())
         return EtcdStore(
             configuration, local: SealedFileStore(folder: DurableFolder(path: folder), source: source),
-            transport: try opened(settings))
+            transport: try opened(settings), clock: BootClock())
     }
 
     func shutdown() async {

@@ -1,5 +1,6 @@
 import AuthModel
 import AuthWire
+import EtcdTestSupport
 import Testing
 
 @testable import AuthEtcd
@@ -17,7 +18,7 @@ struct EtcdWatchTests {
     private func store(_ transport: ScriptedTransport) -> EtcdStore {
         EtcdStore(
             .init(endpoints: ["http://one", "http://two"], prefix: "/p", user: nil, hostName: "one"),
-            local: MemoryLocal(), transport: transport, pause: { _ in await Task.yield() })
+            local: MemoryLocal(), transport: transport, clock: HostClock(), pause: { _ in await Task.yield() })
     }
 
     /// Runs the store until a fault of that name occurs.

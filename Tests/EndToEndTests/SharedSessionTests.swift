@@ -8,71 +8,15 @@ import Testing
 /// Two hosts, each with its own home, state and agent, and one etcd.
 @Suite("Sessions that hosts share", .serialized, .timeLimit(.minutes(3)))
 struct SharedSessionTests {
-    private static let key = "0123456789abcdef0123456789abcdef"
-
-    /// An agent with its sessions in etcd, and what another host needs for the same.
     private func play(_ test: @escaping @Sendable (Scene, EtcdMembers) async throws -> Void) async throws {
         try await EtcdMembers.running { members in
             let endpoints = members.endpoints
             try await Scene.play(keyring: false) { scene in
-                try Self.configure(scene.desktop, endpoints: endpoints, more: Self.settings(scene.desktop))
+                try SharedHosts.configure(scene.desktop, endpoints: endpoints)
                 try await scene.restart(["--store", "etcd"])
                 try await test(scene, members)
             }
         }
-    }
-
-    private static func settings(_ desktop: Desktop) throws -> String {
-        try String(contentsOfFile: desktop.folder.path + "/config/authd/authd.toml", encoding: .utf8)
-    }
-
-    private static func configure(_ desktop: Desktop, endpoints: [String], more: String) throws {
-        let key = try desktop.folder.write(key, to: "key")
-        chmod(key, 0o600)
-        let etcd = """
-            sealed_key = "\(key)"
-            [etcd]
-            endpoints = \(endpoints)
-            prefix = "/authd/ada"
-
-            """
-        _ = try desktop.folder.write(etcd + more, to: "config/authd/authd.toml")
-    }
-
-    /// Another host with the same settings.
-    private func withOther(
-        _ scene: Scene, _ members: EtcdMembers, _ test: (Desktop, Agent) async throws -> Void
-    ) async throws {
-        let desktop = try await Desktop()
-        let settings = try Self.settings(scene.desktop)
-        let rest = settings.components(separatedBy: "prefix = \"/authd/ada\"\n").last ?? ""
-        try Self.configure(desktop, endpoints: members.endpoints, more: rest)
-        let agent = try await Agent(on: desktop, ["--store", "etcd"])
-        scene.agents.withLock { $0.append(agent) }
-        let result: Result<Void, any Error>
-        do {
-            try await test(desktop, agent)
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        await agent.child.end()
-        await desktop.end()
-        try result.get()
-    }
-
-    private func admit(_ other: Agent, by scene: Scene) async throws {
-        let doctor = try await other.authc("doctor")
-        #expect(doctor.out.contains("cluster not admitted"), "\(doctor.out)")
-        let joined = try await other.authc("cluster", "join")
-        #expect(joined.status == 0, "\(joined.err)")
-        let code = joined.out.trimmingCharacters(in: .newlines)
-        let admitted = try await scene.agent.authc("cluster", "admit", code)
-        #expect(admitted.status == 0 && admitted.err.contains("Admitted"), "\(admitted.err)")
-        // A code counts once.
-        #expect(try await scene.agent.authc("cluster", "admit", code).status != 0)
-        #expect(
-            try await until { try await StoreInfo(other.json("version")["agent"]?["store"] ?? [:]).state == .ready })
     }
 
     @Test("are there on another host after a kill, renewed and signed out everywhere, and etcd never saw a token")
@@ -80,8 +24,8 @@ struct SharedSessionTests {
         try await play { scene, members in
             #expect(try await scene.login(.appTemplate).status == 0)
             let token = try await scene.agent.authc("token").out
-            try await withOther(scene, members) { _, other in
-                try await admit(other, by: scene)
+            try await SharedHosts.withOther(scene, members) { other in
+                try await SharedHosts.admit(other, by: scene)
                 #expect(try await until { try await other.authc("token").out == token })
                 // Renewed here, used there.
                 #expect(try await other.authc("refresh").status == 0)

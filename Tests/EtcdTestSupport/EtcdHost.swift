@@ -16,6 +16,8 @@ package struct EtcdHost: Sendable {
     package var user: EtcdUser?
     package var certificates: EtcdCertificates?
     package var checkInterval = Duration.seconds(30)
+    /// How wrong its date is.
+    package var clockError = Duration.zero
 
     package init(_ name: String = "one") throws {
         self.name = name
@@ -35,7 +37,7 @@ package struct EtcdHost: Sendable {
         var configuration = EtcdStore.Configuration(
             endpoints: endpoints, prefix: prefix, user: user, hostName: name)
         configuration.checkInterval = checkInterval
-        let store = EtcdStore(configuration, local: local, transport: transport)
+        let store = EtcdStore(configuration, local: local, transport: transport, clock: HostClock(error: clockError))
         let result: Result<Value, any Error> = await withTaskGroup(of: Void.self) { group in
             if watches { group.addTask { await store.run() } }
             let result: Result<Value, any Error>

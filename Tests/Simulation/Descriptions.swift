@@ -123,6 +123,10 @@ extension EventKind {
             case .renewable(let means): means == .none ? .notRenewable : .renewable
             // The profiles of a schedule lead to one place.
             case .originsChecked, .originsTrusted: .renewable
+            // No hosts share a store there.
+            case .shared: .renewable
+            case .overtaken, .notSent: .failed
+            case .saveOvertaken: .saveRefused
             case .requestEnded(_, .success, _): .renewed
             case .requestEnded(_, .failure(.final), _): .finalNo
             case .requestEnded(_, .failure(.refused), _): .refused

@@ -66,6 +66,13 @@ package final class ProviderClient: Sendable {
         return profile.renewsByToken && (try? profile.repeatedSignIn(record)) == nil ? .liveToken : .lasting
     }
 
+    /// Whether two hosts may renew the session without knowledge of each other: a renewal replaces nothing that the other one
+    /// has.
+    func mayRenewApart(_ record: SessionRecord) -> Bool {
+        guard means(of: record) == .lasting else { return false }
+        return record.tokens.refreshToken == nil || record.tokens.keepsRefreshToken
+    }
+
     /// Whether the state of the network matters to this session's provider: not if the provider is on this machine.
     package func needsNetwork(_ record: SessionRecord) -> Bool {
         probe(record)?.origin.isLoopback != true

@@ -17,6 +17,8 @@ package final class SessionLoader: Sendable {
     /// Opens when sessions are served.
     private let serving = Latch()
     private let retries: Mutex<Retries>
+    /// Reported by another host while the store could not be read.
+    private let unread = Mutex<Set<SessionName>>([])
 
     /// - Parameter seed: of jitter.
     package init(context: AgentContext, registry: SessionRegistry, storage: SessionStorage, seed: UInt64) {
@@ -32,7 +34,8 @@ package final class SessionLoader: Sendable {
     /// Runs the sessions and what they wait for, until it is cancelled. Callers that still wait then get `stopping`.
     /// - Parameter last: done when it is cancelled, before the sessions end.
     package func run(last: (@Sendable () async -> Void)? = nil) async {
-        await context.tasks.run(services: [watchStore, watchChanges, watchFaults, registry.followNetwork], last: last)
+        await context.tasks.run(
+            services: [watchStore, watchChanges, watchHolds, watchFaults, registry.followNetwork], last: last)
         await registry.close()
         serving.stop()
     }
@@ -66,6 +69,7 @@ package final class SessionLoader: Sendable {
                 continue
             }
             if !registry.isLoaded { await load() } else { board.put(store: .ready, message: registry.damage) }
+            for name in takeUnread() where registry.session(named: name) == nil { await addFromOtherHost(name) }
             for session in registry.all {
                 if isAnother { await session.handle(.storeReplaced) }
                 await session.handle(.storeReady)
@@ -87,13 +91,31 @@ package final class SessionLoader: Sendable {
 
     /// A host that shares the store has signed in. A record that this host has signed out of is not a session.
     private func addFromOtherHost(_ name: SessionName) async {
-        guard registry.isLoaded, let record = try? await store.load(name), !storage.signOuts.cover(record) else {
+        guard registry.isLoaded else { return }
+        let found: SessionRecord?
+        do throws(StoreError) {
+            found = try await store.load(name)
+        } catch {
+            // It is read when the store is ready again.
+            unread.withLock { _ = $0.insert(name) }
             return
         }
+        guard let record = found, !storage.signOuts.cover(record) else { return }
         await registry.keepDefault()
         await registry.restore(record)
         await registry.updateShared()
         await registry.updateNetworkOrigins()
+    }
+
+    private func takeUnread() -> Set<SessionName> {
+        unread.withLock { names in
+            defer { names = [] }
+            return names
+        }
+    }
+
+    private func watchHolds() async {
+        for await session in store.freed() { await registry.holds.freed(session) }
     }
 
     private func watchFaults() async {
@@ -184,6 +206,7 @@ package final class SessionLoader: Sendable {
     func storeWasReplaced() async {
         storage.handovers.storeWasReplaced()
         storage.flushHandovers()
+        for session in registry.all { await session.handle(.shared(store.leases != nil)) }
         await reload()
     }
 

@@ -8,6 +8,7 @@ struct SessionPerformer: ActionPerformer {
     let context: AgentContext
     let storage: SessionStorage
     let renewals: Runner<RenewalQueue>
+    let holds: RenewalHolds
     let publish: @Sendable (SessionSnapshot) -> Void
     /// Nothing is left of the session of that name, if this runner still runs it.
     let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
@@ -39,32 +40,67 @@ struct SessionPerformer: ActionPerformer {
     ) {
         let urgency = runner.read { $0.end } ?? context.clock.now().boot
         runner.start { [self, runner] () async -> SessionEvent? in
-            var obstacle = await turnFailure(for: record, urgency: urgency)
-            let sentAt = context.clock.now()
-            if obstacle == nil, await !runner.read({ $0.isCurrent(flight) }) {
-                obstacle = .temporary(.offline, retryAfter: nil)
+            let obstacle = await turnFailure(for: record, urgency: urgency)
+            if let obstacle { return .requestEnded(flight, .failure(obstacle), sentAt: context.clock.now()) }
+            // A session without tokens of its own is renewed with those of another one.
+            let isOwn = record.resource?.sharedSession == nil
+            let permission: RenewalHolds.Permission =
+                isOwn
+                ? await holds.permission(for: record, mayRenewApart: context.providers.mayRenewApart(record))
+                : .granted(isHeld: false, isInterrupted: false)
+            switch permission {
+            case .overtaken(let stored): return .overtaken(flight, stored)
+            case .refused(let error): return .notSent(flight, error)
+            case .granted(let isHeld, let isInterrupted):
+                await renew(flight, record, for: target, isHeld: isHeld, isInterrupted: isInterrupted, runner)
+                return nil
             }
-            if let obstacle { return .requestEnded(flight, .failure(obstacle), sentAt: sentAt) }
-            var result: Result<Grant, ProviderFailure> =
-                if let target {
-                    await Result(of: try await context.providers.obtain(target, record, sentAt: sentAt))
-                } else if record.resource?.sharedSession != nil {
-                    await Result(of: try await sharedGrant(record, sentAt))
-                } else {
-                    await Result(of: try await context.providers.renew(cookies.added(to: record), sentAt: sentAt))
-                }
-            // The agent's end has cut it off, not the provider.
-            if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
-            context.tokenRequests.record(record.provider, result, duration: context.clock.now().boot - sentAt.boot)
-            if case .failure(.temporary(_, let wait?)) = result {
-                await renewals.send(.held(RenewalQueue.Provider(record), for: wait))
+        }
+    }
+
+    private func renew(
+        _ flight: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?, isHeld: Bool,
+        isInterrupted: Bool, _ runner: Runner<SessionMachine>
+    ) async {
+        let sentAt = context.clock.now()
+        guard await runner.read({ $0.isCurrent(flight) }) else {
+            if isHeld { await holds.end(name, isAnswered: true) }
+            await runner.send(.requestEnded(flight, .failure(.temporary(.offline, retryAfter: nil)), sentAt: sentAt))
+            return
+        }
+        var result: Result<Grant, ProviderFailure> =
+            if let target {
+                await Result(of: try await context.providers.obtain(target, record, sentAt: sentAt))
+            } else if record.resource?.sharedSession != nil {
+                await Result(of: try await sharedGrant(record, sentAt))
+            } else {
+                await Result(of: try await context.providers.renew(cookies.added(to: record), sentAt: sentAt))
             }
-            await runner.send(.requestEnded(flight, result, sentAt: sentAt))
-            // The first server that has answered for the issuer is trusted from now on.
-            if case .success = result, let origins = await context.providers.completedOrigins(of: record, at: sentAt) {
-                _ = await trust(origins, of: record, on: runner)
-            }
-            return nil
+        // The agent's end has cut it off, not the provider.
+        if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
+        if isInterrupted, case .failure(.final(let error)) = result {
+            var interrupted = error
+            interrupted.cause = "renewal_interrupted"
+            result = .failure(.final(interrupted))
+        }
+        context.tokenRequests.record(record.provider, result, duration: context.clock.now().boot - sentAt.boot)
+        if case .failure(.temporary(_, let wait?)) = result {
+            await renewals.send(.held(RenewalQueue.Provider(record), for: wait))
+        }
+        await runner.send(.requestEnded(flight, result, sentAt: sentAt))
+        if isHeld { await endHold(after: result, runner) }
+        // The first server that has answered for the issuer is trusted from now on.
+        if case .success = result, let origins = await context.providers.completedOrigins(of: record, at: sentAt) {
+            _ = await trust(origins, of: record, on: runner)
+        }
+    }
+
+    /// Newer tokens that are to be written keep the hold until they are.
+    private func endHold(after result: Result<Grant, ProviderFailure>, _ runner: Runner<SessionMachine>) async {
+        switch result {
+        case .success: if await !runner.read({ $0.isRenewalUnwritten }) { await holds.end(name, isAnswered: true) }
+        case .failure(.temporary): await holds.end(name, isAnswered: false)
+        case .failure(.final), .failure(.refused): await holds.end(name, isAnswered: true)
         }
     }
 
@@ -130,8 +166,13 @@ struct SessionPerformer: ActionPerformer {
         runner.start { [self] in
             storage.flushHandovers()
             do throws(StoreError) {
-                let stored = try await storage.store.update(record, replacesOther: replacesOther)
-                return stored.map { .saveRefused(record.version, $0) } ?? .saved(record.version)
+                guard let stored = try await storage.store.update(record, replacesOther: replacesOther) else {
+                    await holds.written(name)
+                    return .saved(record.version)
+                }
+                guard await holds.wasOvertaken(name) else { return .saveRefused(record.version, stored) }
+                await holds.written(name)
+                return .saveOvertaken(record.version, stored)
             } catch {
                 return .saveFailed(record.version, error)
             }

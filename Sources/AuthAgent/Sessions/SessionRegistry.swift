@@ -19,6 +19,7 @@ package final class SessionRegistry: Sendable {
     private let context: AgentContext
     private let storage: SessionStorage
     private let renewals: Runner<RenewalQueue>
+    let holds: RenewalHolds
     /// Opens after the first try to read the store.
     private let firstLoad = Latch()
     private let entries: Mutex<Entries>
@@ -28,6 +29,7 @@ package final class SessionRegistry: Sendable {
         self.context = context
         self.storage = storage
         renewals = Runner(RenewalQueue(), performer: NoActions(), tasks: context.tasks)
+        holds = RenewalHolds(store: storage.store, tasks: context.tasks)
         entries = Mutex(Entries(seeds: SeededRandom(seed: seed)))
     }
 
@@ -101,6 +103,7 @@ package final class SessionRegistry: Sendable {
         }
         // Before a request could be sent.
         await session.checkOrigins()
+        if storage.store.leases != nil { await session.handle(.shared(true)) }
         await sendNetworkState(session)
         await session.begin()
         // Only the provider knows whether such a session is valid. It is served until the provider has answered.
@@ -153,6 +156,7 @@ package final class SessionRegistry: Sendable {
         let session = add(named: record.session) { seed in
             SessionMachine(signedIn: record, sentAt: sentAt, means: means, now: now, seed: seed)
         }
+        if storage.store.leases != nil { await session.handle(.shared(true)) }
         await session.begin()
         return session
     }
@@ -160,7 +164,7 @@ package final class SessionRegistry: Sendable {
     /// - Returns: the session of that name, which another task may have added before.
     private func add(named name: SessionName, _ machine: (_ seed: UInt64) -> SessionMachine) -> Session {
         let performer = SessionPerformer(
-            name: name, context: context, storage: storage, renewals: renewals,
+            name: name, context: context, storage: storage, renewals: renewals, holds: holds,
             publish: { [weak self, board, storage] snapshot in
                 let name = snapshot.status.session
                 storage.pauses.set(snapshot.pause, for: name)
@@ -274,6 +278,7 @@ package final class SessionRegistry: Sendable {
     /// with the rest. A rotated refresh token would be lost otherwise.
     package func finish(until deadline: BootInstant) async {
         await renewals.close()
+        await holds.close()
         await withTaskGroup(of: Void.self) { [clock = context.clock] group in
             group.addTask { for session in self.all { await session.requestsEnded() } }
             group.addTask { try? await clock.sleep(until: deadline) }
@@ -287,6 +292,7 @@ package final class SessionRegistry: Sendable {
     func close() async {
         for session in all { await session.close() }
         await renewals.close()
+        await holds.close()
         firstLoad.stop()
     }
 

@@ -31,6 +31,8 @@ package final class MovableStore: SessionStore, KeyStore {
     private let moveSink: AsyncStream<Void>.Continuation
     private let changed: AsyncStream<SessionName>
     private let changeSink: AsyncStream<SessionName>.Continuation
+    private let released: AsyncStream<SessionName>
+    private let releaseSink: AsyncStream<SessionName>.Continuation
     private let occurred: AsyncStream<ClusterFault>
     private let faultSink: AsyncStream<ClusterFault>.Continuation
 
@@ -38,6 +40,7 @@ package final class MovableStore: SessionStore, KeyStore {
         self.store = Mutex(store)
         (moves, moveSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (changed, changeSink) = AsyncStream.makeStream()
+        (released, releaseSink) = AsyncStream.makeStream()
         (occurred, faultSink) = AsyncStream.makeStream()
     }
 
@@ -52,6 +55,9 @@ package final class MovableStore: SessionStore, KeyStore {
     package func changes() -> AsyncStream<SessionName> { changed }
 
     /// For one listener.
+    package func freed() -> AsyncStream<SessionName> { released }
+
+    /// For one listener.
     package func faults() -> AsyncStream<ClusterFault> { occurred }
 
     package func obstacle() async -> ClusterFault? { await present.obstacle() }
@@ -64,6 +70,7 @@ package final class MovableStore: SessionStore, KeyStore {
             await withDiscardingTaskGroup { group in
                 group.addTask { for await state in store.states() { self.broadcast.set(state) } }
                 group.addTask { for await session in store.changes() { self.changeSink.yield(session) } }
+                group.addTask { for await session in store.freed() { self.releaseSink.yield(session) } }
                 group.addTask { for await fault in store.faults() { self.faultSink.yield(fault) } }
                 group.addTask { await store.run() }
                 _ = await moved.next()
@@ -119,6 +126,8 @@ package final class MovableStore: SessionStore, KeyStore {
     package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool {
         try await present.hasLost(session)
     }
+
+    package var leases: (any LeaseStore)? { present.leases }
 
     package var showsEverything: Bool { present.showsEverything }
 

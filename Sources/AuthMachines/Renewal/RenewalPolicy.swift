@@ -5,6 +5,8 @@ package enum RenewalPolicy {
     /// The share of the lifetime after which a token is renewed: late enough to send few requests, early enough to wait for
     /// the end of an outage.
     package static let share = 0.65...0.85
+    /// The same where another host has renewed the session last: that host goes first.
+    package static let laterShare = 0.87...0.95
     /// A renewal begins at least this long before the end, or a quarter of a short life.
     package static let margin = Duration.seconds(30)
     /// The least time between a renewal and the next one without a request, even for a very short lifetime.
@@ -29,7 +31,11 @@ package enum RenewalPolicy {
     package static let noticeableShift = Duration.seconds(2)
 
     /// The deadline for the renewal of a token that lives from `start` to `end`.
-    package static func due(start: BootInstant, end: BootInstant, using random: inout SeededRandom) -> BootInstant {
+    /// - Parameter isLater: whether another host should be first.
+    package static func due(
+        start: BootInstant, end: BootInstant, isLater: Bool = false, using random: inout SeededRandom
+    ) -> BootInstant {
+        let share = isLater ? laterShare : share
         let byShare = start + .seconds((end - start).seconds * Double.random(in: share, using: &random))
         return max(start + minInterval, min(byShare, latest(start: start, end: end)))
     }

@@ -43,6 +43,8 @@ package enum SessionEvent: Sendable {
     case defaultEnded(since: WallTime)
     /// The profile has changed: what renews this session now.
     case renewable(RenewalMeans)
+    /// Whether other hosts renew this session too.
+    case shared(Bool)
     /// The profile's origins were compared with those of the session; an error if they differ.
     indirect case originsChecked(AgentError?)
     /// The user, or the first use, has agreed to these origins.
@@ -50,10 +52,16 @@ package enum SessionEvent: Sendable {
 
     // Results of the machine's own actions.
     indirect case requestEnded(RenewalRequestID, Result<Grant, ProviderFailure>, sentAt: Moment)
+    /// The request was not sent: the store has tokens that another host has renewed; `nil`: the record is gone.
+    indirect case overtaken(RenewalRequestID, SessionRecord?)
+    /// The request was not sent: the cluster could not decide which host renews.
+    indirect case notSent(RenewalRequestID, StoreError)
     indirect case storeReread(RenewalRequestID, Result<SessionRecord?, StoreError>)
     case saved(RecordVersion)
     /// Not written: the store has this record, which is newer in a part, or of another sign-in.
     indirect case saveRefused(RecordVersion, SessionRecord)
+    /// Not written: another host has renewed the session since this one lost its hold, and the store has that record.
+    indirect case saveOvertaken(RecordVersion, SessionRecord)
     indirect case saveFailed(RecordVersion, StoreError)
     case deleted
     indirect case deleteFailed(StoreError)

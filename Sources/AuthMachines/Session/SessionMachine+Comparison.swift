@@ -116,7 +116,7 @@ extension SessionMachine {
         if isContested || !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
     }
 
-    private mutating func reconcile(_ stored: SessionRecord, _ turn: inout SessionTurn) {
+    mutating func reconcile(_ stored: SessionRecord, _ turn: inout SessionTurn) {
         let isUntried = mayBeAccepted(stored)
         storedTokens = stored.tokens
         guard stored.signIn == record.signIn else {

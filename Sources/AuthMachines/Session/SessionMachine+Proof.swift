@@ -55,7 +55,7 @@ extension SessionMachine {
     }
 
     /// The provider got no request: its back-off stays, and the store's counts.
-    private mutating func storeDidNotAccept(_ error: AgentError, _ turn: inout SessionTurn) {
+    mutating func storeDidNotAccept(_ error: AgentError, retryAt: BootInstant? = nil, _ turn: inout SessionTurn) {
         if let target = currentRequest?.target {
             targetedRequestEnded(target, .failure(error), &turn)
             return rejectTargetedWaits(error, &turn)
@@ -64,7 +64,7 @@ extension SessionMachine {
         storeProbeFailed = true
         lastFailure = error
         failedAt = turn.now.boot
-        plan = RenewalPlan(at: writer.retryAt ?? turn.now.boot, now: turn.now)
+        plan = RenewalPlan(at: retryAt ?? writer.retryAt ?? turn.now.boot, now: turn.now)
         answerUnrenewed(error, &turn)
         rejectTargetedWaits(error, &turn)
     }

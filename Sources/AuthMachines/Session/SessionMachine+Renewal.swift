@@ -198,8 +198,26 @@ extension SessionMachine {
         return pausedUntil.map { max($0, next) } ?? next
     }
 
+    /// Whether newer tokens that this host has received are not in the store yet.
+    package var isRenewalUnwritten: Bool { !signedOut && writer.isBehind(latestVersion) }
+
     /// Whether a request that has waited for its turn is still wanted.
     package func isCurrent(_ id: RenewalRequestID) -> Bool { currentRequest?.id == id }
+
+    mutating func networkChanged(to state: NetworkState, _ now: Moment) {
+        let wasOnline = network == .online
+        network = state
+        guard state == .online, !wasOnline, !isPaused(now), !(isRefusedForNow && isLive(now)) else { return }
+        // A network that comes and goes all the time must not cause requests all the time.
+        guard lastFailure == nil || earlyTries.spend(at: now.boot) else { return }
+        resetBackoff()
+        if let plan, lastFailure != nil || plan.at <= now.boot || !isLive(now) { planSoon(now) }
+    }
+
+    mutating func planSoon(_ now: Moment) {
+        let spread = RenewalPolicy.recoverySpread(left: isLive(now) ? life.left(at: now.boot) : .zero)
+        plan = RenewalPlan(at: now.boot + random.duration(in: spread), now: now)
+    }
 
     /// Earlier results do not apply to new tokens.
     ///
@@ -260,7 +278,11 @@ extension SessionMachine {
         // renewable is not given up because of a clock that was ahead.
         if let former, canRenew || isFromTheFuture { life.start = min(life.start, former) }
         guard let length = life.length, let end else { return plan = nil }
-        var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: life.start, end: end, using: &random)
+        var due =
+            isFromTheFuture
+            ? now.boot
+            : RenewalPolicy.due(
+                start: life.start, end: end, isLater: sharesRenewals && readAt != nil, using: &random)
         // A response without a later expiry: not again at once, nor more often as the expiry approaches. A token that renews
         // itself may have been found late in the store, and cannot wait that long.
         if due <= now.boot { due = now.boot + beforeEnd(RenewalPolicy.pause(life: length), now) }
@@ -277,6 +299,7 @@ extension SessionRecord {
     /// The refresh token of a response; the lifetime of an unchanged one began when it was received.
     package mutating func apply(refreshToken: Secret?, endsAt end: WallTime?, at sentAt: WallTime) {
         let isNew = refreshToken != nil && refreshToken != tokens.refreshToken
+        tokens.keepsRefreshToken = !isNew && tokens.refreshToken != nil
         tokens.refreshToken = refreshToken ?? tokens.refreshToken
         let began = isNew ? sentAt : tokens.refreshLife?.issuedAt ?? sentAt
         if let end {

@@ -56,7 +56,7 @@ package struct SessionMachine: Machine {
     var failedAt: BootInstant?
     /// Until then the provider asked clients to wait (Retry-After).
     var pausedUntil: BootInstant?
-    private var earlyTries = RetryBudget()
+    var earlyTries = RetryBudget()
     var network = NetworkState.online
     var writer = RecordWriter()
     /// Since the last write that succeeded, because another program wrote first.
@@ -92,6 +92,8 @@ package struct SessionMachine: Machine {
     var targetFailures: [TokenTarget: TargetFailure] = [:]
     /// How often the refresh token was replaced here.
     var rotations: UInt64 = 0
+    /// Other hosts renew this session too, one at a time.
+    var sharesRenewals = false
     /// The provider was seen to revoke targeted tokens when it replaced the refresh token.
     var revokesFormerTokens = false
     var random: SeededRandom
@@ -220,6 +222,7 @@ package struct SessionMachine: Machine {
         case .defaultImplied: if record.defaultSince == nil { markDefault(since: now.wall, isImplied: true) }
         case .defaultEnded(let date): if record.defaultSince == date { markDefault(since: nil, isImplied: false) }
         case .renewable(let means): self.means = means
+        case .shared(let isShared): shared(isShared, now)
         case .originsChecked(let change): originsChecked(change, &turn)
         case .originsTrusted(let origins):
             originsChecked(nil, &turn)
@@ -228,6 +231,12 @@ package struct SessionMachine: Machine {
         case .requestEnded(let id, let result, let sentAt):
             requests.remove(id)
             requestEnded(id, result, sentAt, &turn)
+        case .overtaken(let id, let stored):
+            requests.remove(id)
+            overtaken(id, stored, &turn)
+        case .notSent(let id, let error):
+            requests.remove(id)
+            notSent(id, error, &turn)
         case .storeReread(let id, let result): storeReread(id, result, &turn)
         case .saved(let version):
             writer.ended()
@@ -242,6 +251,9 @@ package struct SessionMachine: Machine {
         case .saveRefused(let version, let stored):
             writer.ended()
             saveRefused(version, stored, &turn)
+        case .saveOvertaken(let version, let stored):
+            writer.ended()
+            saveOvertaken(version, stored, &turn)
         case .saveFailed(let version, let error):
             writer.failed(error, at: now.boot, using: &random)
             if error.mayBeWritten { mayBeStored = true }
@@ -311,21 +323,6 @@ package struct SessionMachine: Machine {
     var latest: SessionRecord { pending ?? record }
     var latestVersion: RecordVersion {
         if case .saving(let pending, _) = currentRequest?.stage { pending.version } else { record.version }
-    }
-
-    private mutating func networkChanged(to state: NetworkState, _ now: Moment) {
-        let wasOnline = network == .online
-        network = state
-        guard state == .online, !wasOnline, !isPaused(now), !(isRefusedForNow && isLive(now)) else { return }
-        // A network that comes and goes all the time must not cause requests all the time.
-        guard lastFailure == nil || earlyTries.spend(at: now.boot) else { return }
-        resetBackoff()
-        if let plan, lastFailure != nil || plan.at <= now.boot || !isLive(now) { planSoon(now) }
-    }
-
-    mutating func planSoon(_ now: Moment) {
-        let spread = RenewalPolicy.recoverySpread(left: isLive(now) ? life.left(at: now.boot) : .zero)
-        plan = RenewalPlan(at: now.boot + random.duration(in: spread), now: now)
     }
 
     /// Applies everything that follows from the current state; called after each event.

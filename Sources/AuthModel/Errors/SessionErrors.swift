@@ -106,7 +106,10 @@ extension AgentError {
     static let keyringWaiting = "keyring_waiting"
 
     /// The cause in a session's status.
-    package var statusCause: String? { cause == Self.keyringWaiting ? cause : kind?.rawValue }
+    package var statusCause: String? {
+        let isNamed = cause == Self.keyringWaiting || cause?.hasPrefix(ClusterFault.prefix) ?? false
+        return isNamed ? cause : kind?.rawValue
+    }
 
     package static let stopping = AgentError(
         .busy, "The agent is stopping: try again when it is back.", cause: "stopping")

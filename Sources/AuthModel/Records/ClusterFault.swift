@@ -27,8 +27,17 @@ package enum ClusterFault: Error, Sendable, Hashable {
     case tooLarge(bytes: Int, limit: Int)
     /// Other hosts changed the same record at every attempt.
     case contended
+    /// Another host renews this session.
+    case heldElsewhere
+    /// The lease of this host has ended, as after a sleep.
+    case leaseLost
+    /// Another host has signed out of this session.
+    case removed
     /// The response is not one of etcd's, or a record of the cluster is damaged.
     case invalid(reason: String)
+
+    /// Each name begins with it.
+    static let prefix = "cluster_"
 
     package var name: String {
         switch self {
@@ -45,6 +54,9 @@ package enum ClusterFault: Error, Sendable, Hashable {
         case .otherCluster: "cluster_other"
         case .tooLarge: "cluster_record_too_large"
         case .contended: "cluster_contended"
+        case .heldElsewhere: "cluster_held_elsewhere"
+        case .leaseLost: "cluster_lease_lost"
+        case .removed: "cluster_removed"
         case .invalid: "cluster_invalid"
         }
     }
@@ -68,6 +80,9 @@ package enum ClusterFault: Error, Sendable, Hashable {
             "A record has \(bytes) bytes, and etcd accepts \(limit == 0 ? "fewer" : String(limit)) in one request "
                 + "(--max-request-bytes)."
         case .contended: "Other hosts changed the same record at every attempt."
+        case .heldElsewhere: "Another host renews this session now."
+        case .leaseLost: "The lease of this host in etcd had ended. What it had not written yet is compared first."
+        case .removed: "Another host has signed out of this session."
         case .invalid(let reason): "etcd returned something invalid: \(reason)."
         }
     }

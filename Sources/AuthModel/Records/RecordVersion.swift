@@ -20,6 +20,11 @@ package struct RecordVersion: Sendable, Hashable {
         (generation, corrections) >= (other.generation, other.corrections)
     }
 
+    /// Whether both are of the same sign-in, and count the same tokens.
+    package func hasSameTokens(as other: RecordVersion) -> Bool {
+        signIn == other.signIn && generation == other.generation
+    }
+
     /// Grows with every change of a record. The item of a session with the highest number was written last.
     package var number: UInt64 { generation + corrections + revision }
 }

@@ -70,6 +70,7 @@ extension SessionRecord: WireObject {
         try visitor.optional("expires_at", &tokens.expiresAt, .date)
         try pairs(&visitor)
         try visitor.optional("token_is_suspect", &tokens.isSuspect, .bool, default: false)
+        try visitor.optional("refresh_token_stays", &tokens.keepsRefreshToken, .bool, default: false)
         var cookies = tokens.cookies.isEmpty ? nil : tokens.cookies
         try visitor.optional("cookies", &cookies, .cookies)
         tokens.cookies = cookies ?? CookieJar()

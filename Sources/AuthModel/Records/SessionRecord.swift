@@ -95,6 +95,8 @@ package struct TokenSet: Sendable, Equatable {
     package var isSuspect: Bool
     /// Empty unless the profile keeps cookies.
     package var cookies = CookieJar()
+    /// The last renewal with it did not replace the refresh token.
+    package var keepsRefreshToken = false
 
     package init(
         accessToken: Secret, tokenType: String = "Bearer", refreshToken: Secret? = nil, issuedAt: WallTime,

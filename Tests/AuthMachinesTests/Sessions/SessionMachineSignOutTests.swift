@@ -118,7 +118,8 @@ struct SessionMachineSignOutTests {
         #expect(bench.revocations.map(\.tokens.refreshToken) == [Secret("refresh of token-2")])
     }
 
-    @Test("do not include a refresh token that the provider has not replaced, if another program has removed the record")
+    @Test(
+        "do not include a refresh token that the provider has not replaced, if another program has removed the record")
     func moved() throws {
         var bench = MachineBench()
         bench.advance(.seconds(400))

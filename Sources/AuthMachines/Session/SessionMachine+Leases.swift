@@ -1,0 +1,62 @@
+internal import AuthModel
+internal import AuthWire
+
+/// A session that several hosts share: one of them renews it, and the others get its tokens (Docs/decisions/cluster.md).
+extension SessionMachine {
+    /// Between two tries to hold a session, without news of the store.
+    private static let holdPause = Duration.seconds(5)
+
+    mutating func shared(_ isShared: Bool, _ now: Moment) {
+        guard isShared != sharesRenewals else { return }
+        sharesRenewals = isShared
+        if readAt != nil, pending == nil { readDatesAgain(now) }
+    }
+
+    /// This host holds the session now, and another one has renewed it, or has signed out, since the request began.
+    mutating func overtaken(_ id: RenewalRequestID, _ stored: SessionRecord?, _ turn: inout SessionTurn) {
+        lateRequests[id] = nil
+        guard let currentRequest, currentRequest.id == id, case .requesting = currentRequest.stage else {
+            replacedRequests = replacedRequests.filter { $0.value.id != id }
+            return
+        }
+        self.currentRequest = nil
+        // The comparison shows whether the record is gone for good.
+        guard let stored else { return comparison = .requested }
+        reconcile(stored, &turn)
+        answerOrRenew(&turn)
+    }
+
+    /// The provider got no request.
+    mutating func notSent(_ id: RenewalRequestID, _ error: StoreError, _ turn: inout SessionTurn) {
+        lateRequests[id] = nil
+        guard let currentRequest, currentRequest.id == id, case .requesting = currentRequest.stage else {
+            replacedRequests = replacedRequests.filter { $0.value.id != id }
+            return
+        }
+        // Another host has renewed it while this one waited.
+        if currentRequest.isOutdated, isLive(turn.now) {
+            self.currentRequest = nil
+            return answerRenewed(&turn)
+        }
+        let pause = random.duration(in: Self.holdPause / 2...Self.holdPause)
+        storeDidNotAccept(AgentError(error), retryAt: turn.now.boot + pause, &turn)
+    }
+
+    /// The stored tokens are the later ones, whatever the dates are: they were requested with what this host's request had
+    /// left, and hosts' clocks differ.
+    mutating func saveOvertaken(_ version: RecordVersion, _ stored: SessionRecord, _ turn: inout SessionTurn) {
+        let dropped = currentRequest
+        if let pending, version.hasTokens(of: pending.version) { currentRequest = nil }
+        saveRefused(version, stored, &turn)
+        guard currentRequest == nil, let dropped, case .saving = dropped.stage else { return }
+        if let target = dropped.target, let outcome = dropped.outcome {
+            return targetedRequestEnded(target, outcome, &turn)
+        }
+        answerOrRenew(&turn)
+    }
+
+    private mutating func answerOrRenew(_ turn: inout SessionTurn) {
+        guard currentRequest == nil else { return }
+        if isLive(turn.now) { answerRenewed(&turn) } else if !waiters.isEmpty { startRequest(&turn) }
+    }
+}

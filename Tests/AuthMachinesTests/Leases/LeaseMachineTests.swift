@@ -1,0 +1,251 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("Holds of sessions that hosts share")
+struct LeaseMachineTests {
+    private static let lease = LeaseID(7)
+
+    /// The machine, its clock, and what it has decided.
+    private struct Bench {
+        var machine = LeaseMachine()
+        var now = Duration.seconds(1000)
+        var actions: [LeaseAction] = []
+        var replies: [UInt64: LeaseReply] = [:]
+        var wakeUp: BootInstant?
+
+        var boot: BootInstant { BootInstant(sinceBoot: now) }
+
+        mutating func send(_ event: LeaseEvent) {
+            let turn = machine.handle(event, at: Moment(boot: boot, wall: WallTime(unixSeconds: 1_800_000_000)))
+            actions = turn.actions
+            for (caller, reply) in turn.replies { replies[caller.number] = reply }
+            wakeUp = turn.wakeUp
+        }
+
+        mutating func sleep() throws {
+            now = max(now, try #require(wakeUp).sinceBoot)
+            send(.wake)
+        }
+
+        mutating func want(_ caller: UInt64, _ session: SessionName = work) {
+            send(.wanted(CallerID(caller), session, generation: 3))
+        }
+
+        mutating func granted(_ lease: LeaseID = lease, lasts: Duration = .seconds(10)) {
+            send(.granted(.success(GrantedLease(lease, lasts: lasts)), sentAt: boot))
+        }
+
+        /// With a lease, and the session of caller 1.
+        static func holding() -> Bench {
+            var bench = Bench()
+            bench.want(1)
+            bench.granted()
+            bench.send(.holdEnded(work, lease, .success(.held(nil, after: .answered))))
+            return bench
+        }
+    }
+
+    private static var work: SessionName {
+        do { return try SessionName("work") } catch { preconditionFailure("a valid name is refused") }
+    }
+
+    private static var home: SessionName {
+        do { return try SessionName("home") } catch { preconditionFailure("a valid name is refused") }
+    }
+
+    @Test("hang on one lease, which is requested for the first and used for the next")
+    func oneLease() {
+        var bench = Bench()
+        bench.want(1)
+        #expect(bench.actions == [.grant])
+        bench.want(2, Self.home)
+        #expect(bench.actions.isEmpty && bench.replies.isEmpty)
+        bench.granted()
+        #expect(
+            bench.actions == [
+                .hold(Self.home, generation: 3, Self.lease), .hold(Self.work, generation: 3, Self.lease),
+            ])
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
+        #expect(bench.replies == [1: .held(nil, isInterrupted: false)])
+    }
+
+    @Test("keep the lease while they last, and not afterwards")
+    func kept() throws {
+        var bench = Bench.holding()
+        try bench.sleep()
+        #expect(bench.now == .seconds(1003) && bench.actions == [.keep(Self.lease)])
+        bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
+        try bench.sleep()
+        #expect(bench.now == .seconds(1006) && bench.actions == [.keep(Self.lease)])
+        bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
+        bench.send(.written(Self.work))
+        #expect(bench.actions.isEmpty && bench.wakeUp == nil)
+        // The next one soon after uses it, too.
+        bench.now += .seconds(2)
+        bench.want(2)
+        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease)])
+    }
+
+    @Test("need a lease that lasts long enough: it is kept first, or there is a new one")
+    func enoughLeft() {
+        var bench = Bench.holding()
+        bench.send(.written(Self.work))
+        bench.now += .seconds(5)
+        bench.want(2)
+        #expect(bench.actions == [.keep(Self.lease)])
+        bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
+        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease)])
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
+        bench.send(.ended(Self.work, isAnswered: true))
+        #expect(bench.actions == [.release(Self.work, Self.lease, isAnswered: true)])
+        bench.now += .seconds(60)
+        bench.want(3)
+        #expect(bench.actions == [.grant])
+    }
+
+    @Test("begin again under a new lease if etcd has forgotten the former", arguments: [true, false])
+    func forgotten(isNoticedByHold: Bool) {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        if isNoticedByHold {
+            bench.send(.holdEnded(Self.work, Self.lease, .failure(.cluster(.leaseLost))))
+        } else {
+            bench.now += .seconds(3)
+            bench.send(.wake)
+            bench.send(.kept(Self.lease, .success(nil), sentAt: bench.boot))
+        }
+        #expect(bench.actions == [.grant] && bench.replies.isEmpty)
+    }
+
+    @Test("of another host are waited for, until it gives the session back, and looked at every 3 s")
+    func taken() throws {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.taken)))
+        #expect(bench.actions.isEmpty && bench.replies.isEmpty)
+        var other = bench
+        other.send(.freed(Self.work))
+        #expect(other.actions == [.hold(Self.work, generation: 3, Self.lease)])
+        try bench.sleep()
+        #expect(bench.now == .seconds(1003))
+        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease), .keep(Self.lease)])
+    }
+
+    @Test("of another host are waited for 45 s, and no longer")
+    func takenForLong() throws {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        var lease = Self.lease
+        while bench.replies.isEmpty {
+            for action in bench.actions {
+                switch action {
+                case .hold(let session, _, let lease):
+                    bench.send(.holdEnded(session, lease, .success(.taken)))
+                case .grant:
+                    lease = LeaseID(lease.number + 1)
+                    bench.granted(lease)
+                case .keep(let lease): bench.send(.kept(lease, .success(.seconds(10)), sentAt: bench.boot))
+                case .release: Issue.record("nothing is held")
+                }
+            }
+            if bench.actions.isEmpty { try bench.sleep() }
+        }
+        #expect(bench.replies == [1: .failure(.cluster(.heldElsewhere))])
+        #expect(bench.now == .seconds(1045))
+    }
+
+    @Test("after a host that ended in between begin when its request must have ended")
+    func abandoned() throws {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
+        while bench.replies.isEmpty {
+            try bench.sleep()
+            if bench.actions == [.keep(Self.lease)] {
+                bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
+            }
+        }
+        #expect(bench.now == .seconds(1030))
+        #expect(bench.replies == [1: .held(nil, isInterrupted: true)])
+    }
+
+    @Test("after such a host are settled even if nobody waits any more, and then given back")
+    func abandonedByAll() throws {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
+        bench.send(.callerGone(CallerID(1)))
+        while bench.actions != [.release(Self.work, Self.lease, isAnswered: false)] {
+            try bench.sleep()
+            if bench.actions == [.keep(Self.lease)] {
+                bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
+            }
+        }
+        #expect(bench.now == .seconds(1030) && bench.wakeUp == nil)
+    }
+
+    @Test("after a host without a response begin at once, and say so")
+    func unanswered() {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .unanswered))))
+        #expect(bench.replies == [1: .held(nil, isInterrupted: true)])
+    }
+
+    @Test("of one host belong to one renewal at a time, in their order")
+    func inOrder() {
+        var bench = Bench.holding()
+        bench.want(2)
+        bench.want(3)
+        bench.send(.callerGone(CallerID(2)))
+        #expect(bench.actions.isEmpty)
+        bench.send(.ended(Self.work, isAnswered: false))
+        #expect(
+            bench.actions == [
+                .release(Self.work, Self.lease, isAnswered: false), .hold(Self.work, generation: 3, Self.lease),
+            ])
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
+        #expect(bench.replies[3] == .held(nil, isInterrupted: false) && bench.replies[2] == nil)
+    }
+
+    @Test("are refused at once if etcd gives no lease")
+    func noLease() {
+        var bench = Bench()
+        bench.want(2)
+        bench.send(.granted(.failure(.cluster(.noQuorum)), sentAt: bench.boot))
+        #expect(bench.replies[2] == .failure(.cluster(.noQuorum)))
+        // The next try is another one.
+        bench.want(3)
+        #expect(bench.actions == [.grant])
+    }
+
+    @Test("that came too late are given back")
+    func late() {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        bench.send(.callerGone(CallerID(1)))
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
+        #expect(bench.actions == [.release(Self.work, Self.lease, isAnswered: true)])
+    }
+
+    @Test("end after two minutes, whatever the store does")
+    func longest() throws {
+        var bench = Bench.holding()
+        while bench.actions != [.release(Self.work, Self.lease, isAnswered: false)] {
+            try bench.sleep()
+            if bench.actions == [.keep(Self.lease)] {
+                bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
+            }
+        }
+        #expect(bench.now == .seconds(1120))
+    }
+}

@@ -1,0 +1,99 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("A session that hosts share")
+struct SessionMachineLeaseTests {
+    /// Asked for a renewal, with a token that has ended or has not.
+    private func renewing(isOver: Bool = true) -> MachineBench {
+        var bench = MachineBench()
+        bench.send(.shared(true))
+        bench.advance(.seconds(isOver ? 1001 : 500))
+        bench.send(.renewalRequested(CallerID(1)))
+        bench.tokenRequested(2)
+        return bench
+    }
+
+    @Test("uses what another host has renewed while this one waited, and sends nothing")
+    func overtaken() throws {
+        var bench = renewing()
+        let stored = MachineBench.record(token: "theirs", life: .seconds(1000), at: bench.elapsed, revision: 2)
+        bench.send(.overtaken(try #require(bench.requestsInFlight.last), stored))
+        #expect(bench.token(for: 2) == "theirs")
+        guard case .done = bench.answer(to: 1) else {
+            Issue.record("\(String(describing: bench.answer(to: 1)))")
+            return
+        }
+        #expect(bench.requestsInFlight.count == 1 && bench.saves.isEmpty)
+    }
+
+    @Test("ends if another host has signed out while this one waited")
+    func gone() throws {
+        var bench = renewing()
+        bench.send(.overtaken(try #require(bench.requestsInFlight.last), nil))
+        #expect(bench.comparisons == 1)
+        bench.send(.compared(.success(nil), absence: .removed))
+        #expect(bench.failure(for: 2)?.kind == .notSignedIn && bench.forgotten)
+    }
+
+    @Test("begins again if what another host has stored has ended, too")
+    func overtakenByOld() throws {
+        var bench = renewing()
+        bench.send(
+            .overtaken(
+                try #require(bench.requestsInFlight.last),
+                MachineBench.record(token: "theirs", life: .seconds(1000), revision: 2)))
+        #expect(bench.requestsInFlight.count == 2 && bench.renewals.last?.generation == 2)
+        #expect(bench.token(for: 2) == nil)
+    }
+
+    @Test("is stale with the cause if no lease could be had, and tries again when etcd is back")
+    func notSent() throws {
+        var bench = renewing()
+        bench.send(.notSent(try #require(bench.requestsInFlight.last), .cluster(.unreachable(reason: "no"))))
+        #expect(bench.failure(for: 2)?.cause == "cluster_unreachable")
+        #expect(bench.snapshot?.status.state == .stale && bench.snapshot?.status.cause == "cluster_unreachable")
+        // Neither at once nor without end.
+        let wake = try #require(bench.wakeAt) - bench.now.boot
+        #expect(wake >= .seconds(2) && wake <= .seconds(5))
+        bench.send(.storeReady)
+        let soon = try #require(bench.wakeAt) - bench.now.boot
+        #expect(soon <= .seconds(2))
+        _ = try bench.sleepUntilWake()
+        #expect(bench.requestsInFlight.count == 2)
+    }
+
+    @Test("keeps a valid token if no lease could be had")
+    func notSentYet() throws {
+        var bench = renewing(isOver: false)
+        bench.send(.notSent(try #require(bench.requestsInFlight.last), .cluster(.noQuorum)))
+        bench.tokenRequested(3)
+        #expect(bench.token(for: 3) == "token-1" && bench.snapshot?.status.state == .active)
+    }
+
+    @Test("drops its own result for that of a later holder, whatever the dates are")
+    func saveOvertaken() throws {
+        var bench = renewing()
+        try bench.provider(gives: "mine")
+        let stored = MachineBench.record(token: "theirs", life: .seconds(500), at: bench.elapsed, revision: 2)
+        bench.send(.saveOvertaken(try #require(bench.saves.last).version, stored))
+        #expect(bench.token(for: 2) == "theirs")
+        #expect(bench.machine.record.tokens.refreshToken == stored.tokens.refreshToken)
+        #expect(bench.saves.count == 1)
+    }
+
+    @Test("is renewed later by a host that has read its token than by the one that has renewed it")
+    func later() throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var reader = MachineBench(seed: seed)
+            reader.send(.shared(true))
+            let due = try reader.sleepUntilWake()
+            #expect((.seconds(870)...Duration.seconds(950)).contains(due), "\(due)")
+            try reader.provider(gives: "token-2")
+            try reader.storeTakesIt()
+            let next = try reader.sleepUntilWake() - due
+            #expect((.seconds(650)...Duration.seconds(851)).contains(next), "\(next)")
+        }
+    }
+}
