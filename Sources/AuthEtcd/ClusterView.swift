@@ -57,8 +57,7 @@ struct ClusterView: Sendable, Equatable {
         return Set(reported.map(\.session))
     }
 
-    mutating func wrote(_ session: SessionName, _ signIn: SignInID, at revision: Int64, generation: UInt64) {
-        signIns[session] = signIn
+    mutating func wrote(_ session: SessionName, at revision: Int64, generation: UInt64) {
         self.revision = max(self.revision, revision)
         written[session] = revision
         generations[session] = generation

@@ -9,7 +9,7 @@ import AuthWire
 /// PREFIX/keys/NAME          a client that a provider has registered, sealed in the same way
 /// PREFIX/admissions/HOST    the request of a host that is not a member yet; it ends with its lease
 /// PREFIX/holders/NAME       the host that renews a session now; it ends with that host's lease
-/// PREFIX/lives/NAME         ends with the access token: its lease shows how much of that is left
+/// PREFIX/lifetimes/NAME     ends with the access token: its lease shows how much of that is left
 /// PREFIX/intents/NAME       RenewalIntent: what that host was about to send
 /// ```
 struct EtcdPlaces: Sendable, Equatable {
@@ -28,7 +28,7 @@ struct EtcdPlaces: Sendable, Equatable {
     func key(_ purpose: KeyPurpose) -> String { keys + purpose.name }
     func admission(_ host: String) -> String { admissions + host }
     func holder(_ name: SessionName) -> String { holders + name.text }
-    func life(_ name: SessionName) -> String { prefix + "/lives/" + name.text }
+    func lifetime(_ name: SessionName) -> String { prefix + "/lifetimes/" + name.text }
     func intent(_ name: SessionName) -> String { intents + name.text }
 
     /// The session of a key; `nil` if the key is not that of a session.

@@ -91,7 +91,7 @@ struct EtcdRequest: Sendable {
     }
 
     /// How long it still lasts; less than 1: it has ended.
-    static func rest(of lease: Int64) -> EtcdRequest {
+    static func timeToLive(of lease: Int64) -> EtcdRequest {
         EtcdRequest(path: "lease/timetolive", body: ["ID": number(lease)])
     }
 
@@ -164,10 +164,13 @@ enum EtcdLimits {
     static let retryPause = Duration.milliseconds(100)
     /// Attempts to write a record that other hosts change at the same time.
     static let writeAttempts = 32
-    /// How long a host keeps its sessions after its last sign of life.
+    /// How long a host that no longer responds keeps its holds.
     static let leaseSeconds: Int64 = 10
-    /// How long a write waits for another host that renews the session, and how often it looks.
+    /// A token that lives longer has no lease: etcd's leases last 285 years at most, and this agent does not run that long.
+    static let longestLifetime = Duration.seconds(100_000_000)
+    /// How long a write waits for another host that renews the session.
     static let holderWait = Duration.seconds(4)
+    /// Between two attempts then.
     static let holderPause = Duration.milliseconds(200)
     /// How long the request of a host to be admitted is valid.
     static let admissionSeconds: Int64 = 600

@@ -13,7 +13,9 @@ struct EtcdHeader: Sendable, Equatable {
 
     init(_ json: JSON) throws(ClusterFault) {
         // A number that is 0 is left out.
-        guard let header = json["header"], let revision = (header["revision"] ?? 0).etcdNumber else {
+        guard let header = json["header"], header.objectValue != nil,
+            let revision = (header["revision"] ?? 0).etcdNumber
+        else {
             throw .invalid(reason: "a response without its revision")
         }
         clusterID = header["cluster_id"]?.stringValue ?? ""

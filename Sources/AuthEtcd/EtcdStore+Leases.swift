@@ -1,12 +1,19 @@
 package import AuthModel
 package import AuthWire
 
-/// Which host renews a session: a key for each session, which hangs on the lease of its host.
+/// Which host renews a session: a key for each session, attached to the lease of its host.
 extension EtcdStore: LeaseStore {
+    /// A hold of this host, until its tokens are written or the next one.
     struct Hold: Sendable, Equatable {
         let lease: LeaseID
-        /// The stored tokens when the hold began; `nil`: there was no record.
-        let version: RecordVersion?
+        /// The change of ``EtcdPlaces/holder(_:)`` that it is: a later hold under the same lease is another one.
+        let revision: Int64
+        /// The change of ``EtcdPlaces/intent(_:)`` that this host has made; `nil`: another one has.
+        var intentRevision: Int64?
+        /// The stored record when it began; `nil`: there was none.
+        var version: RecordVersion?
+        /// The lease ended first.
+        var isLost = false
     }
 
     package nonisolated var leases: (any LeaseStore)? { self }
@@ -17,7 +24,7 @@ extension EtcdStore: LeaseStore {
         return GrantedLease(LeaseID(lease), lasts: .seconds(answer.leaseSeconds()))
     }
 
-    package func keep(_ lease: LeaseID) async throws(StoreError) -> Duration? {
+    package func keepAlive(_ lease: LeaseID) async throws(StoreError) -> Duration? {
         let seconds = try await call(.keepAlive(lease.number)).leaseSeconds()
         return seconds > 0 ? .seconds(seconds) : nil
     }
@@ -26,88 +33,172 @@ extension EtcdStore: LeaseStore {
         _ session: SessionName, generation: UInt64, under lease: LeaseID
     ) async throws(StoreError) -> HoldOutcome {
         try await reporting(writes: true) { () throws(StoreError) in
-            let host = try await hostState().key.id
             _ = try await opened()
             let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
-            let intended = RenewalIntent(host: host, generation: generation)
-            let answer = try await call(
-                .transaction(
-                    [.changed(key: holder, at: 0)],
-                    then: [
-                        .read(place), .read(intent), .put(Array(host.utf8), to: holder, lease: lease.number),
-                        .put(intended.bytes, to: intent),
-                    ], otherwiseReading: [holder, place]))
-            let outcome = try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
-            let isRepeated = !outcome.succeeded && outcome.entries[holder]?.lease == lease.number
-            guard outcome.succeeded || isRepeated else { return .taken }
-            var record: SessionRecord?
-            if let entry = outcome.entries[place] { record = try await self.record(in: entry, of: session) }
-            holds[session] = Hold(lease: lease, version: record?.version)
-            overtaken.remove(session)
-            // The intent of the former holder is unknown if the response to the first attempt was lost.
-            guard outcome.succeeded else { return .held(record, after: .abandoned) }
-            return .held(record, after: Self.formerHold(outcome.entries[intent], record))
+            var found: EtcdTransaction?
+            for _ in 1...EtcdLimits.writeAttempts {
+                let stored = try await decoded(found?.entries[place], of: session)
+                let left = found?.entries[intent]
+                let former = left.flatMap { RenewalIntent($0.value) }?.formerHold(of: stored) ?? .answered
+                let own = intended(session, stored, generation)
+                var operations: [EtcdRequest.Operation] = [.read(place), .put([], to: holder, lease: lease.number)]
+                if former == .answered { operations.append(.put(own.bytes, to: intent)) }
+                let outcome = try await transaction(
+                    .transaction(
+                        [.changed(key: holder, at: 0), .changed(key: intent, at: left?.modRevision ?? 0)],
+                        then: operations, otherwiseReading: [holder, intent, place]))
+                let revision = outcome.header.revision
+                if outcome.succeeded {
+                    let record = try await begun(
+                        session, Hold(lease: lease, revision: revision), outcome,
+                        intentRevision: former == .answered ? revision : nil)
+                    return .held(record, after: former)
+                }
+                if let entry = outcome.entries[holder] {
+                    guard entry.lease == lease.number else { return .heldElsewhere }
+                    return try await repeated(session, entry, outcome)
+                }
+                found = outcome
+            }
+            throw .cluster(.contended)
         }
     }
 
-    /// An intent for earlier tokens has ended with those that are in the record now.
-    private static func formerHold(_ entry: EtcdEntry?, _ record: SessionRecord?) -> HoldOutcome.FormerHold {
-        guard let intent = entry.flatMap({ RenewalIntent($0.value) }), let record,
-            intent.generation >= record.generation
-        else { return .answered }
-        return intent.isUnanswered ? .unanswered : .abandoned
+    /// The first attempt was carried out, and its response was lost.
+    private func repeated(
+        _ session: SessionName, _ holder: EtcdEntry, _ outcome: EtcdTransaction
+    ) async throws(StoreError) -> HoldOutcome {
+        let left = outcome.entries[places.intent(session)]
+        // Put in the same transaction.
+        let isOwn = left?.modRevision == holder.modRevision
+        let hold = Hold(lease: LeaseID(holder.lease), revision: holder.modRevision)
+        let record = try await begun(session, hold, outcome, intentRevision: isOwn ? holder.modRevision : nil)
+        let former = left.flatMap { RenewalIntent($0.value) }?.formerHold(of: record) ?? .answered
+        return .held(record, after: isOwn ? .answered : former)
+    }
+
+    /// Without a record that can be read there is nothing to hold.
+    private func begun(
+        _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction, intentRevision: Int64?
+    ) async throws(StoreError) -> SessionRecord? {
+        // The response to an earlier request may be later.
+        if let later = holds[session], later.revision > hold.revision { throw .cluster(.leaseLost) }
+        holds[session] = hold
+        holds[session]?.intentRevision = intentRevision
+        overtaken.remove(session)
+        do throws(StoreError) {
+            let record = try await decoded(outcome.entries[places.session(session)], of: session)
+            holds[session]?.version = record?.version
+            return record
+        } catch {
+            try? await release(session, leaving: .answered)
+            throw error
+        }
+    }
+
+    private func intended(_ session: SessionName, _ stored: SessionRecord?, _ generation: UInt64) -> RenewalIntent {
+        let signIn = stored?.signIn ?? view.signIn(of: session) ?? SignInID(signedInAt: WallTime(unixSeconds: 0))
+        return RenewalIntent(signIn: signIn, generation: generation)
+    }
+
+    package func claim(_ session: SessionName, generation: UInt64) async throws(StoreError) -> SessionRecord? {
+        guard let hold = holds[session], !hold.isLost else { throw .cluster(.leaseLost) }
+        let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
+        // The sign-in is that of the record which the same transaction returns, or the record is not used.
+        let own = RenewalIntent(
+            signIn: hold.version?.signIn ?? intended(session, nil, generation).signIn, generation: generation)
+        let outcome = try await transaction(
+            .transaction(
+                [.changed(key: holder, at: hold.revision)], then: [.read(place), .put(own.bytes, to: intent)],
+                otherwiseReading: [holder]))
+        guard outcome.succeeded else {
+            lostHold(of: session)
+            throw .cluster(.leaseLost)
+        }
+        return try await begun(session, hold, outcome, intentRevision: outcome.header.revision)
     }
 
     package func release(
-        _ session: SessionName, from lease: LeaseID, isAnswered: Bool
+        _ session: SessionName, leaving end: HoldOutcome.FormerHold
     ) async throws(StoreError) {
-        let hold = holds[session]
-        if hold?.lease == lease { holds[session] = nil }
+        guard let hold = holds.removeValue(forKey: session), !hold.isLost else { return }
         let (holder, intent) = (places.holder(session), places.intent(session))
         var operations: [EtcdRequest.Operation] = [.delete(holder)]
-        if isAnswered {
-            operations.append(.delete(intent))
-        } else {
-            let host = try await hostState().key.id
-            let unanswered = RenewalIntent(
-                host: host, generation: hold?.version?.generation ?? 0, isUnanswered: true)
-            operations.append(.put(unanswered.bytes, to: intent))
+        if hold.intentRevision != nil {
+            switch end {
+            case .answered: operations.append(.delete(intent))
+            case .unanswered:
+                if let version = hold.version {
+                    let left = RenewalIntent(
+                        signIn: version.signIn, generation: version.generation, isUnanswered: true)
+                    operations.append(.put(left.bytes, to: intent))
+                }
+            case .abandoned: break
+            }
         }
-        // If the lease has ended, the session is another host's.
-        _ = try await call(
-            .transaction([.leased(key: holder, by: lease.number)], then: operations, otherwiseReading: []))
+        // If the hold has ended, the session is another host's.
+        _ = try await transaction(
+            .transaction([.changed(key: holder, at: hold.revision)], then: operations, otherwiseReading: []))
     }
+
+    package func holds(_ session: SessionName) -> Bool { holds[session].map { !$0.isLost } ?? false }
 
     package func wasOvertaken(_ session: SessionName) -> Bool { overtaken.contains(session) }
 
     // MARK: Writing
 
-    /// What a write of a session's record requires of holds, and what it ends.
-    struct HoldTerms: Sendable {
-        var conditions: [EtcdRequest.Condition] = []
-        var removing: [String] = []
-    }
-
-    /// Tokens that are newer than those in etcd are written by the host that holds the session, or if nobody does.
-    func holdTerms(_ record: SessionRecord, replacing stored: RecordVersion?) -> HoldTerms {
-        guard let stored, stored.signIn == record.signIn, stored.generation != record.generation else {
-            return HoldTerms()
+    /// Other tokens of the same sign-in are written by the host that holds the session, by the one that held it last, as long as
+    /// nobody was about to send them again, or if nobody holds it.
+    func holdTerms(_ record: SessionRecord, replacing stored: SessionRecord) -> WriteTerms {
+        guard stored.signIn == record.signIn, !stored.tokens.areSame(as: record.tokens) else { return WriteTerms() }
+        let (holder, intent) = (places.holder(record.session), places.intent(record.session))
+        guard let hold = holds[record.session] else { return WriteTerms(conditions: [.changed(key: holder, at: 0)]) }
+        if !hold.isLost {
+            return WriteTerms(
+                conditions: [.changed(key: holder, at: hold.revision)], operations: [.delete(holder), .delete(intent)],
+                releases: true)
         }
-        let holder = places.holder(record.session)
-        guard let hold = holds[record.session] else { return HoldTerms(conditions: [.changed(key: holder, at: 0)]) }
-        return HoldTerms(
-            conditions: [.leased(key: holder, by: hold.lease.number)],
-            removing: [holder, places.intent(record.session)])
+        guard let revision = hold.intentRevision else { return WriteTerms(conditions: [.changed(key: holder, at: 0)]) }
+        return WriteTerms(
+            conditions: [.changed(key: intent, at: revision)], operations: [.delete(intent)], releases: true)
     }
 
     /// While this host holds a session, no other one writes tokens: if there are others, the hold was lost.
-    func isOvertaken(_ hold: Hold?, _ stored: RecordVersion) -> Bool {
-        guard let version = hold?.version else { return false }
-        return !version.hasSameTokens(as: stored)
+    func isOvertaken(_ record: SessionRecord, by stored: SessionRecord) -> Bool {
+        guard let version = holds[record.session]?.version, !stored.tokens.areSame(as: record.tokens) else {
+            return false
+        }
+        return !version.hasSameTokens(as: stored.version)
+    }
+
+    /// A write was refused.
+    /// - Returns: whether another host's hold was the reason.
+    func refused(_ session: SessionName, _ outcome: EtcdTransaction) -> Bool {
+        let (holder, intent) = (outcome.entries[places.holder(session)], outcome.entries[places.intent(session)])
+        guard let hold = holds[session] else { return holder != nil }
+        if !hold.isLost {
+            if holder?.modRevision != hold.revision { lostHold(of: session) }
+            return false
+        }
+        guard intent?.modRevision != hold.intentRevision || hold.intentRevision == nil else { return false }
+        // Another host is about to send these tokens again.
+        holds[session]?.intentRevision = nil
+        return holder != nil
     }
 
     func lostHold(of session: SessionName) {
-        guard holds.removeValue(forKey: session) != nil else { return }
+        guard holds[session]?.isLost == false else { return }
+        holds[session]?.isLost = true
         note(.leaseLost)
+    }
+
+    func transaction(_ request: EtcdRequest) async throws(StoreError) -> EtcdTransaction {
+        let answer = try await call(request)
+        return try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
+    }
+
+    private func decoded(_ entry: EtcdEntry?, of session: SessionName) async throws(StoreError) -> SessionRecord? {
+        guard let entry else { return nil }
+        return try await record(in: entry, of: session)
     }
 }

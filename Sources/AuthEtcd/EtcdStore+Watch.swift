@@ -82,8 +82,6 @@ extension EtcdStore {
                     released.append(session)
                 }
                 guard let session = places.sessionName(of: change.entry.key) else { continue }
-                reported[session] = (change.entry.modRevision, clock.bootInstant)
-                if change.isDeletion { forget(session) }
                 sessions.append((session, change.entry.modRevision, change.isDeletion))
             }
             for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }

@@ -61,8 +61,6 @@ package actor EtcdStore {
     /// Renewed or replaced by another host after this one had lost its hold.
     var overtaken: Set<SessionName> = []
     var lifetimes = SharedLifetimes()
-    /// When the watch has reported the last change of a session.
-    var reported: [SessionName: (revision: Int64, at: BootInstant)] = [:]
     /// What is wrong now.
     private(set) var present: StoreError?
 
@@ -71,7 +69,7 @@ package actor EtcdStore {
     nonisolated let woken = StateBroadcast<Int>(0)
     private nonisolated let changed: AsyncStream<SessionName>
     let tellChange: AsyncStream<SessionName>.Continuation
-    private nonisolated let released: AsyncStream<SessionName>
+    private nonisolated let releases: AsyncStream<SessionName>
     let tellReleased: AsyncStream<SessionName>.Continuation
     private nonisolated let occurred: AsyncStream<ClusterFault>
     private nonisolated let tellFault: AsyncStream<ClusterFault>.Continuation
@@ -91,7 +89,7 @@ package actor EtcdStore {
         self.pause = pause
         places = EtcdPlaces(prefix: configuration.prefix)
         (changed, tellChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
-        (released, tellReleased) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
+        (releases, tellReleased) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
         let (occurred, tellFault) = AsyncStream<ClusterFault>.makeStream(
             bufferingPolicy: .bufferingNewest(Self.maxFaults))
         (self.occurred, self.tellFault) = (occurred, tellFault)
@@ -111,7 +109,7 @@ package actor EtcdStore {
     package nonisolated func changes() -> AsyncStream<SessionName> { changed }
 
     /// For one listener.
-    package nonisolated func freed() -> AsyncStream<SessionName> { released }
+    package nonisolated func released() -> AsyncStream<SessionName> { releases }
 
     /// For one listener.
     package nonisolated func faults() -> AsyncStream<ClusterFault> { occurred }
@@ -174,6 +172,13 @@ package actor EtcdStore {
         default: broadcast.set(.failed)
         }
         return error
+    }
+
+    /// Nothing of a session that is gone counts for the next one of its name.
+    func forget(_ session: SessionName) {
+        lifetimes.forget(session)
+        holds[session] = nil
+        overtaken.remove(session)
     }
 
     /// A fault that calls recover from.

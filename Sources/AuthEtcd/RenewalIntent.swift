@@ -1,31 +1,38 @@
 import AuthModel
 import AuthWire
 
-/// What a host was about to send when it took a session: the next holder then knows that these tokens may be used up.
+/// What a host was about to send when it held a session: the next holder then knows that these tokens may be used up.
 struct RenewalIntent: Sendable, Equatable {
-    let host: String
+    let signIn: SignInID
     /// Of the tokens.
     let generation: UInt64
     /// The request has ended, and what the provider did is unknown.
     let isUnanswered: Bool
 
-    init(host: String, generation: UInt64, isUnanswered: Bool = false) {
-        self.host = host
+    init(signIn: SignInID, generation: UInt64, isUnanswered: Bool = false) {
+        self.signIn = signIn
         self.generation = generation
         self.isUnanswered = isUnanswered
     }
 
     /// `nil` if the bytes are not an intent.
     init?(_ bytes: [UInt8]) {
-        guard let json = try? JSON(parsing: bytes), let host = json["host"]?.stringValue,
+        guard let json = try? JSON(parsing: bytes),
+            let signIn = json["sign_in"]?.stringValue.flatMap({ SignInID($0) }),
             let generation = json["generation"]?.integerValue.flatMap({ UInt64(exactly: $0) })
         else { return nil }
-        self.init(host: host, generation: generation, isUnanswered: json["unanswered"]?.boolValue ?? false)
+        self.init(signIn: signIn, generation: generation, isUnanswered: json["unanswered"]?.boolValue ?? false)
     }
 
     var bytes: [UInt8] {
         JSON.object([
-            "host": .string(host), "generation": JSON(generation), "unanswered": .bool(isUnanswered),
+            "sign_in": .string(signIn.text), "generation": JSON(generation), "unanswered": .bool(isUnanswered),
         ]).serialized()
+    }
+
+    /// How the hold ended that left this behind, as to the tokens of the record.
+    func formerHold(of record: SessionRecord?) -> HoldOutcome.FormerHold {
+        guard let record, signIn == record.signIn, generation >= record.generation else { return .answered }
+        return isUnanswered ? .unanswered : .abandoned
     }
 }

@@ -7,7 +7,7 @@ import AuthWire
 /// from that and from the time since the write, and keeps them as long as the tokens stay.
 struct SharedLifetimes: Sendable {
     /// What is left of the access token and of the refresh token; `nil`: not known.
-    struct Rest: Sendable, Equatable {
+    struct Remaining: Sendable, Equatable {
         var access: Duration?
         var refresh: Duration?
 
@@ -24,8 +24,8 @@ struct SharedLifetimes: Sendable {
         }
 
         var members: [(String, JSON)] {
-            [("access_left_ms", access), ("refresh_left_ms", refresh)].compactMap { name, rest in
-                rest.map { (name, .integer(Int64($0 / .milliseconds(1)))) }
+            [("access_left_ms", access), ("refresh_left_ms", refresh)].compactMap { name, left in
+                left.map { (name, .integer(Int64($0 / .milliseconds(1)))) }
             }
         }
     }
@@ -58,23 +58,25 @@ struct SharedLifetimes: Sendable {
 
     /// The record with dates of this host.
     /// - Parameters:
-    ///   - rest: when it was written.
+    ///   - remaining: when it was written.
     ///   - age: since then.
-    mutating func localized(_ record: SessionRecord, rest: Rest, age: Duration, now: WallTime) -> SessionRecord {
+    mutating func localized(_ record: SessionRecord, remaining: Remaining, age: Duration, now: WallTime)
+        -> SessionRecord
+    {
         var local = record
         if let dates = known[record.session], dates.version.hasSameTokens(as: record.version) {
             (local.tokens.issuedAt, local.tokens.expiresAt) = (dates.issuedAt, dates.expiresAt)
             local.tokens.refreshLife = dates.refreshLife
             return local
         }
-        if let expiresAt = record.tokens.expiresAt, let left = rest.access {
+        if let expiresAt = record.tokens.expiresAt, let left = remaining.access {
             let end = now + max(.zero, left - age)
             if abs((end - expiresAt).seconds) >= Self.tolerance.seconds {
                 local.tokens.issuedAt = end + (record.tokens.issuedAt - expiresAt)
                 local.tokens.expiresAt = end
             }
         }
-        if let life = record.tokens.refreshLife, let left = rest.refresh {
+        if let life = record.tokens.refreshLife, let left = remaining.refresh {
             let end = now + max(.zero, left - age)
             if abs((end - life.expiresAt).seconds) >= Self.tolerance.seconds {
                 local.tokens.refreshLife = TokenLife(issuedAt: end + (life.issuedAt - life.expiresAt), expiresAt: end)

@@ -43,9 +43,9 @@ struct EtcdLeaseTests {
             let (_, outcome) = try await hold(store)
             let sample = try etcdSample()
             #expect(outcome == .held(sample, after: .answered))
-            #expect(try await hold(other).1 == .taken)
+            #expect(try await hold(other).1 == .heldElsewhere)
             #expect(try await store.update(etcdSample(generation: 2), replacesOther: false) == nil)
-            let freed = await other.freed().first { _ in true }
+            let freed = await other.released().first { _ in true }
             #expect(try freed == Self.work)
             let renewed = try etcdSample(generation: 2)
             #expect(try await hold(other, generation: 2).1 == .held(renewed, after: .answered))
@@ -57,13 +57,17 @@ struct EtcdLeaseTests {
     func released() async throws {
         try await together { store, other, members in
             let sample = try etcdSample()
-            let (first, _) = try await hold(store)
-            try await store.release(Self.work, from: first, isAnswered: true)
-            let (second, afterAnswer) = try await hold(other)
-            #expect(afterAnswer == .held(sample, after: .answered))
-            try await other.release(Self.work, from: second, isAnswered: false)
-            let (third, afterNone) = try await hold(store)
+            _ = try await hold(store)
+            try await store.release(Self.work, leaving: .answered)
+            #expect(try await hold(other).1 == .held(sample, after: .answered))
+            try await other.release(Self.work, leaving: .unanswered)
+            // It stays until this host is about to send something.
+            let (_, afterNone) = try await hold(store)
             #expect(afterNone == .held(sample, after: .unanswered))
+            try await store.release(Self.work, leaving: .answered)
+            let (third, again) = try await hold(store)
+            #expect(again == .held(sample, after: .unanswered))
+            #expect(try await store.claim(Self.work, generation: 1) == sample)
             // A lease that ends, as with its host.
             try await members.control("lease", "revoke", String(third.number, radix: 16))
             #expect(try await hold(other).1 == .held(sample, after: .abandoned))
@@ -77,12 +81,12 @@ struct EtcdLeaseTests {
     func ends() async throws {
         try await together { store, other, members in
             let (lease, _) = try await hold(store)
-            #expect(try await store.keep(lease) == .seconds(10))
-            #expect(try await hold(other).1 == .taken)
+            #expect(try await store.keepAlive(lease) == .seconds(10))
+            #expect(try await hold(other).1 == .heldElsewhere)
             // The deletion by etcd itself is reported.
-            let freed = await other.freed().first { _ in true }
+            let freed = await other.released().first { _ in true }
             #expect(try freed == Self.work)
-            #expect(try await store.keep(lease) == nil)
+            #expect(try await store.keepAlive(lease) == nil)
             let home = try SessionName("home")
             #expect(
                 await store.fault { store throws(StoreError) in
@@ -94,14 +98,14 @@ struct EtcdLeaseTests {
     @Test("keep tokens of others out, and nothing else")
     func keepsOut() async throws {
         try await together { store, other, members in
-            let (lease, _) = try await hold(store)
+            _ = try await hold(store)
             // A change of the user.
             var changed = try etcdSample()
             (changed.user, changed.revision) = (UserSummary(email: "grace@example.org"), 2)
             #expect(try await other.update(changed, replacesOther: false) == nil)
             // Tokens that were renewed without etcd wait, and are refused.
-            var renewed = changed
-            renewed.generation = 2
+            var renewed = try etcdSample(generation: 2)
+            (renewed.user, renewed.revision) = (changed.user, 2)
             let theirs = renewed
             #expect(
                 await other.fault { store throws(StoreError) in
@@ -116,11 +120,10 @@ struct EtcdLeaseTests {
             #expect(try await other.load(Self.work)?.user?.email == "grace@example.org")
             // Another sign-in is the user's wish.
             let (_, outcome) = try await hold(store, generation: 2)
-            #expect(outcome != .taken)
+            #expect(outcome != .heldElsewhere)
             var signIn = try etcdSample(generation: 3)
             signIn.signIn = try #require(SignInID("s2-1"))
             #expect(try await other.update(signIn, replacesOther: true) == nil)
-            _ = lease
         }
     }
 
@@ -143,13 +146,65 @@ struct EtcdLeaseTests {
         }
     }
 
-    @Test("that were lost leave what they brought, if nobody has renewed since")
+    @Test("that were lost let a host write its tokens if no other one was about to send them again")
     func lostAlone() async throws {
+        for isWaitedFor in [false, true] {
+            try await together { store, other, members in
+                let (lease, _) = try await hold(store)
+                try await members.control("lease", "revoke", String(lease.number, radix: 16))
+                // It waits until the request of the first one must have ended.
+                if isWaitedFor {
+                    let sample = try etcdSample()
+                    #expect(try await hold(other).1 == .held(sample, after: .abandoned))
+                }
+                #expect(try await store.update(etcdSample(generation: 2), replacesOther: false) == nil)
+                #expect(try await other.load(Self.work)?.generation == 2)
+                if isWaitedFor {
+                    let renewed = try etcdSample(generation: 2)
+                    #expect(try await other.claim(Self.work, generation: 1) == renewed)
+                }
+            }
+        }
+    }
+
+    @Test("that were lost let a host write nothing once another one has claimed the session")
+    func claimed() async throws {
         try await together { store, other, members in
             let (lease, _) = try await hold(store)
             try await members.control("lease", "revoke", String(lease.number, radix: 16))
-            #expect(try await store.update(etcdSample(generation: 2), replacesOther: false) == nil)
-            #expect(try await other.load(Self.work)?.generation == 2)
+            _ = try await hold(other)
+            let sample = try etcdSample()
+            #expect(try await other.claim(Self.work, generation: 1) == sample)
+            let mine = try etcdSample(generation: 2)
+            #expect(
+                await store.fault { store throws(StoreError) in
+                    _ = try await store.update(mine, replacesOther: false)
+                } == .heldElsewhere)
+            var theirs = try etcdSample(generation: 2)
+            theirs.tokens.accessToken = Secret("theirs")
+            #expect(try await other.update(theirs, replacesOther: false) == nil)
+            // Also at a later attempt, with dates that were corrected since.
+            var corrected = mine
+            (corrected.corrections, corrected.tokens.issuedAt) = (1, mine.tokens.issuedAt + .seconds(100))
+            #expect(try await store.update(corrected, replacesOther: false)?.tokens.accessToken == Secret("theirs"))
+            #expect(await store.wasOvertaken(try Self.work))
+        }
+    }
+
+    @Test("are not ended by the release of an earlier hold under the same lease")
+    func lateRelease() async throws {
+        try await together { store, other, members in
+            let lease = try await store.grantLease().id
+            _ = try await store.hold(Self.work, generation: 1, under: lease)
+            // As if the release were still on its way.
+            try await members.control("del", "/authd/ada/holders/work")
+            try await members.control("del", "/authd/ada/intents/work")
+            let sample = try etcdSample()
+            #expect(
+                try await other.hold(Self.work, generation: 1, under: other.grantLease().id)
+                    == .held(sample, after: .answered))
+            try await store.release(Self.work, leaving: .answered)
+            #expect(try await hold(store).1 == .heldElsewhere)
         }
     }
 

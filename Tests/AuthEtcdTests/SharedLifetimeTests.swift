@@ -62,7 +62,7 @@ struct SharedLifetimeTests {
         }
     }
 
-    @Test("are over for a host that starts after the token's end, however late its clock is")
+    @Test("are over for a host that starts after the token's end, however slow its clock is")
     func over() async throws {
         try await EtcdMembers.running { members in
             let one = try EtcdHost("one")
@@ -72,7 +72,7 @@ struct SharedLifetimeTests {
             try await one.start(at: members.endpoints) { store in
                 try await store.save(try Self.sample(life: .seconds(1), from: HostClock().now().wall))
                 try await admit(two, by: store, at: members)
-                #expect(try await until { try await !members.dump("/authd/ada/lives/").contains("work") })
+                #expect(try await until { try await !members.dump("/authd/ada/lifetimes/").contains("work") })
             }
             try await two.start(at: members.endpoints, watches: false) { other in
                 let read = try #require(try await other.load(name))

@@ -1,17 +1,30 @@
 import AuthMachines
 import AuthModel
 import AuthWire
+import Synchronization
 
 /// Lets one host at a time renew a session, if hosts share the store: runs ``LeaseMachine``.
 final class RenewalHolds: Sendable {
+    /// A session that this host holds for one renewal.
+    struct Hold: Sendable {
+        let caller: CallerID
+        /// Whether the tokens were sent before, and nobody knows what the provider did.
+        let isInterrupted: Bool
+        /// The request must not begin later.
+        let sendBefore: BootInstant
+
+        /// What the next holder gets to know if nothing was sent.
+        var unsent: HoldOutcome.FormerHold { isInterrupted ? .unanswered : .answered }
+    }
+
     /// Whether a renewal may begin.
     enum Permission {
-        /// This host holds the session, or no other host has it.
-        /// - Parameter isInterrupted: whether another host has sent the tokens, and nobody knows what the provider did.
-        case granted(isHeld: Bool, isInterrupted: Bool)
+        /// `nil`: no other host has the session, or two hosts may renew it at once.
+        case granted(Hold?)
         /// Another host has renewed it, or has signed out.
         case overtaken(SessionRecord?)
         case refused(StoreError)
+        case stopping
     }
 
     private let store: any SessionStore
@@ -23,37 +36,46 @@ final class RenewalHolds: Sendable {
     }
 
     /// Waits until this host holds the session.
-    /// - Parameter mayRenewApart: whether two hosts may renew it without knowledge of each other: then etcd is not needed.
-    func permission(for record: SessionRecord, mayRenewApart: Bool) async -> Permission {
-        guard store.leases != nil else { return .granted(isHeld: false, isInterrupted: false) }
+    /// - Parameters:
+    ///   - isStored: whether the store has had it.
+    ///   - mayRenewApart: whether two hosts may renew it without knowledge of each other: then etcd is not needed.
+    func permission(for record: SessionRecord, isStored: Bool, mayRenewApart: Bool) async -> Permission {
+        guard store.leases != nil else { return .granted(nil) }
+        let asking = Mutex<CallerID?>(nil)
         let reply: LeaseReply
         do throws(WaitEnd) {
-            reply = try await runner.ask { .wanted($0, record.session, generation: record.generation) }
+            reply = try await runner.ask { caller in
+                asking.withLock { $0 = caller }
+                return .wanted(caller, record.session, generation: record.generation)
+            }
         } catch {
-            return .refused(.failed(reason: "the call was cancelled"))
+            return .stopping
         }
         switch reply {
-        case .held(let stored, let isInterrupted):
+        case .held(let stored, let isInterrupted, let sendBefore):
+            guard let caller = asking.withLock({ $0 }) else { return .stopping }
+            let hold = Hold(caller: caller, isInterrupted: isInterrupted, sendBefore: sendBefore)
+            // A sign-in that the store has never had is not missing there.
+            if stored == nil, !isStored { return .granted(hold) }
             if let stored, stored.signIn == record.signIn, !stored.hasNewerTokens(than: record) {
-                return .granted(isHeld: true, isInterrupted: isInterrupted)
+                return .granted(hold)
             }
-            await end(record.session, isAnswered: true)
+            await end(hold, of: record.session, leaving: .answered)
             return .overtaken(stored)
-        case .failure(.cluster(let fault)) where fault.isConnection && mayRenewApart:
-            return .granted(isHeld: false, isInterrupted: false)
+        case .failure(.cluster(let fault)) where fault.isConnection && mayRenewApart: return .granted(nil)
         case .failure(let error): return .refused(error)
         }
     }
 
     /// The renewal has ended without newer tokens that are to be written.
-    func end(_ session: SessionName, isAnswered: Bool) async {
-        guard store.leases != nil else { return }
-        await runner.send(.ended(session, isAnswered: isAnswered))
+    /// - Parameter end: what the next holder gets to know.
+    func end(_ hold: Hold, of session: SessionName, leaving end: HoldOutcome.FormerHold) async {
+        await runner.send(.ended(hold.caller, session, leaving: end))
     }
 
-    /// The store has the newer tokens.
+    /// The store has written a record, perhaps with the tokens that the hold was for.
     func written(_ session: SessionName) async {
-        guard store.leases != nil else { return }
+        guard let leases = store.leases, await !leases.holds(session) else { return }
         await runner.send(.written(session))
     }
 
@@ -63,7 +85,7 @@ final class RenewalHolds: Sendable {
     }
 
     /// No host holds the session any more.
-    func freed(_ session: SessionName) async { await runner.send(.freed(session)) }
+    func released(_ session: SessionName) async { await runner.send(.released(session)) }
 
     func close() async { await runner.close() }
 }
@@ -77,14 +99,14 @@ private struct LeasePerformer: ActionPerformer {
         case .grant:
             runner.start { [self] in
                 let sentAt = clock.now().boot
-                return .granted(
-                    await result { (leases) throws(StoreError) in try await leases.grantLease() }, sentAt: sentAt)
+                let granted = await result { (leases) throws(StoreError) in try await leases.grantLease() }
+                return .granted(granted, sentAt: sentAt)
             }
-        case .keep(let lease):
+        case .keepAlive(let lease):
             runner.start { [self] in
                 let sentAt = clock.now().boot
-                let kept = await result { (leases) throws(StoreError) in try await leases.keep(lease) }
-                return .kept(lease, kept, sentAt: sentAt)
+                let kept = await result { (leases) throws(StoreError) in try await leases.keepAlive(lease) }
+                return .keptAlive(lease, kept, sentAt: sentAt)
             }
         case .hold(let session, let generation, let lease):
             runner.start { [self] in
@@ -93,11 +115,18 @@ private struct LeasePerformer: ActionPerformer {
                 }
                 return .holdEnded(session, lease, outcome)
             }
-        case .release(let session, let lease, let isAnswered):
+        case .claim(let session, let generation, let lease):
+            runner.start { [self] in
+                let record = await result { (leases) throws(StoreError) in
+                    try await leases.claim(session, generation: generation)
+                }
+                return .claimed(session, lease, record)
+            }
+        case .release(let session, let end):
             // If it fails, the end of the lease ends the hold.
             runner.startToEnd { [store] in
-                try? await store.leases?.release(session, from: lease, isAnswered: isAnswered)
-                return nil
+                try? await store.leases?.release(session, leaving: end)
+                return .releaseEnded(session)
             }
         }
     }

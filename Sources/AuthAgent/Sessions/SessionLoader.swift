@@ -17,7 +17,7 @@ package final class SessionLoader: Sendable {
     /// Opens when sessions are served.
     private let serving = Latch()
     private let retries: Mutex<Retries>
-    /// Reported by another host while the store could not be read.
+    /// Sessions that another host has changed while the store was being read, or could not be.
     private let unread = Mutex<Set<SessionName>>([])
 
     /// - Parameter seed: of jitter.
@@ -35,7 +35,7 @@ package final class SessionLoader: Sendable {
     /// - Parameter last: done when it is cancelled, before the sessions end.
     package func run(last: (@Sendable () async -> Void)? = nil) async {
         await context.tasks.run(
-            services: [watchStore, watchChanges, watchHolds, watchFaults, registry.followNetwork], last: last)
+            services: [watchStore, watchChanges, watchReleases, watchFaults, registry.followNetwork], last: last)
         await registry.close()
         serving.stop()
     }
@@ -69,7 +69,7 @@ package final class SessionLoader: Sendable {
                 continue
             }
             if !registry.isLoaded { await load() } else { board.put(store: .ready, message: registry.damage) }
-            for name in takeUnread() where registry.session(named: name) == nil { await addFromOtherHost(name) }
+            await readMissed()
             for session in registry.all {
                 if isAnother { await session.handle(.storeReplaced) }
                 await session.handle(.storeReady)
@@ -91,7 +91,11 @@ package final class SessionLoader: Sendable {
 
     /// A host that shares the store has signed in. A record that this host has signed out of is not a session.
     private func addFromOtherHost(_ name: SessionName) async {
-        guard registry.isLoaded else { return }
+        guard registry.isLoaded else {
+            // What is being read may be older.
+            unread.withLock { _ = $0.insert(name) }
+            return
+        }
         let found: SessionRecord?
         do throws(StoreError) {
             found = try await store.load(name)
@@ -107,15 +111,23 @@ package final class SessionLoader: Sendable {
         await registry.updateNetworkOrigins()
     }
 
-    private func takeUnread() -> Set<SessionName> {
-        unread.withLock { names in
+    /// Reads what was reported while it could not be read.
+    private func readMissed() async {
+        let names = unread.withLock { names in
             defer { names = [] }
             return names
         }
+        for name in names.sorted() {
+            if let session = registry.session(named: name) {
+                await session.handle(.storeChanged)
+            } else {
+                await addFromOtherHost(name)
+            }
+        }
     }
 
-    private func watchHolds() async {
-        for await session in store.freed() { await registry.holds.freed(session) }
+    private func watchReleases() async {
+        for await session in store.released() { await registry.holds.released(session) }
     }
 
     private func watchFaults() async {
@@ -156,6 +168,7 @@ package final class SessionLoader: Sendable {
             // Before the store is reported as ready: then the default session is known.
             board.unfreezeDefault()
             registry.loaded(damaged: damaged)
+            await readMissed()
             await registry.updateShared()
             // A mark that cannot be removed names a sign-in that is nowhere.
             context.tasks.pool.order { [storage] in _ = await storage.signOuts.keep() }

@@ -38,47 +38,49 @@ struct SessionPerformer: ActionPerformer {
         _ flight: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?,
         _ runner: isolated Runner<SessionMachine>
     ) {
-        let urgency = runner.read { $0.end } ?? context.clock.now().boot
+        let (urgency, isStored) = runner.read { ($0.end, $0.isStored) }
         runner.start { [self, runner] () async -> SessionEvent? in
-            let obstacle = await turnFailure(for: record, urgency: urgency)
-            if let obstacle { return .requestEnded(flight, .failure(obstacle), sentAt: context.clock.now()) }
-            // A session without tokens of its own is renewed with those of another one.
-            let isOwn = record.resource?.sharedSession == nil
+            // A session that shares another one's sign-in sends no tokens itself.
             let permission: RenewalHolds.Permission =
-                isOwn
-                ? await holds.permission(for: record, mayRenewApart: context.providers.mayRenewApart(record))
-                : .granted(isHeld: false, isInterrupted: false)
+                record.resource?.sharedSession == nil
+                ? await holds.permission(
+                    for: record, isStored: isStored, mayRenewApart: context.providers.mayRenewApart(record))
+                : .granted(nil)
             switch permission {
             case .overtaken(let stored): return .overtaken(flight, stored)
             case .refused(let error): return .notSent(flight, error)
-            case .granted(let isHeld, let isInterrupted):
-                await renew(flight, record, for: target, isHeld: isHeld, isInterrupted: isInterrupted, runner)
+            case .stopping:
+                let end = ProviderFailure.temporary(.stopping, retryAfter: nil)
+                return .requestEnded(flight, .failure(end), sentAt: context.clock.now())
+            case .granted(let hold):
+                // After the wait for the hold, so that many sessions that get theirs at once do not all begin.
+                var obstacle = await turnFailure(for: record, urgency: urgency ?? context.clock.now().boot)
+                let isCurrent = await runner.read { $0.isCurrent(flight) }
+                if obstacle == nil, !isCurrent { obstacle = .temporary(.offline, retryAfter: nil) }
+                let now = context.clock.now()
+                if obstacle == nil, let hold, hold.sendBefore <= now.boot {
+                    await holds.end(hold, of: name, leaving: hold.unsent)
+                    return .notSent(flight, .cluster(.leaseLost))
+                }
+                if let obstacle {
+                    if let hold { await holds.end(hold, of: name, leaving: hold.unsent) }
+                    return .requestEnded(flight, .failure(obstacle), sentAt: now)
+                }
+                await renew(flight, record, for: target, under: hold, runner)
                 return nil
             }
         }
     }
 
     private func renew(
-        _ flight: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?, isHeld: Bool,
-        isInterrupted: Bool, _ runner: Runner<SessionMachine>
+        _ flight: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?, under hold: RenewalHolds.Hold?,
+        _ runner: Runner<SessionMachine>
     ) async {
         let sentAt = context.clock.now()
-        guard await runner.read({ $0.isCurrent(flight) }) else {
-            if isHeld { await holds.end(name, isAnswered: true) }
-            await runner.send(.requestEnded(flight, .failure(.temporary(.offline, retryAfter: nil)), sentAt: sentAt))
-            return
-        }
-        var result: Result<Grant, ProviderFailure> =
-            if let target {
-                await Result(of: try await context.providers.obtain(target, record, sentAt: sentAt))
-            } else if record.resource?.sharedSession != nil {
-                await Result(of: try await sharedGrant(record, sentAt))
-            } else {
-                await Result(of: try await context.providers.renew(cookies.added(to: record), sentAt: sentAt))
-            }
+        var result = await limited(hold) { await request(record, for: target, sentAt) }
         // The agent's end has cut it off, not the provider.
         if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
-        if isInterrupted, case .failure(.final(let error)) = result {
+        if let hold, hold.isInterrupted, case .failure(.final(let error)) = result {
             var interrupted = error
             interrupted.cause = "renewal_interrupted"
             result = .failure(.final(interrupted))
@@ -88,20 +90,53 @@ struct SessionPerformer: ActionPerformer {
             await renewals.send(.held(RenewalQueue.Provider(record), for: wait))
         }
         await runner.send(.requestEnded(flight, result, sentAt: sentAt))
-        if isHeld { await endHold(after: result, runner) }
+        if let hold { await end(hold, after: result, runner) }
         // The first server that has answered for the issuer is trusted from now on.
         if case .success = result, let origins = await context.providers.completedOrigins(of: record, at: sentAt) {
             _ = await trust(origins, of: record, on: runner)
         }
     }
 
-    /// Newer tokens that are to be written keep the hold until they are.
-    private func endHold(after result: Result<Grant, ProviderFailure>, _ runner: Runner<SessionMachine>) async {
-        switch result {
-        case .success: if await !runner.read({ $0.isRenewalUnwritten }) { await holds.end(name, isAnswered: true) }
-        case .failure(.temporary): await holds.end(name, isAnswered: false)
-        case .failure(.final), .failure(.refused): await holds.end(name, isAnswered: true)
+    private func request(
+        _ record: SessionRecord, for target: TokenTarget?, _ sentAt: Moment
+    ) async -> Result<Grant, ProviderFailure> {
+        if let target {
+            await Result(of: try await context.providers.obtain(target, record, sentAt: sentAt))
+        } else if record.resource?.sharedSession != nil {
+            await Result(of: try await sharedGrant(record, sentAt))
+        } else {
+            await Result(of: try await context.providers.renew(cookies.added(to: record), sentAt: sentAt))
         }
+    }
+
+    /// Under a hold, all requests of a renewal together have one limit, which the next holder waits for.
+    private func limited(
+        _ hold: RenewalHolds.Hold?, _ request: @escaping @Sendable () async -> Result<Grant, ProviderFailure>
+    ) async -> Result<Grant, ProviderFailure> {
+        guard hold != nil else { return await request() }
+        let end = context.clock.now().boot + LeaseMachine.requestLimit
+        return await withTaskGroup(of: Result<Grant, ProviderFailure>.self) { [context] group in
+            group.addTask { await request() }
+            group.addTask {
+                try? await context.clock.sleep(until: end)
+                let error = AgentError(.timeout, "The provider did not respond in time.")
+                return .failure(.temporary(error, retryAfter: nil))
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .failure(.temporary(.stopping, retryAfter: nil))
+        }
+    }
+
+    /// Newer tokens that are to be written keep the hold until they are.
+    private func end(
+        _ hold: RenewalHolds.Hold, after result: Result<Grant, ProviderFailure>, _ runner: Runner<SessionMachine>
+    ) async {
+        switch result {
+        case .success: if await runner.read({ $0.hasUnwrittenTokens }) { return }
+        case .failure(.temporary): return await holds.end(hold, of: name, leaving: .unanswered)
+        case .failure(.final), .failure(.refused): return await holds.end(hold, of: name, leaving: hold.unsent)
+        }
+        await holds.end(hold, of: name, leaving: .answered)
     }
 
     /// Waits until a renewal of this record may begin.

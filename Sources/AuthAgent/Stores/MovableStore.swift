@@ -31,7 +31,7 @@ package final class MovableStore: SessionStore, KeyStore {
     private let moveSink: AsyncStream<Void>.Continuation
     private let changed: AsyncStream<SessionName>
     private let changeSink: AsyncStream<SessionName>.Continuation
-    private let released: AsyncStream<SessionName>
+    private let releases: AsyncStream<SessionName>
     private let releaseSink: AsyncStream<SessionName>.Continuation
     private let occurred: AsyncStream<ClusterFault>
     private let faultSink: AsyncStream<ClusterFault>.Continuation
@@ -40,7 +40,7 @@ package final class MovableStore: SessionStore, KeyStore {
         self.store = Mutex(store)
         (moves, moveSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (changed, changeSink) = AsyncStream.makeStream()
-        (released, releaseSink) = AsyncStream.makeStream()
+        (releases, releaseSink) = AsyncStream.makeStream()
         (occurred, faultSink) = AsyncStream.makeStream()
     }
 
@@ -55,7 +55,7 @@ package final class MovableStore: SessionStore, KeyStore {
     package func changes() -> AsyncStream<SessionName> { changed }
 
     /// For one listener.
-    package func freed() -> AsyncStream<SessionName> { released }
+    package func released() -> AsyncStream<SessionName> { releases }
 
     /// For one listener.
     package func faults() -> AsyncStream<ClusterFault> { occurred }
@@ -70,7 +70,7 @@ package final class MovableStore: SessionStore, KeyStore {
             await withDiscardingTaskGroup { group in
                 group.addTask { for await state in store.states() { self.broadcast.set(state) } }
                 group.addTask { for await session in store.changes() { self.changeSink.yield(session) } }
-                group.addTask { for await session in store.freed() { self.releaseSink.yield(session) } }
+                group.addTask { for await session in store.released() { self.releaseSink.yield(session) } }
                 group.addTask { for await fault in store.faults() { self.faultSink.yield(fault) } }
                 group.addTask { await store.run() }
                 _ = await moved.next()

@@ -1,37 +1,45 @@
 package import AuthModel
 package import AuthWire
 
+/// What can happen to the holds of a host.
 package enum LeaseEvent: Sendable {
     /// A renewal of the session is to begin.
     /// - Parameter generation: of the tokens that will be sent.
     case wanted(CallerID, SessionName, generation: UInt64)
-    /// That renewal has ended without newer tokens in the store.
-    /// - Parameter isAnswered: whether it is known what the provider has done.
-    case ended(SessionName, isAnswered: Bool)
-    /// The store has the newer tokens: it has given the session back in the same transaction.
+    /// The renewal of that caller has ended without newer tokens that are to be written.
+    /// - Parameter end: what the next holder gets to know.
+    case ended(CallerID, SessionName, leaving: HoldOutcome.FormerHold)
+    /// The store has newer tokens: it has released the session in the same transaction.
     case written(SessionName)
     /// No host holds the session any more.
-    case freed(SessionName)
+    case released(SessionName)
     case callerGone(CallerID)
 
     // Results of the machine's own actions, which were sent then.
     case granted(Result<GrantedLease, StoreError>, sentAt: BootInstant)
-    case kept(LeaseID, Result<Duration?, StoreError>, sentAt: BootInstant)
+    case keptAlive(LeaseID, Result<Duration?, StoreError>, sentAt: BootInstant)
     indirect case holdEnded(SessionName, LeaseID, Result<HoldOutcome, StoreError>)
+    indirect case claimed(SessionName, LeaseID, Result<SessionRecord?, StoreError>)
+    case releaseEnded(SessionName)
 
     case wake
 }
 
+/// An action for the holds of a host.
 package enum LeaseAction: Sendable, Equatable {
     case grant
-    case keep(LeaseID)
+    case keepAlive(LeaseID)
     case hold(SessionName, generation: UInt64, LeaseID)
-    case release(SessionName, LeaseID, isAnswered: Bool)
+    case claim(SessionName, generation: UInt64, LeaseID)
+    case release(SessionName, leaving: HoldOutcome.FormerHold)
 }
 
+/// The reply to a renewal that wants its session.
 package enum LeaseReply: Sendable, Equatable {
-    /// This host holds the session. The record is the stored one; `nil`: there is none any more.
-    /// - Parameter isInterrupted: whether its tokens were sent before, and nobody knows what the provider did.
-    indirect case held(SessionRecord?, isInterrupted: Bool)
+    /// This host holds the session. The record is the stored one; `nil`: there is none.
+    /// - Parameters:
+    ///   - isInterrupted: whether its tokens were sent before, and nobody knows what the provider did.
+    ///   - sendBefore: the request must not begin later.
+    indirect case held(SessionRecord?, isInterrupted: Bool, sendBefore: BootInstant)
     case failure(StoreError)
 }

@@ -7,35 +7,35 @@ import AuthWire
 /// Invariants:
 /// 1. A renewal begins only while this host holds the session, under a lease that has not ended by this host's own clock.
 /// 2. If another host ended during a renewal, this one waits until that request must have ended too.
-/// 3. One renewal of a session has the hold; others of this host wait in their order.
-/// 4. All holds of this host hang on one lease, which is kept only while it has one.
+/// 3. One renewal of a session has the hold; others of this host wait in their order, until the release of the former has ended.
+/// 4. All holds of this host are attached to one lease, which is kept alive only while a session is wanted or held.
+/// 5. Each renewal that wants its session gets one reply.
 package struct LeaseMachine: Machine {
     package typealias LeaseTurn = Turn<LeaseAction, LeaseReply>
 
-    /// The rest of a lease with which a hold may begin.
-    static let least = Duration.seconds(5)
+    /// What a lease must still last for a hold to begin.
+    static let shortestLease = Duration.seconds(5)
     /// A lease counts as ended here this long before etcd ends it.
     static let margin = Duration.seconds(1)
-    /// Between two requests to keep it.
-    static let keepPause = Duration.seconds(3)
+    static let keepAliveInterval = Duration.seconds(3)
     static let retryPause = Duration.seconds(1)
-    /// How long a request of another host may still be on its way: the limit of a request to a provider.
-    package static let requestLimit = RenewalPolicy.longestResponse
+    /// The limit of a renewal where hosts share the session. So long may a request of another host still be on its way.
+    package static let requestLimit = Duration.seconds(30)
     /// If no report comes that a session is free, this host looks again.
-    static let lookPause = Duration.seconds(3)
+    static let checkInterval = Duration.seconds(3)
     /// How long a renewal waits for another host.
     package static let longestWait = Duration.seconds(45)
-    /// How long this host holds a session at most: a response, and a store that fails for a while.
-    package static let longestHold = Duration.seconds(120)
+    /// How long this host holds a session at most: the turn at the provider, a response, and a store that fails for a while.
+    package static let longestHold = Duration.seconds(180)
 
     private struct Lease {
         let id: LeaseID
         var endsAt: BootInstant
-        var keepAt: BootInstant
+        var keepAliveAt: BootInstant
         var isKeeping = false
     }
 
-    private struct Want {
+    private struct Waiter {
         let caller: CallerID
         let generation: UInt64
         let until: BootInstant
@@ -47,36 +47,35 @@ package struct LeaseMachine: Machine {
         /// The store is asked for the hold.
         case requested
         /// Another host holds it.
-        case taken(lookAt: BootInstant)
+        case elsewhere(checkAt: BootInstant)
         /// This host holds it, and the request of another host may still reach the provider.
-        case settling(until: BootInstant, SessionRecord?)
+        case settling(until: BootInstant)
+        /// The store is about to note what this host will send, after a holder whose result is unknown.
+        case claiming
         /// The caller renews.
         case held(until: BootInstant)
+        case releasing
     }
 
-    private struct Use {
-        let want: Want
+    private struct Claim {
+        var waiter: Waiter
         var stage = Stage.waiting
         /// Its caller has its reply, or no longer waits.
         var isReplied = false
 
-        var isHeld: Bool {
-            switch stage {
-            case .settling, .held: true
-            case .waiting, .requested, .taken: false
-            }
-        }
-
-        /// Another host has the session while it is taken: a lease of this host changes nothing then.
+        /// Another host has the session while it is elsewhere: a lease of this host changes nothing then.
         var needsLease: Bool {
-            if case .taken = stage { false } else { true }
+            switch stage {
+            case .elsewhere, .releasing: false
+            case .waiting, .requested, .settling, .claiming, .held: true
+            }
         }
     }
 
     private var lease: Lease?
     private var isGranting = false
-    private var uses: [SessionName: Use] = [:]
-    private var queues: [SessionName: [Want]] = [:]
+    private var claims: [SessionName: Claim] = [:]
+    private var queues: [SessionName: [Waiter]] = [:]
 
     package init() {}
 
@@ -88,27 +87,25 @@ package struct LeaseMachine: Machine {
         endLease(at: now)
         switch event {
         case .wanted(let caller, let session, let generation):
-            let want = Want(caller: caller, generation: generation, until: now + Self.longestWait)
-            if uses[session] == nil {
-                uses[session] = Use(want: want)
+            let waiter = Waiter(caller: caller, generation: generation, until: now + Self.longestWait)
+            if claims[session] == nil {
+                claims[session] = Claim(waiter: waiter)
             } else {
-                queues[session, default: []].append(want)
+                queues[session, default: []].append(waiter)
             }
-        case .ended(let session, let isAnswered): end(session, isAnswered: isAnswered, &turn)
-        case .written(let session): if uses[session]?.isHeld ?? false { next(session) }
-        case .freed(let session):
-            if case .taken = uses[session]?.stage { wait(session) }
+        case .ended(let caller, let session, let end):
+            if case .held = claims[session]?.stage, claims[session]?.waiter.caller == caller {
+                release(session, leaving: end, &turn)
+            }
+        case .written(let session): if case .held = claims[session]?.stage { next(session) }
+        case .released(let session):
+            if case .elsewhere = claims[session]?.stage { claims[session]?.stage = .waiting }
         case .callerGone(let caller): callerGone(caller, &turn)
-        case .granted(.success(let granted), let sentAt):
-            isGranting = false
-            lease = Lease(
-                id: granted.id, endsAt: sentAt + granted.lasts - Self.margin, keepAt: sentAt + Self.keepPause)
-            endLease(at: now)
-        case .granted(.failure(let error), _):
-            isGranting = false
-            failWaiting(error, &turn)
-        case .kept(let id, let result, let sentAt): kept(id, result, sentAt, &turn)
+        case .granted(let result, let sentAt): granted(result, sentAt, &turn)
+        case .keptAlive(let id, let result, let sentAt): keptAlive(id, result, sentAt, &turn)
         case .holdEnded(let session, let id, let result): holdEnded(session, id, result, &turn)
+        case .claimed(let session, let id, let result): claimed(session, id, result, &turn)
+        case .releaseEnded(let session): if case .releasing = claims[session]?.stage { next(session) }
         case .wake: break
         }
         settle(&turn)
@@ -120,15 +117,31 @@ package struct LeaseMachine: Machine {
         guard let lease, lease.endsAt <= now else { return }
         self.lease = nil
         // What is being sent cannot be stopped: the store decides whether its result is written.
-        for (session, use) in uses {
-            switch use.stage {
-            case .requested, .settling: use.isReplied ? next(session) : wait(session)
-            case .waiting, .taken, .held: break
+        for (session, claim) in claims {
+            switch claim.stage {
+            case .requested, .settling, .claiming:
+                if claim.isReplied { next(session) } else { claims[session]?.stage = .waiting }
+            case .waiting, .elsewhere, .held, .releasing: break
             }
         }
     }
 
-    private mutating func kept(
+    private mutating func granted(
+        _ result: Result<GrantedLease, StoreError>, _ sentAt: BootInstant, _ turn: inout LeaseTurn
+    ) {
+        isGranting = false
+        switch result {
+        case .success(let granted) where granted.lasts >= Self.shortestLease + Self.margin:
+            lease = Lease(
+                id: granted.id, endsAt: sentAt + granted.lasts - Self.margin,
+                keepAliveAt: sentAt + Self.keepAliveInterval)
+            endLease(at: turn.now.boot)
+        case .success: failWaiting(.cluster(.invalid(reason: "a lease that is too short")), &turn)
+        case .failure(let error): failWaiting(error, &turn)
+        }
+    }
+
+    private mutating func keptAlive(
         _ id: LeaseID, _ result: Result<Duration?, StoreError>, _ sentAt: BootInstant, _ turn: inout LeaseTurn
     ) {
         guard lease?.id == id else { return }
@@ -136,79 +149,100 @@ package struct LeaseMachine: Machine {
         switch result {
         case .success(let lasts?):
             lease?.endsAt = sentAt + lasts - Self.margin
-            lease?.keepAt = sentAt + Self.keepPause
-        case .success(nil):
-            lease?.endsAt = turn.now.boot
+            lease?.keepAliveAt = sentAt + Self.keepAliveInterval
+        case .success(nil): lease?.endsAt = turn.now.boot
         case .failure(let error):
-            lease?.keepAt = turn.now.boot + Self.retryPause
-            if let lease, lease.endsAt - turn.now.boot < Self.least { failWaiting(error, &turn) }
+            lease?.keepAliveAt = turn.now.boot + Self.retryPause
+            if let lease, lease.endsAt - turn.now.boot < Self.shortestLease { failWaiting(error, &turn) }
         }
         endLease(at: turn.now.boot)
     }
 
-    /// Without a lease nothing can be held: callers are told so, and try again later.
+    /// Without a lease nothing can be held: waiting callers get the error, and try again later.
     private mutating func failWaiting(_ error: StoreError, _ turn: inout LeaseTurn) {
-        for (session, use) in uses.sorted(by: { $0.key < $1.key }) {
-            guard case .waiting = use.stage else { continue }
+        for session in claims.keys.sorted() {
+            guard case .waiting = claims[session]?.stage else { continue }
             fail(session, error, &turn)
         }
     }
-
-    private mutating func wait(_ session: SessionName) { uses[session]?.stage = .waiting }
 
     // MARK: Holds
 
     private mutating func holdEnded(
         _ session: SessionName, _ id: LeaseID, _ result: Result<HoldOutcome, StoreError>, _ turn: inout LeaseTurn
     ) {
-        let isWanted = if case .requested = uses[session]?.stage { lease?.id == id } else { false }
-        guard isWanted else {
-            // Nobody waits for it any more, or the lease has ended meanwhile.
-            if case .success(.held) = result, uses[session]?.isHeld != true {
-                turn.act(.release(session, id, isAnswered: true))
+        guard case .requested = claims[session]?.stage, lease?.id == id else {
+            // Nobody waits for it any more, or the lease has ended meanwhile. A hold of the next claim is not touched: it is
+            // another one by then.
+            if case .success(.held(_, let former)) = result, claims[session] == nil {
+                turn.act(.release(session, leaving: former))
             }
             return
         }
         switch result {
-        case .success(.held(let record, let former)):
-            if former == .abandoned {
-                uses[session]?.stage = .settling(until: turn.now.boot + Self.requestLimit, record)
-            } else {
-                begin(session, record, isInterrupted: former != .answered, &turn)
-            }
-        case .success(.taken): uses[session]?.stage = .taken(lookAt: turn.now.boot + Self.lookPause)
-        case .failure(.cluster(.leaseLost)):
-            lease = nil
-            wait(session)
-        case .failure(let error): fail(session, error, &turn)
+        // Nobody waits for it any more.
+        case .success(.held(_, let former)) where claims[session]?.isReplied ?? false:
+            release(session, leaving: former, &turn)
+        case .success(.held(let record, after: .answered)): begin(session, record, isInterrupted: false, &turn)
+        case .success(.held(_, after: .unanswered)): claim(session, &turn)
+        case .success(.held(_, after: .abandoned)):
+            claims[session]?.stage = .settling(until: turn.now.boot + Self.requestLimit)
+        case .success(.heldElsewhere): claims[session]?.stage = .elsewhere(checkAt: turn.now.boot + Self.checkInterval)
+        case .failure(let error): failed(session, error, &turn)
         }
+    }
+
+    private mutating func claim(_ session: SessionName, _ turn: inout LeaseTurn) {
+        guard let claim = claims[session], let lease else { return }
+        claims[session]?.stage = .claiming
+        turn.act(.claim(session, generation: claim.waiter.generation, lease.id))
+    }
+
+    private mutating func claimed(
+        _ session: SessionName, _ id: LeaseID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout LeaseTurn
+    ) {
+        guard case .claiming = claims[session]?.stage, lease?.id == id else { return }
+        switch result {
+        case .success(let record) where claims[session]?.isReplied == false:
+            begin(session, record, isInterrupted: true, &turn)
+        case .success: release(session, leaving: .unanswered, &turn)
+        case .failure(let error): failed(session, error, &turn)
+        }
+    }
+
+    /// - Parameter error: of a call about the hold.
+    private mutating func failed(_ session: SessionName, _ error: StoreError, _ turn: inout LeaseTurn) {
+        guard error == .cluster(.leaseLost) else { return fail(session, error, &turn) }
+        lease?.endsAt = turn.now.boot
+        endLease(at: turn.now.boot)
     }
 
     private mutating func begin(
         _ session: SessionName, _ record: SessionRecord?, isInterrupted: Bool, _ turn: inout LeaseTurn
     ) {
-        guard let use = uses[session] else { return }
-        uses[session]?.stage = .held(until: turn.now.boot + Self.longestHold)
-        uses[session]?.isReplied = true
-        turn.reply(.held(record, isInterrupted: isInterrupted), to: use.want.caller)
+        guard let claim = claims[session], let lease else { return }
+        claims[session]?.stage = .held(until: turn.now.boot + Self.longestHold)
+        claims[session]?.isReplied = true
+        turn.reply(
+            .held(record, isInterrupted: isInterrupted, sendBefore: lease.endsAt), to: claim.waiter.caller)
     }
 
     private mutating func fail(_ session: SessionName, _ error: StoreError, _ turn: inout LeaseTurn) {
-        guard let use = uses[session] else { return }
-        if !use.isReplied { turn.reply(.failure(error), to: use.want.caller) }
+        guard let claim = claims[session] else { return }
+        if !claim.isReplied { turn.reply(.failure(error), to: claim.waiter.caller) }
         next(session)
     }
 
-    /// The renewal of the caller has ended, or it no longer renews.
-    private mutating func end(_ session: SessionName, isAnswered: Bool, _ turn: inout LeaseTurn) {
-        guard let use = uses[session], use.isHeld else { return }
-        if let lease { turn.act(.release(session, lease.id, isAnswered: isAnswered)) }
-        next(session)
+    private mutating func release(
+        _ session: SessionName, leaving end: HoldOutcome.FormerHold, _ turn: inout LeaseTurn
+    ) {
+        claims[session]?.stage = .releasing
+        turn.act(.release(session, leaving: end))
     }
 
     private mutating func next(_ session: SessionName) {
-        guard var queue = queues[session], !queue.isEmpty else { return uses[session] = nil }
-        uses[session] = Use(want: queue.removeFirst())
+        guard var queue = queues[session], !queue.isEmpty else { return claims[session] = nil }
+        claims[session] = Claim(waiter: queue.removeFirst())
         queues[session] = queue.isEmpty ? nil : queue
     }
 
@@ -217,9 +251,14 @@ package struct LeaseMachine: Machine {
             queues[session]?.removeAll { $0.caller == caller }
             if queues[session]?.isEmpty ?? false { queues[session] = nil }
         }
-        for (session, use) in uses where use.want.caller == caller && !use.isReplied {
-            // Until the other host's request has ended: the next host would not know of it.
-            if case .settling = use.stage { uses[session]?.isReplied = true } else { next(session) }
+        for (session, claim) in claims where claim.waiter.caller == caller && !claim.isReplied {
+            switch claim.stage {
+            case .waiting, .elsewhere: next(session)
+            case .settling: release(session, leaving: .abandoned, &turn)
+            // The result shows what is to be released.
+            case .requested, .claiming: claims[session]?.isReplied = true
+            case .held, .releasing: break
+            }
         }
     }
 
@@ -227,47 +266,48 @@ package struct LeaseMachine: Machine {
 
     private mutating func settle(_ turn: inout LeaseTurn) {
         let now = turn.now.boot
-        for session in uses.keys.sorted() { advance(session, now, &turn) }
-        if var lease, !lease.isKeeping, lease.keepAt <= now, uses.values.contains(where: { $0.needsLease }) {
-            lease.isKeeping = true
-            self.lease = lease
-            turn.act(.keep(lease.id))
+        for session in claims.keys.sorted() { advance(session, now, &turn) }
+        for session in queues.keys.sorted() { endWaits(session, now, &turn) }
+        if let lease, !lease.isKeeping, lease.keepAliveAt <= now, claims.values.contains(where: { $0.needsLease }) {
+            self.lease?.isKeeping = true
+            turn.act(.keepAlive(lease.id))
         }
         turn.wakeUp = nextWake()
     }
 
+    private mutating func endWaits(_ session: SessionName, _ now: BootInstant, _ turn: inout LeaseTurn) {
+        for waiter in queues[session] ?? [] where waiter.until <= now {
+            turn.reply(.failure(.cluster(.heldElsewhere)), to: waiter.caller)
+        }
+        queues[session]?.removeAll { $0.until <= now }
+        if queues[session]?.isEmpty ?? false { queues[session] = nil }
+    }
+
     private mutating func advance(_ session: SessionName, _ now: BootInstant, _ turn: inout LeaseTurn) {
-        guard let use = uses[session] else { return }
-        switch use.stage {
-        case .waiting, .taken:
-            if use.want.until <= now { return fail(session, .cluster(.heldElsewhere), &turn) }
-            if case .taken(let lookAt) = use.stage, now < lookAt { return }
-            wait(session)
-            request(session, use.want, now, &turn)
-        case .settling(let until, let record):
-            guard until <= now else { return }
-            if use.isReplied {
-                end(session, isAnswered: false, &turn)
-            } else {
-                begin(session, record, isInterrupted: true, &turn)
-            }
-        case .held(let until):
-            if until <= now { end(session, isAnswered: false, &turn) }
-        case .requested: break
+        guard let claim = claims[session] else { return }
+        switch claim.stage {
+        case .waiting, .elsewhere:
+            if claim.waiter.until <= now { return fail(session, .cluster(.heldElsewhere), &turn) }
+            if case .elsewhere(let checkAt) = claim.stage, now < checkAt { return }
+            claims[session]?.stage = .waiting
+            request(session, claim.waiter, now, &turn)
+        case .settling(let until): if until <= now { self.claim(session, &turn) }
+        case .held(let until): if until <= now { release(session, leaving: .abandoned, &turn) }
+        case .requested, .claiming, .releasing: break
         }
     }
 
     private mutating func request(
-        _ session: SessionName, _ want: Want, _ now: BootInstant, _ turn: inout LeaseTurn
+        _ session: SessionName, _ waiter: Waiter, _ now: BootInstant, _ turn: inout LeaseTurn
     ) {
         if let lease {
-            guard lease.endsAt - now >= Self.least else {
-                // It is kept first.
-                if !lease.isKeeping { self.lease?.keepAt = now }
+            guard lease.endsAt - now >= Self.shortestLease else {
+                // It is kept alive first.
+                if !lease.isKeeping { self.lease?.keepAliveAt = now }
                 return
             }
-            uses[session]?.stage = .requested
-            turn.act(.hold(session, generation: want.generation, lease.id))
+            claims[session]?.stage = .requested
+            turn.act(.hold(session, generation: waiter.generation, lease.id))
         } else if !isGranting {
             isGranting = true
             turn.act(.grant)
@@ -275,17 +315,17 @@ package struct LeaseMachine: Machine {
     }
 
     private func nextWake() -> BootInstant? {
-        var deadlines: [BootInstant] = []
-        for use in uses.values {
-            switch use.stage {
-            case .waiting: deadlines.append(use.want.until)
-            case .taken(let lookAt): deadlines.append(min(lookAt, use.want.until))
-            case .settling(let until, _), .held(let until): deadlines.append(until)
-            case .requested: break
+        var deadlines = queues.values.flatMap { $0.map(\.until) }
+        for claim in claims.values {
+            switch claim.stage {
+            case .waiting: deadlines.append(claim.waiter.until)
+            case .elsewhere(let checkAt): deadlines.append(min(checkAt, claim.waiter.until))
+            case .settling(let until), .held(let until): deadlines.append(until)
+            case .requested, .claiming, .releasing: break
             }
         }
-        if let lease, uses.values.contains(where: { $0.needsLease }) {
-            deadlines.append(lease.isKeeping ? lease.endsAt : min(lease.keepAt, lease.endsAt))
+        if let lease, claims.values.contains(where: { $0.needsLease }) {
+            deadlines.append(lease.isKeeping ? lease.endsAt : min(lease.keepAliveAt, lease.endsAt))
         }
         return deadlines.min()
     }

@@ -27,6 +27,11 @@ struct RecordWriter: Sendable {
         written.map { $0.signIn != version.signIn || $0.revision < version.revision } ?? true
     }
 
+    /// Whether the tokens of this version are not written yet.
+    func lacksTokens(of version: RecordVersion) -> Bool {
+        written.map { $0.signIn != version.signIn || $0.generation < version.generation } ?? true
+    }
+
     /// Whether this call may begin now; the caller must then perform it.
     mutating func begin(_ new: Call, at now: BootInstant) -> Bool {
         guard call == nil else { return false }

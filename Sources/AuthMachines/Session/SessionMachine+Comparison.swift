@@ -48,6 +48,7 @@ extension SessionMachine {
         // Something has changed there since the request.
         let isRequestedAgain = comparison == .requested
         comparison = .done
+        mayBeGone = false
         switch result {
         case .success(nil):
             writer.ended()

@@ -3,7 +3,7 @@ internal import AuthWire
 
 /// A session that several hosts share: one of them renews it, and the others get its tokens (Docs/decisions/cluster.md).
 extension SessionMachine {
-    /// Between two tries to hold a session, without news of the store.
+    /// The longest pause between two attempts to hold a session, unless the store reports a change.
     private static let holdPause = Duration.seconds(5)
 
     mutating func shared(_ isShared: Bool, _ now: Moment) {
@@ -20,8 +20,11 @@ extension SessionMachine {
             return
         }
         self.currentRequest = nil
-        // The comparison shows whether the record is gone for good.
-        guard let stored else { return comparison = .requested }
+        // The comparison shows whether the record is gone for good. Until then nothing is sent.
+        guard let stored else {
+            mayBeGone = true
+            return comparison = .requested
+        }
         reconcile(stored, &turn)
         answerOrRenew(&turn)
     }
@@ -49,6 +52,8 @@ extension SessionMachine {
         if let pending, version.hasTokens(of: pending.version) { currentRequest = nil }
         saveRefused(version, stored, &turn)
         guard currentRequest == nil, let dropped, case .saving = dropped.stage else { return }
+        // What was for the former sign-in is not for another one, which may be another account's.
+        guard version.signIn == record.signIn else { return }
         if let target = dropped.target, let outcome = dropped.outcome {
             return targetedRequestEnded(target, outcome, &turn)
         }

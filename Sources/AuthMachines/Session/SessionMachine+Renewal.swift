@@ -198,8 +198,11 @@ extension SessionMachine {
         return pausedUntil.map { max($0, next) } ?? next
     }
 
-    /// Whether newer tokens that this host has received are not in the store yet.
-    package var isRenewalUnwritten: Bool { !signedOut && writer.isBehind(latestVersion) }
+    /// Whether tokens that a renewal has brought are not in the store yet.
+    package var hasUnwrittenTokens: Bool { !signedOut && writer.lacksTokens(of: latestVersion) }
+
+    /// Whether the store has had this sign-in.
+    package var isStored: Bool { wasStored }
 
     /// Whether a request that has waited for its turn is still wanted.
     package func isCurrent(_ id: RenewalRequestID) -> Bool { currentRequest?.id == id }

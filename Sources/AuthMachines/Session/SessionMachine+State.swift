@@ -113,7 +113,7 @@ extension SessionMachine {
         }
         if !signedOut {
             if let secondLook, comparison == .requested { deadlines.append(secondLook) }
-            let isIdle = finalRefusal == nil && originChange == nil && currentRequest == nil
+            let isIdle = finalRefusal == nil && originChange == nil && currentRequest == nil && !mayBeGone
             if canRenew, isIdle, network == .online, let plan { deadlines.append(plan.at) }
             if let end, now.boot < end { deadlines.append(end) }
             if let notice = endingNotices(now).first(where: { now.boot < $0 }) { deadlines.append(notice) }

@@ -9,7 +9,7 @@ package import AuthWire
 /// 3. A token known to have ended is never returned; a valid one is, even while renewal, store or network fail.
 /// 4. Only a final refusal, after the store was read again, or a changed origin leads to `sign_in_required`; while the access
 ///    token is valid, a refusal is not final yet.
-/// 5. Only sign-out deletes, and it revokes the tokens of a renewal that was sent before.
+/// 5. Only sign-out deletes; it, and a removal by another program, revoke the tokens of a renewal that was sent before.
 /// 6. When the cause of a failure goes away, renewal happens without a request, with jitter.
 /// 7. A result of an earlier request or an earlier sign-in is dropped.
 /// 8. A refresh token in the store is spent only after the store has accepted a write in this run.
@@ -94,6 +94,8 @@ package struct SessionMachine: Machine {
     var rotations: UInt64 = 0
     /// Other hosts renew this session too, one at a time.
     var sharesRenewals = false
+    /// Its record was missing when a renewal began.
+    var mayBeGone = false
     /// The provider was seen to revoke targeted tokens when it replaced the refresh token.
     var revokesFormerTokens = false
     var random: SeededRandom
@@ -278,7 +280,7 @@ package struct SessionMachine: Machine {
 
     /// Joins the request in progress, or begins one.
     mutating func startRequest(for target: TokenTarget? = nil, _ turn: inout SessionTurn) {
-        guard currentRequest == nil, !signedOut, finalRefusal == nil, originChange == nil else { return }
+        guard currentRequest == nil, !signedOut, finalRefusal == nil, originChange == nil, !mayBeGone else { return }
         lastRequest += 1
         currentRequest = RenewalRequest(
             id: RenewalRequestID(number: lastRequest), generation: record.generation, sent: record.tokens,

@@ -3,21 +3,32 @@ package import AuthWire
 /// Lets one host at a time renew a session, in a store that hosts share (Docs/decisions/cluster.md).
 ///
 /// A host holds a session under a lease, and the hold ends with the lease: a host that ends or sleeps keeps no session from the
-/// others. While a host holds a session, no other host writes newer tokens of the same sign-in.
+/// others. Newer tokens of a sign-in are written by the host that holds the session, or if no host does.
+///
+/// Every adapter passes `Tests/AuthEtcdTests/EtcdLeaseTests.swift`.
 package protocol LeaseStore: Sendable {
-    /// - Returns: a lease of this host, and how long it lasts from the request on, unless it is kept.
+    /// - Returns: a lease of this host, and how long it lasts from the request on, unless it is kept alive.
     func grantLease() async throws(StoreError) -> GrantedLease
 
     /// - Returns: how long it lasts from the request on; `nil`: it has ended.
-    func keep(_ lease: LeaseID) async throws(StoreError) -> Duration?
+    func keepAlive(_ lease: LeaseID) async throws(StoreError) -> Duration?
 
-    /// Takes a session, to renew it, unless another host holds it.
-    /// - Parameter generation: of the tokens that will be sent.
+    /// Acquires the hold of a session, unless another host has it.
+    /// - Parameter generation: of the tokens that will be sent. It is noted for the next holder, unless there is a note of the
+    ///   last one: then ``claim(_:generation:)`` notes it.
     func hold(_ session: SessionName, generation: UInt64, under lease: LeaseID) async throws(StoreError) -> HoldOutcome
 
-    /// Gives a session back without newer tokens. A write of newer tokens gives it back by itself.
-    /// - Parameter isAnswered: whether it is known what the provider has done. If not, the next host is told so.
-    func release(_ session: SessionName, from lease: LeaseID, isAnswered: Bool) async throws(StoreError)
+    /// Notes that the tokens of that generation are about to be sent, in place of the note of the last holder.
+    /// - Returns: the stored record as it is then; `nil`: there is none.
+    /// - Throws: ``ClusterFault/leaseLost`` if this host does not hold the session any more.
+    func claim(_ session: SessionName, generation: UInt64) async throws(StoreError) -> SessionRecord?
+
+    /// Releases a session without newer tokens. A write of newer tokens releases it in the same transaction.
+    /// - Parameter end: what the next holder gets to know.
+    func release(_ session: SessionName, leaving end: HoldOutcome.FormerHold) async throws(StoreError)
+
+    /// Whether this host still has the hold, as far as it knows.
+    func holds(_ session: SessionName) async -> Bool
 
     /// Whether this host lost its hold, and another host has renewed or replaced the session since. The tokens that were to be
     /// written are then older, whatever their dates are.
@@ -42,16 +53,16 @@ package struct GrantedLease: Sendable, Equatable {
 }
 
 package enum HoldOutcome: Sendable, Equatable {
-    /// This host holds it. The record is the stored one; `nil`: there is none any more.
+    /// This host holds it. The record is the stored one; `nil`: there is none.
     indirect case held(SessionRecord?, after: FormerHold)
     /// Another host holds it.
-    case taken
+    case heldElsewhere
 
-    /// How the last hold of a session ended, of the tokens that are in its record now.
+    /// How the last hold of a session ended, as to the tokens that are in its record now.
     package enum FormerHold: Sendable, Equatable {
         /// Nobody has sent these tokens to the provider, or it is known what the provider did.
         case answered
-        /// They were sent, and no response came in time.
+        /// They were sent, and it is unknown what the provider did: no response came, or an error that leaves it open.
         case unanswered
         /// Its lease ended first: the request may still be on its way.
         case abandoned

@@ -43,11 +43,11 @@ package protocol SessionStore: Sendable {
     /// - Throws: why that is unknown now: nothing follows from the missing record before the store responds.
     func hasLost(_ session: SessionName) async throws(StoreError) -> Bool
 
-    /// Which host renews a session; `nil` if no other host has it.
+    /// Holds of sessions; `nil`: no other host uses this store.
     var leases: (any LeaseStore)? { get }
 
-    /// Sessions that a host has given back, or that nobody holds any more because a lease has ended. For one listener.
-    func freed() -> AsyncStream<SessionName>
+    /// Sessions that a host has released, or that nobody holds any more because a lease has ended. For one listener.
+    func released() -> AsyncStream<SessionName>
 
     /// Whether an open store of this kind shows every record that it has, at any moment: a missing one was removed.
     var showsEverything: Bool { get }
@@ -89,7 +89,7 @@ extension SessionStore {
 
     package var leases: (any LeaseStore)? { nil }
 
-    package func freed() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }
+    package func released() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }
 
     package var showsEverything: Bool { false }
 

@@ -80,8 +80,10 @@ package enum ClusterFault: Error, Sendable, Hashable {
             "A record has \(bytes) bytes, and etcd accepts \(limit == 0 ? "fewer" : String(limit)) in one request "
                 + "(--max-request-bytes)."
         case .contended: "Other hosts changed the same record at every attempt."
-        case .heldElsewhere: "Another host renews this session now."
-        case .leaseLost: "The lease of this host in etcd had ended. What it had not written yet is compared first."
+        case .heldElsewhere: "Another host is renewing this session. authd tries again."
+        case .leaseLost:
+            "This host's lease in etcd ended during a renewal, as after a sleep. authd reads the stored session before it "
+                + "writes."
         case .removed: "Another host has signed out of this session."
         case .invalid(let reason): "etcd returned something invalid: \(reason)."
         }

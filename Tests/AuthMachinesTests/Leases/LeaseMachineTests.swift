@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Holds of sessions that hosts share")
 struct LeaseMachineTests {
-    private static let lease = LeaseID(7)
+    fileprivate static let lease = LeaseID(7)
 
     /// The machine, its clock, and what it has decided.
     private struct Bench {
@@ -27,6 +27,15 @@ struct LeaseMachineTests {
         mutating func sleep() throws {
             now = max(now, try #require(wakeUp).sinceBoot)
             send(.wake)
+        }
+
+        /// Sleeps, and answers what keeps the lease alive.
+        mutating func sleepKeepingLease() throws {
+            try sleep()
+            guard actions.contains(.keepAlive(LeaseMachineTests.lease)) else { return }
+            let others = actions.filter { $0 != .keepAlive(LeaseMachineTests.lease) }
+            send(.keptAlive(LeaseMachineTests.lease, .success(.seconds(10)), sentAt: boot))
+            actions += others
         }
 
         mutating func want(_ caller: UInt64, _ session: SessionName = work) {
@@ -68,18 +77,19 @@ struct LeaseMachineTests {
                 .hold(Self.home, generation: 3, Self.lease), .hold(Self.work, generation: 3, Self.lease),
             ])
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
-        #expect(bench.replies == [1: .held(nil, isInterrupted: false)])
+        #expect(
+            bench.replies == [1: .held(nil, isInterrupted: false, sendBefore: BootInstant(sinceBoot: .seconds(1009)))])
     }
 
     @Test("keep the lease while they last, and not afterwards")
     func kept() throws {
         var bench = Bench.holding()
         try bench.sleep()
-        #expect(bench.now == .seconds(1003) && bench.actions == [.keep(Self.lease)])
-        bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
+        #expect(bench.now == .seconds(1003) && bench.actions == [.keepAlive(Self.lease)])
+        bench.send(.keptAlive(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
         try bench.sleep()
-        #expect(bench.now == .seconds(1006) && bench.actions == [.keep(Self.lease)])
-        bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
+        #expect(bench.now == .seconds(1006) && bench.actions == [.keepAlive(Self.lease)])
+        bench.send(.keptAlive(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
         bench.send(.written(Self.work))
         #expect(bench.actions.isEmpty && bench.wakeUp == nil)
         // The next one soon after uses it, too.
@@ -94,12 +104,13 @@ struct LeaseMachineTests {
         bench.send(.written(Self.work))
         bench.now += .seconds(5)
         bench.want(2)
-        #expect(bench.actions == [.keep(Self.lease)])
-        bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
+        #expect(bench.actions == [.keepAlive(Self.lease)])
+        bench.send(.keptAlive(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
         #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease)])
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
-        bench.send(.ended(Self.work, isAnswered: true))
-        #expect(bench.actions == [.release(Self.work, Self.lease, isAnswered: true)])
+        bench.send(.ended(CallerID(2), Self.work, leaving: .answered))
+        #expect(bench.actions == [.release(Self.work, leaving: .answered)])
+        bench.send(.releaseEnded(Self.work))
         bench.now += .seconds(60)
         bench.want(3)
         #expect(bench.actions == [.grant])
@@ -115,7 +126,7 @@ struct LeaseMachineTests {
         } else {
             bench.now += .seconds(3)
             bench.send(.wake)
-            bench.send(.kept(Self.lease, .success(nil), sentAt: bench.boot))
+            bench.send(.keptAlive(Self.lease, .success(nil), sentAt: bench.boot))
         }
         #expect(bench.actions == [.grant] && bench.replies.isEmpty)
     }
@@ -125,14 +136,14 @@ struct LeaseMachineTests {
         var bench = Bench()
         bench.want(1)
         bench.granted()
-        bench.send(.holdEnded(Self.work, Self.lease, .success(.taken)))
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.heldElsewhere)))
         #expect(bench.actions.isEmpty && bench.replies.isEmpty)
         var other = bench
-        other.send(.freed(Self.work))
+        other.send(.released(Self.work))
         #expect(other.actions == [.hold(Self.work, generation: 3, Self.lease)])
         try bench.sleep()
         #expect(bench.now == .seconds(1003))
-        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease), .keep(Self.lease)])
+        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease), .keepAlive(Self.lease)])
     }
 
     @Test("of another host are waited for 45 s, and no longer")
@@ -145,12 +156,12 @@ struct LeaseMachineTests {
             for action in bench.actions {
                 switch action {
                 case .hold(let session, _, let lease):
-                    bench.send(.holdEnded(session, lease, .success(.taken)))
+                    bench.send(.holdEnded(session, lease, .success(.heldElsewhere)))
                 case .grant:
                     lease = LeaseID(lease.number + 1)
                     bench.granted(lease)
-                case .keep(let lease): bench.send(.kept(lease, .success(.seconds(10)), sentAt: bench.boot))
-                case .release: Issue.record("nothing is held")
+                case .keepAlive(let lease): bench.send(.keptAlive(lease, .success(.seconds(10)), sentAt: bench.boot))
+                case .release, .claim: Issue.record("nothing is held")
                 }
             }
             if bench.actions.isEmpty { try bench.sleep() }
@@ -159,61 +170,89 @@ struct LeaseMachineTests {
         #expect(bench.now == .seconds(1045))
     }
 
-    @Test("after a host that ended in between begin when its request must have ended")
+    @Test(
+        "after a host that ended during its renewal begin when its request must have ended, and the intent is replaced")
     func abandoned() throws {
         var bench = Bench()
         bench.want(1)
         bench.granted()
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
-        while bench.replies.isEmpty {
-            try bench.sleep()
-            if bench.actions == [.keep(Self.lease)] {
-                bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
-            }
+        while !bench.actions.contains(.claim(Self.work, generation: 3, Self.lease)) { try bench.sleepKeepingLease() }
+        #expect(bench.now == .seconds(1030) && bench.replies.isEmpty)
+        bench.send(.claimed(Self.work, Self.lease, .success(nil)))
+        guard case .held(nil, isInterrupted: true, _) = bench.replies[1] else {
+            Issue.record("\(bench.replies)")
+            return
         }
-        #expect(bench.now == .seconds(1030))
-        #expect(bench.replies == [1: .held(nil, isInterrupted: true)])
     }
 
-    @Test("after such a host are settled even if nobody waits any more, and then given back")
-    func abandonedByAll() throws {
+    @Test("that were lost while another host's request was awaited begin again under a new lease")
+    func lostWhileSettling() throws {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .unanswered))))
+        #expect(bench.actions == [.claim(Self.work, generation: 3, Self.lease)])
+        bench.send(.claimed(Self.work, Self.lease, .failure(.cluster(.leaseLost))))
+        #expect(bench.actions == [.grant] && bench.replies.isEmpty)
+    }
+
+    @Test("after such a host are released as they were if nobody waits any more")
+    func abandonedByAll() {
         var bench = Bench()
         bench.want(1)
         bench.granted()
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
         bench.send(.callerGone(CallerID(1)))
-        while bench.actions != [.release(Self.work, Self.lease, isAnswered: false)] {
-            try bench.sleep()
-            if bench.actions == [.keep(Self.lease)] {
-                bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
-            }
-        }
-        #expect(bench.now == .seconds(1030) && bench.wakeUp == nil)
+        #expect(bench.actions == [.release(Self.work, leaving: .abandoned)])
+        bench.send(.releaseEnded(Self.work))
+        #expect(bench.wakeUp == nil)
     }
 
-    @Test("after a host without a response begin at once, and say so")
-    func unanswered() {
-        var bench = Bench()
-        bench.want(1)
-        bench.granted()
-        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .unanswered))))
-        #expect(bench.replies == [1: .held(nil, isInterrupted: true)])
-    }
-
-    @Test("of one host belong to one renewal at a time, in their order")
+    @Test("of one host belong to one renewal at a time, in their order, each after the release of the one before")
     func inOrder() {
         var bench = Bench.holding()
         bench.want(2)
         bench.want(3)
         bench.send(.callerGone(CallerID(2)))
         #expect(bench.actions.isEmpty)
-        bench.send(.ended(Self.work, isAnswered: false))
-        #expect(
-            bench.actions == [
-                .release(Self.work, Self.lease, isAnswered: false), .hold(Self.work, generation: 3, Self.lease),
-            ])
+        // A late end of somebody else's renewal.
+        bench.send(.ended(CallerID(9), Self.work, leaving: .answered))
+        #expect(bench.actions.isEmpty)
+        bench.send(.ended(CallerID(1), Self.work, leaving: .unanswered))
+        #expect(bench.actions == [.release(Self.work, leaving: .unanswered)])
+        bench.send(.releaseEnded(Self.work))
+        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease)])
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
-        #expect(bench.replies[3] == .held(nil, isInterrupted: false) && bench.replies[2] == nil)
+        #expect(bench.replies[3] != nil && bench.replies[2] == nil)
+    }
+
+    @Test("are not waited for longer than 45 s behind another renewal of this host")
+    func queuedForLong() throws {
+        var bench = Bench.holding()
+        bench.want(2)
+        while bench.replies[2] == nil { try bench.sleepKeepingLease() }
+        #expect(bench.replies[2] == .failure(.cluster(.heldElsewhere)) && bench.now == .seconds(1045))
+    }
+
+    @Test("of several sessions return to the wait if etcd has forgotten their lease")
+    func forgottenBySeveral() {
+        var bench = Bench()
+        bench.want(1)
+        bench.want(2, Self.home)
+        bench.granted()
+        bench.send(.holdEnded(Self.work, Self.lease, .failure(.cluster(.leaseLost))))
+        bench.send(.holdEnded(Self.home, Self.lease, .failure(.cluster(.leaseLost))))
+        bench.granted(LeaseID(8))
+        #expect(bench.actions.count == 2 && bench.replies.isEmpty)
+    }
+
+    @Test("are refused if etcd grants a lease that is too short")
+    func shortLease() {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted(lasts: .zero)
+        #expect(bench.replies[1] != nil && bench.actions.isEmpty)
     }
 
     @Test("are refused at once if etcd gives no lease")
@@ -234,18 +273,13 @@ struct LeaseMachineTests {
         bench.granted()
         bench.send(.callerGone(CallerID(1)))
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
-        #expect(bench.actions == [.release(Self.work, Self.lease, isAnswered: true)])
+        #expect(bench.actions == [.release(Self.work, leaving: .answered)])
     }
 
-    @Test("end after two minutes, whatever the store does")
+    @Test("end after three minutes, and leave the intent")
     func longest() throws {
         var bench = Bench.holding()
-        while bench.actions != [.release(Self.work, Self.lease, isAnswered: false)] {
-            try bench.sleep()
-            if bench.actions == [.keep(Self.lease)] {
-                bench.send(.kept(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
-            }
-        }
-        #expect(bench.now == .seconds(1120))
+        while !bench.actions.contains(.release(Self.work, leaving: .abandoned)) { try bench.sleepKeepingLease() }
+        #expect(bench.now == .seconds(1180))
     }
 }

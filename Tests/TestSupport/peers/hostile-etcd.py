@@ -13,7 +13,7 @@ header = {"cluster_id": "1", "member_id": "1", "revision": "7", "raft_term": "2"
 wrong = [
     {"header": header, "kvs": [{"key": 5, "mod_revision": "x", "value": []}]},
     {"header": {"revision": "9" * 40}}, {"header": []}, [], "x", 5, None, {"header": header, "kvs": "x"},
-    {"header": header, "responses": [{"response_range": {"kvs": [{}]}}], "succeeded": 1},
+    {"header": header, "kvs": {}, "responses": [{"response_range": {"kvs": [{}]}}], "succeeded": 1},
     {"header": header, "kvs": [{"key": "L2E=", "mod_revision": "1", "value": "not base64!"}]},
 ]
 

@@ -1,0 +1,163 @@
+import AuthModel
+import AuthSealedFile
+import AuthWire
+
+/// Writes of sealed records, each a transaction with the conditions under which it may happen.
+extension EtcdStore {
+    /// What a write requires, besides that the record and the cluster are as they were read.
+    struct WriteTerms: Sendable {
+        var conditions: [EtcdRequest.Condition] = []
+        /// Done in the same transaction.
+        var operations: [EtcdRequest.Operation] = []
+        /// Whether it ends the hold of this host.
+        var releases = false
+    }
+
+    /// - Parameters:
+    ///   - mayCreate: whether it is written if there is none.
+    ///   - isAllowed: whether the stored record may be replaced.
+    /// - Returns: the stored record if it was not replaced.
+    func write(
+        _ record: SessionRecord, mayCreate: Bool, isAllowed: @Sendable (SessionRecord) -> Bool
+    ) async throws(StoreError) -> SessionRecord? {
+        let session = record.session
+        return try await reporting(writes: true) { () throws(StoreError) in
+            var obstacle: SessionRecord?
+            var isThere = false
+            let deadline = SuspendingClock.now + EtcdLimits.holderWait
+            let written = try await write(
+                sharedContent(of: record), label: record.provider, to: places.session(session), mayCreate: mayCreate,
+                reading: [places.holder(session), places.intent(session)]
+            ) { (content) throws(StoreError) in
+                // A damaged record is replaced.
+                guard let content, let found = try? SessionRecord(decoding: content) else {
+                    return try await terms(for: record, replacing: nil)
+                }
+                isThere = true
+                let stored = try await localized(found, content)
+                // An earlier attempt was carried out although its response was lost.
+                if stored == record { return nil }
+                if isOvertaken(record, by: stored) {
+                    lostHold(of: session)
+                    overtaken.insert(session)
+                    obstacle = stored
+                    return nil
+                }
+                guard isAllowed(stored) else {
+                    obstacle = stored
+                    return nil
+                }
+                return try await terms(for: record, replacing: stored)
+            } refused: { (outcome) throws(StoreError) in
+                guard refused(session, outcome) else { return }
+                guard SuspendingClock.now < deadline else { throw .cluster(.heldElsewhere) }
+                try? await pause(EtcdLimits.holderPause)
+            }
+            if let obstacle { return obstacle }
+            guard written != nil || isThere else {
+                tellChange.yield(session)
+                throw .cluster(.removed)
+            }
+            if let written { view.wrote(session, at: written.revision, generation: written.generation) }
+            view.saw(record.signIn, of: session)
+            lifetimes.wrote(record)
+            if written?.terms.releases ?? false { holds[session] = nil }
+            return nil
+        }
+    }
+
+    private func terms(
+        for record: SessionRecord, replacing stored: SessionRecord?
+    ) async throws(StoreError) -> WriteTerms {
+        var terms = stored.map { holdTerms(record, replacing: $0) } ?? WriteTerms()
+        let isNew = stored.map { !$0.tokens.areSame(as: record.tokens) } ?? true
+        if isNew, let lease = try await grantLifetime(of: record) {
+            terms.operations.append(.put([], to: places.lifetime(record.session), lease: lease))
+        }
+        return terms
+    }
+
+    /// Writes a record if it is still as it was read.
+    ///
+    /// - Parameters:
+    ///   - mayCreate: whether it is written if there is none.
+    ///   - keys: what is read, too, if the write is refused.
+    ///   - terms: gets the content that is there; `nil`: none, or a damaged one. Returns what the write requires; `nil`: it is not
+    ///     allowed, or has happened.
+    ///   - refused: called after each attempt that was refused.
+    /// - Returns: `nil` if it was not allowed.
+    func write(
+        _ content: Secret, label: String, to place: String, mayCreate: Bool = true, reading keys: [String] = [],
+        terms: (_ stored: Secret?) async throws(StoreError) -> WriteTerms?,
+        refused: (EtcdTransaction) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
+    ) async throws(StoreError) -> (revision: Int64, generation: UInt64, terms: WriteTerms)? {
+        var member = try await opened()
+        var found = try await read(place)
+        for _ in 1...EtcdLimits.writeAttempts {
+            guard mayCreate || found != nil else { return nil }
+            var generation = places.sessionName(of: place).map(view.generation) ?? 0
+            var stored: Secret?
+            if let found {
+                generation = max(generation, (try? SealedBytes.header(of: found.value))?.generation ?? 0)
+                do throws(StoreError) {
+                    stored = try await self.content(of: found)
+                    member = try await opened()
+                } catch {
+                    // It is damaged: a write replaces it.
+                    guard case .failed = error else { throw error }
+                }
+            }
+            guard let terms = try await terms(stored) else { return nil }
+            guard let key = member.accepted.currentKeys.first else {
+                throw .cluster(.invalid(reason: "the cluster has no key"))
+            }
+            generation += 1
+            let sealed = try SealedBytes.seal(content, name: place, label: label, generation: generation, key: key)
+            try checkSize(sealed)
+            let conditions: [EtcdRequest.Condition] = [
+                .changed(key: place, at: found?.modRevision ?? 0), .changed(key: places.cluster, at: member.revision),
+            ]
+            let outcome: EtcdTransaction
+            do throws(StoreError) {
+                outcome = try await transaction(
+                    .transaction(
+                        conditions + terms.conditions, then: [.put(sealed, to: place)] + terms.operations,
+                        otherwiseReading: [place, places.cluster] + keys))
+            } catch {
+                guard case .cluster(.tooLarge) = error else { throw error }
+                throw .cluster(.tooLarge(bytes: sealed.count, limit: 0))
+            }
+            if outcome.succeeded { return (outcome.header.revision, generation, terms) }
+            found = outcome.entries[place]
+            if outcome.entries[places.cluster]?.modRevision != member.revision {
+                member = try await reopened(instead: member)
+            }
+            try await refused(outcome)
+        }
+        throw .cluster(.contended)
+    }
+
+    /// - Throws: if etcd does not accept that many bytes in one request.
+    func checkSize(_ bytes: [UInt8]) throws(StoreError) {
+        let size = bytes.count + EtcdLimits.overheadBytes
+        guard size <= EtcdLimits.requestBytes else {
+            throw .cluster(.tooLarge(bytes: size, limit: EtcdLimits.requestBytes))
+        }
+    }
+
+    /// Seals every record with the newest key that is not yet.
+    func sealAgain(with member: Member) async throws(StoreError) {
+        guard let newest = member.accepted.currentKeys.first else { return }
+        for place in [places.sessions, places.keys] {
+            for entry in try await read(below: place) {
+                guard let header = try? SealedBytes.header(of: entry.value), header.keyID != newest.id,
+                    let content = try? await content(of: entry)
+                else { continue }
+                // What another host has written since is sealed with the newest key, and what it has deleted stays so.
+                _ = try await write(content, label: header.label, to: entry.key, mayCreate: false) {
+                    (stored) throws(StoreError) in stored == content ? WriteTerms() : nil
+                }
+            }
+        }
+    }
+}
