@@ -13,6 +13,7 @@ package struct Campaign: Sendable {
     package private(set) var coverage = Coverage()
     package private(set) var outbox = OutboxCoverage()
     package private(set) var signIns = SignInCoverage()
+    package private(set) var clusters = ClusterCoverage()
     package private(set) var failures: [Rule: Failure] = [:]
 
     private init() {}
@@ -38,6 +39,7 @@ package struct Campaign: Sendable {
         }
     }
 
+    private static let clusterSpacing: UInt64 = 100
     /// What one thread plays at a time.
     private static let batch: UInt64 = 500
 
@@ -47,6 +49,8 @@ package struct Campaign: Sendable {
             coverage.add(play(SessionSimulation.self, seed))
             outbox.add(play(OutboxSimulation.self, seed))
             signIns.add(play(SignInSimulation.self, seed))
+            // These take as long as a hundred others.
+            if seed.isMultiple(of: Self.clusterSpacing) { clusters.add(play(ClusterSimulation.self, seed)) }
         }
     }
 
@@ -63,6 +67,7 @@ package struct Campaign: Sendable {
         coverage.add(other.coverage)
         outbox.add(other.outbox)
         signIns.add(other.signIns)
+        clusters.add(other.clusters)
         for failure in other.failures.values { add(failure) }
     }
 
@@ -95,6 +100,7 @@ extension Campaign {
         lines.append("Calls at the provider: \(coverage.calls), at most \(coverage.maxCalls) of a session in an hour")
         lines.append(outbox.words)
         lines.append(signIns.words)
+        lines.append(clusters.words)
         lines.append("Rules broken: \(failures.count)")
         lines.append("Schedules: \(played)")
         return lines.joined(separator: "\n")

@@ -75,7 +75,7 @@ extension SessionRecord {
 }
 
 extension TokenSet {
-    fileprivate var words: String { "\(accessToken.reveal()) and \(refreshToken?.reveal() ?? "no refresh token")" }
+    var words: String { "\(accessToken.reveal()) and \(refreshToken?.reveal() ?? "no refresh token")" }
 }
 
 extension Result<Grant, ProviderFailure> {

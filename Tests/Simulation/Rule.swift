@@ -43,6 +43,14 @@ package enum Rule: String, Sendable, CaseIterable {
     case signInRequests =
         "33: a sign-in has one request in progress, ten in a row without its user, and polls no sooner than it may"
 
+    // Hosts that share a session (Docs/decisions/cluster.md).
+    case clusterAlone = "35: one host of a cluster sends a refresh token at a time"
+    case clusterReuse = "36: a used refresh token is sent again only if the next one was lost on its way to etcd"
+    case clusterLost = "37: a session that the provider accepts is lost on no host"
+    case clusterConvergence = "38: twelve seconds after the last fault each host has what etcd has"
+    case clusterLiveness = "39: when the last fault is over, the session is active on each host, and no caller waits"
+    case clusterSignOut = "40: a sign-out on one host is one on all"
+
     /// The simulation that checks it.
     var simulation: any SimulationKind.Type {
         switch self {
@@ -52,6 +60,8 @@ package enum Rule: String, Sendable, CaseIterable {
         case .signInEnd, .signInInstall, .signInTokens, .signInLeftovers, .signInReplies, .signInTimeout,
             .signInAccount, .signInRequests:
             SignInSimulation.self
+        case .clusterAlone, .clusterReuse, .clusterLost, .clusterConvergence, .clusterLiveness, .clusterSignOut:
+            ClusterSimulation.self
         default: SessionSimulation.self
         }
     }

@@ -13,6 +13,21 @@ struct CampaignTests {
         #expect(campaign.signIns.installed >= 77 && campaign.signIns.revoked >= 25)
     }
 
+    @Test("clusters of hosts break no rule, and renew, wait for each other and are interrupted")
+    func clusters() {
+        let outcomes = (1...60 as ClosedRange<UInt64>).map {
+            ClusterSimulation.play(ClusterSimulation.schedule(seed: $0))
+        }
+        for outcome in outcomes { #expect(outcome.violation == nil) }
+        #expect(outcomes.reduce(0) { $0 + $1.coverage.renewals } > 500)
+        #expect(outcomes.contains { $0.coverage.overtaken > 0 } && outcomes.contains { $0.coverage.interrupted > 0 })
+    }
+
+    @Test("clusters that once broke a rule break none", arguments: [58, 10_286] as [UInt64])
+    func formerClusterFailures(seed: UInt64) {
+        #expect(ClusterSimulation.play(ClusterSimulation.schedule(seed: seed)).violation == nil)
+    }
+
     @Test(
         "seeds that once broke a rule break none",
         arguments: [
@@ -32,6 +47,7 @@ struct CampaignTests {
         expectSameTrace(SessionSimulation.self, seed)
         expectSameTrace(OutboxSimulation.self, seed)
         expectSameTrace(SignInSimulation.self, seed)
+        expectSameTrace(ClusterSimulation.self, seed)
     }
 
     private func expectSameTrace<Kind: SimulationKind>(_ kind: Kind.Type, _ seed: UInt64) {
@@ -54,6 +70,19 @@ struct CampaignTests {
     @Test("a fault in sign-ins is found, and its schedule is made short", arguments: SignInInjectedFault.allCases)
     func signInFaults(fault: SignInInjectedFault) throws {
         try expectFound(fault, by: SignInSimulation.self, within: 6)
+    }
+
+    /// Each from a seed that shows it: these schedules are long.
+    @Test(
+        "a fault in clusters is found",
+        arguments: [
+            (ClusterInjectedFault.renewsWithoutHold, 10_005), (.forgetsIntents, 10_627), (.writesWithoutHold, 10_120),
+            (.keepsNoLease, 10_022),
+        ] as [(ClusterInjectedFault, UInt64)])
+    func clusterFaults(fault: ClusterInjectedFault, seed: UInt64) {
+        let schedule = ClusterSimulation.schedule(seed: seed)
+        #expect(ClusterSimulation.play(schedule, injecting: fault).violation?.rule == fault.rule)
+        #expect(ClusterSimulation.play(schedule).violation == nil)
     }
 
     /// In one of the first two thousand schedules.

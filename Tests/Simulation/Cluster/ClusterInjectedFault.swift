@@ -1,0 +1,35 @@
+/// A fault between the machines of a host and etcd, which the checker must find.
+package enum ClusterInjectedFault: String, InjectedFault {
+    /// The provider is contacted without a hold.
+    case renewsWithoutHold
+    /// The next holder does not know that tokens may be used up.
+    case forgetsIntents
+    /// Records are written whatever etcd has.
+    case writesWithoutHold
+    /// A lease ends during a long renewal.
+    case keepsNoLease
+
+    package var rule: Rule {
+        switch self {
+        case .renewsWithoutHold, .forgetsIntents: .clusterAlone
+        case .writesWithoutHold: .clusterSignOut
+        case .keepsNoLease: .clusterLiveness
+        }
+    }
+}
+
+/// Plays hosts that share a session in etcd.
+package enum ClusterSimulation: SimulationKind {
+    package static func schedule(seed: UInt64) -> ClusterSchedule {
+        var maker = ClusterScheduleMaker(seed: seed)
+        return maker.schedule()
+    }
+
+    package static func play(
+        _ schedule: ClusterSchedule, injecting fault: ClusterInjectedFault?, traced: Bool
+    ) -> Outcome<ClusterCoverage> {
+        let run = ClusterSimulationRun(schedule, fault: fault, traced: traced)
+        run.run(schedule.steps)
+        return Outcome(run, run.coverage)
+    }
+}

@@ -1,0 +1,258 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// A call of a host at etcd.
+struct EtcdCall {
+    enum Kind {
+        case grant
+        case keepAlive(LeaseID)
+        case hold(LeaseID, generation: UInt64)
+        case claim(SimulatedEtcd.Hold, generation: UInt64, LeaseID)
+        case release(SimulatedEtcd.Hold, leaving: HoldOutcome.FormerHold)
+        indirect case save(SessionRecord, replacesOther: Bool)
+        case compare
+        case reread(RenewalRequestID)
+        case delete(SignInID)
+        /// At a start.
+        case load
+    }
+
+    enum Answer {
+        case granted(LeaseID)
+        case kept(isGood: Bool)
+        case held(SimulatedEtcd.HoldAnswer, SessionRecord?)
+        case claimed(SimulatedEtcd.Hold?, SessionRecord?)
+        case updated(SimulatedEtcd.Outcome)
+        case record(SessionRecord?, revision: Int)
+        case done
+        case unreachable
+    }
+
+    let host: Int
+    let process: Int
+    let kind: Kind
+    let sentAt: BootInstant
+    var answer = Answer.unreachable
+}
+
+/// What hosts request of etcd, and what its watch reports to them.
+extension ClusterSimulationRun {
+    /// A call with all its attempts, as of `EtcdClient`.
+    private static let callLimit = Duration.seconds(5)
+    /// How long a write waits for another host that renews the session.
+    private static let holderWait = Duration.seconds(4)
+
+    func send(_ kind: EtcdCall.Kind, from host: SimulatedHost) {
+        let number = nextNumber()
+        calls[number] = EtcdCall(host: host.number, process: host.process, kind: kind, sentAt: moment(host).boot)
+        let open = max(now, host.cutUntil, etcdGoneUntil)
+        guard open - now < Self.callLimit else { return queue.add(.answered(number), at: now + Self.callLimit) }
+        queue.add(.reachesEtcd(number), at: open + latency())
+    }
+
+    func carryOut(_ number: Int) {
+        guard var call = calls[number] else { return }
+        let host = hosts[call.host]
+        guard now >= max(host.cutUntil, etcdGoneUntil) else {
+            // The connection was lost on the way.
+            return queue.add(.answered(number), at: now + Self.callLimit)
+        }
+        call.answer = carryOut(call, host)
+        let sentBefore = now - time(of: call.sentAt)
+        if now < host.losesAnswersUntil {
+            // It is sent again until there is a response.
+            if host.losesAnswersUntil - now + sentBefore < Self.callLimit {
+                return queue.add(.reachesEtcd(number), at: host.losesAnswersUntil + latency())
+            }
+            call.answer = .unreachable
+            calls[number] = call
+            return queue.add(.answered(number), at: now + Self.callLimit)
+        }
+        if case .updated(.heldElsewhere) = call.answer, sentBefore < Self.holderWait {
+            return queue.add(.reachesEtcd(number), at: now + .milliseconds(200))
+        }
+        calls[number] = call
+        queue.add(.answered(number), at: now + latency())
+    }
+
+    private func carryOut(_ call: EtcdCall, _ host: SimulatedHost) -> EtcdCall.Answer {
+        let former = etcd.revision
+        defer {
+            if etcd.revision != former {
+                etcd.changedAt = now
+                report(from: host)
+            }
+        }
+        switch call.kind {
+        case .grant:
+            let lease = etcd.grant(at: now)
+            expectLeaseEnd()
+            return .granted(lease)
+        case .keepAlive(let lease):
+            let isGood = etcd.keep(lease, at: now)
+            expectLeaseEnd()
+            return .kept(isGood: isGood)
+        case .hold(let lease, let generation): return .held(etcd.hold(lease, generation: generation), etcd.record)
+        case .claim(let hold, let generation, _):
+            return .claimed(etcd.claim(hold, generation: generation), etcd.record)
+        case .release(let hold, let end):
+            if etcd.release(hold, leaving: end) { reportRelease() }
+            return .done
+        case .save(let record, let replacesOther):
+            let universal = host.universal(record)
+            let holder = etcd.holder
+            let outcome =
+                fault == .writesWithoutHold
+                ? etcd.overwrite(universal) : etcd.update(universal, replacesOther: replacesOther, hold: &host.hold)
+            if case .written = outcome { written(universal) }
+            if holder != nil, etcd.holder == nil { reportRelease() }
+            return .updated(outcome)
+        case .delete(let signIn):
+            etcd.delete(signIn)
+            return .done
+        case .compare, .reread, .load: return .record(etcd.record, revision: etcd.revision)
+        }
+    }
+
+    // MARK: Answers
+
+    func etcdAnswered(_ number: Int) {
+        guard let call = calls.removeValue(forKey: number) else { return }
+        let host = hosts[call.host]
+        guard host.isRunning, host.process == call.process else { return }
+        let unreachable = StoreError.cluster(.unreachable(reason: "simulated"))
+        if case .unreachable = call.answer { disconnected(host) }
+        switch (call.kind, call.answer) {
+        case (.grant, .granted(let lease)):
+            handleLease(
+                host, .granted(.success(GrantedLease(lease, lasts: SimulatedEtcd.leaseLife)), sentAt: call.sentAt))
+        case (.grant, _): handleLease(host, .granted(.failure(unreachable), sentAt: call.sentAt))
+        case (.keepAlive(let lease), .kept(let isGood)):
+            let result: Result<Duration?, StoreError> = .success(isGood ? SimulatedEtcd.leaseLife : nil)
+            handleLease(host, .keptAlive(lease, result, sentAt: call.sentAt))
+        case (.keepAlive(let lease), _):
+            handleLease(host, .keptAlive(lease, .failure(unreachable), sentAt: call.sentAt))
+        case (.hold(let lease, _), .held(let answer, let record)): held(host, lease, answer, record)
+        case (.hold(let lease, _), _): handleLease(host, .holdEnded(Self.name, lease, .failure(unreachable)))
+        case (.claim(_, _, let lease), .claimed(let claimed?, let record)):
+            host.hold = claimed
+            handleLease(host, .claimed(Self.name, lease, .success(record.map(host.localized))))
+        case (.claim(_, _, let lease), .claimed(nil, _)):
+            host.hold?.isLost = true
+            handleLease(host, .claimed(Self.name, lease, .failure(.cluster(.leaseLost))))
+        case (.claim(_, _, let lease), _): handleLease(host, .claimed(Self.name, lease, .failure(unreachable)))
+        case (.save(let record, _), .updated(let outcome)): saved(host, record, outcome)
+        case (.save(let record, _), _): handle(host, .saveFailed(record.version, unreachable))
+        case (.compare, .record(let record, let revision)):
+            host.seen = max(host.seen, revision)
+            handle(host, .compared(.success(record.map(host.localized)), absence: .removed))
+        case (.compare, _): handle(host, .compared(.failure(unreachable)))
+        case (.reread(let request), .record(let record, _)):
+            handle(host, .storeReread(request, .success(record.map(host.localized))))
+        case (.reread(let request), _): handle(host, .storeReread(request, .failure(unreachable)))
+        case (.delete, .done): handle(host, .deleted)
+        case (.delete, _): handle(host, .deleteFailed(unreachable))
+        case (.load, .record(let record, let revision)):
+            if host.machine == nil { host.seen = revision }
+            load(record.map(host.localized), at: host)
+        // The loader tries again when etcd is back.
+        case (.load, _): reconnect(host)
+        case (.release, _): handleLease(host, .releaseEnded(Self.name))
+        }
+    }
+
+    private func held(
+        _ host: SimulatedHost, _ lease: LeaseID, _ answer: SimulatedEtcd.HoldAnswer, _ record: SessionRecord?
+    ) {
+        switch answer {
+        case .heldElsewhere: handleLease(host, .holdEnded(Self.name, lease, .success(.heldElsewhere)))
+        case .leaseLost: handleLease(host, .holdEnded(Self.name, lease, .failure(.cluster(.leaseLost))))
+        case .held(let hold, let former):
+            // The response to an earlier request may be later.
+            if host.hold.map({ $0.number < hold.number }) ?? true { host.hold = hold }
+            let after = fault == .forgetsIntents ? .answered : former
+            handleLease(host, .holdEnded(Self.name, lease, .success(.held(record.map(host.localized), after: after))))
+        }
+    }
+
+    private func saved(_ host: SimulatedHost, _ record: SessionRecord, _ outcome: SimulatedEtcd.Outcome) {
+        switch outcome {
+        case .written:
+            if host.hold.map({ $0.isLost }) ?? true { handleLease(host, .written(Self.name)) }
+            handle(host, .saved(record.version))
+        case .refused(let stored, isOvertaken: true):
+            handleLease(host, .written(Self.name))
+            handle(host, .saveOvertaken(record.version, host.localized(stored)))
+        case .refused(let stored, isOvertaken: false):
+            handle(host, .saveRefused(record.version, host.localized(stored)))
+        case .removed:
+            handle(host, .saveFailed(record.version, .cluster(.removed)))
+            handle(host, .storeChanged)
+        case .heldElsewhere: handle(host, .saveFailed(record.version, .cluster(.heldElsewhere)))
+        }
+    }
+
+    // MARK: The watch
+
+    private func report(from writer: SimulatedHost) {
+        for host in hosts where isConnected(host) { queue.add(.changed(host: host.number), at: now + latency()) }
+    }
+
+    func reportRelease() {
+        for host in hosts where isConnected(host) { queue.add(.released(host: host.number), at: now + latency()) }
+    }
+
+    private func isConnected(_ host: SimulatedHost) -> Bool {
+        host.isRunning && now >= max(host.cutUntil, host.losesAnswersUntil, etcdGoneUntil)
+    }
+
+    func etcdChanged(_ host: SimulatedHost) {
+        guard host.isRunning, isConnected(host), etcd.revision != host.seen else { return }
+        host.seen = etcd.revision
+        if host.machine == nil { send(.load, from: host) } else { handle(host, .storeChanged) }
+    }
+
+    private func disconnected(_ host: SimulatedHost) {
+        guard !host.isDisconnected else { return }
+        host.isDisconnected = true
+        reconnect(host)
+    }
+
+    /// The watch begins again, and everything is read, when etcd can be reached.
+    func reconnect(_ host: SimulatedHost) {
+        let open = max(now, host.cutUntil, host.losesAnswersUntil, etcdGoneUntil)
+        queue.add(.reconnects(host: host.number), at: open + random.duration(in: .zero...Duration.seconds(1)))
+    }
+
+    func reconnected(_ host: SimulatedHost) {
+        guard host.isRunning else { return }
+        guard isConnected(host) else { return reconnect(host) }
+        host.isDisconnected = false
+        etcdChanged(host)
+        if host.machine == nil { send(.load, from: host) } else { handle(host, .storeReady) }
+    }
+
+    private func load(_ record: SessionRecord?, at host: SimulatedHost) {
+        guard host.machine == nil, let record else { return }
+        // As the loader carries out a sign-out that an earlier run could not.
+        guard signOuts[host.number] != record.signIn else { return send(.delete(record.signIn), from: host) }
+        host.machine = SessionMachine(stored: record, means: .lasting, now: moment(host), seed: random.next())
+        handle(host, .shared(true))
+        handle(host, .begun)
+        // What has changed while it was read.
+        etcdChanged(host)
+    }
+
+    // MARK: Leases
+
+    private func expectLeaseEnd() {
+        if let end = etcd.nextLeaseEnd { queue.add(.leasesEnd, at: end) }
+    }
+
+    func endLeases() {
+        guard now >= etcdGoneUntil else { return queue.add(.leasesEnd, at: etcdGoneUntil + SimulatedEtcd.leaseLife) }
+        if etcd.endLeases(at: now) { reportRelease() }
+        expectLeaseEnd()
+    }
+}

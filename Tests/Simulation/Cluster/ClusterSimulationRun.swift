@@ -1,0 +1,349 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// Plays one schedule of hosts that share a session: etcd, the provider, connections and processes fail.
+final class ClusterSimulationRun: SimulationBase {
+    enum Event {
+        case reachesEtcd(Int)
+        case answered(Int)
+        case changed(host: Int)
+        case released(host: Int)
+        case reconnects(host: Int)
+        case leasesEnd
+        case reachesProvider(Int)
+        case providerAnswers(Int)
+        case timesOut(Int)
+        case revocationArrives(TokenSet)
+        case restarts(host: Int)
+    }
+
+    let fault: ClusterInjectedFault?
+    let schedule: ClusterSchedule
+    var random: SeededRandom
+    var queue = SimulationEventQueue<Event>()
+    var etcd = SimulatedEtcd()
+    let provider: SimulatedProvider
+    let hosts: [SimulatedHost]
+    var etcdGoneUntil = Duration.zero
+    var calls: [Int: EtcdCall] = [:]
+    var requests: [Int: ProviderRequest] = [:]
+    var lastCommit: Commit?
+    /// A refresh token was used again after an interruption, or the provider's answer was lost.
+    var isLossExcused = false
+    var isSignedOut = false
+    /// Sign-outs that hosts have on disk.
+    var signOuts: [Int: SignInID] = [:]
+    var coverage = ClusterCoverage()
+
+    static let name = { () -> SessionName in
+        do { return try SessionName("shared") } catch { preconditionFailure("a valid name is refused") }
+    }()
+
+    /// How long after the last fault everything must be well.
+    static let recovery = Duration.seconds(400)
+    /// How long after the last fault hosts may have other tokens than etcd: two seconds after the end of calls that were sent
+    /// during the fault.
+    static let convergence = Duration.seconds(12)
+
+    init(_ schedule: ClusterSchedule, fault: ClusterInjectedFault?, traced: Bool) {
+        self.schedule = schedule
+        self.fault = fault
+        random = SeededRandom(seed: schedule.seed)
+        provider = SimulatedProvider(rotation: .rotating(grace: schedule.grace, reuse: .revokes))
+        hosts = (0..<schedule.hosts).map { number in
+            SimulatedHost(
+                number, clockError: number < schedule.clockErrors.count ? schedule.clockErrors[number] : .zero)
+        }
+        super.init(endlessRule: .clusterLiveness, traced: traced)
+    }
+
+    func run(_ steps: [SimulationStep<ClusterOperation>]) {
+        begin()
+        go(until: .seconds(1))
+        for step in steps {
+            wait(step.pause)
+            guard violation == nil else { return }
+            note("· \(step.operation)")
+            perform(step.operation)
+        }
+        heal()
+        // What a stopped process has received waits for it.
+        go(until: hosts.map(\.pausedUntil).max() ?? now)
+        go(until: now + Self.convergence)
+        checkConverged()
+        go(until: now + Self.recovery)
+        // A renewal that has just begun comes to its end.
+        let end = now + LeaseMachine.longestWait
+        while violation == nil, etcd.holder != nil, now < end { go(until: now + .milliseconds(500)) }
+        checkRecovered()
+    }
+
+    /// One host has signed in, and the others find the session.
+    private func begin() {
+        let (_, tokens) = provider.signIn(0, life: schedule.life, at: now, wall: date)
+        let record = SessionRecord(
+            session: Self.name, provider: "simulated", environment: "production", method: "password", tokens: tokens,
+            user: nil, rawUser: nil, signedInAt: date)
+        var none: SimulatedEtcd.Hold?
+        _ = etcd.update(record, replacesOther: true, hold: &none)
+        for host in hosts { start(host) }
+    }
+
+    func heal() {
+        note("· everything is well again")
+        provider.behaviour = .well
+        etcdGoneUntil = min(etcdGoneUntil, now)
+        for host in hosts {
+            host.cutUntil = min(host.cutUntil, now)
+            host.losesAnswersUntil = min(host.losesAnswersUntil, now)
+            if !host.isRunning { start(host) }
+            reconnect(host)
+        }
+    }
+
+    // MARK: Time
+
+    func moment(_ host: SimulatedHost) -> Moment {
+        Moment(boot: BootInstant(sinceBoot: now + .seconds(5000)), wall: date + host.clockError)
+    }
+
+    func time(of deadline: BootInstant) -> Duration { deadline.sinceBoot - .seconds(5000) }
+
+    override func happen(before end: Duration) -> Bool {
+        let alarm = nextAlarm()
+        let next = min(queue.next ?? Self.never, alarm?.at ?? Self.never)
+        guard comes(next, before: end) else { return false }
+        if let alarm, alarm.at == next {
+            let host = hosts[alarm.host]
+            if alarm.isLease {
+                host.leaseWakeUp = nil
+                handleLease(host, .wake)
+            } else {
+                host.wakeUp = nil
+                handle(host, .wake)
+            }
+        } else if let event = queue.pop() {
+            dispatch(event)
+        }
+        return true
+    }
+
+    private func nextAlarm() -> (host: Int, at: Duration, isLease: Bool)? {
+        var first: (host: Int, at: Duration, isLease: Bool)?
+        for host in hosts where host.isRunning {
+            for (at, isLease) in [(host.wakeUp, false), (host.leaseWakeUp, true)] {
+                guard let at else { continue }
+                let due = max(at, host.pausedUntil)
+                if first.map({ due < $0.at }) ?? true { first = (host.number, due, isLease) }
+            }
+        }
+        return first
+    }
+
+    private func dispatch(_ event: Event) {
+        if let host = receiver(of: event), now < host.pausedUntil {
+            return queue.add(event, at: host.pausedUntil)
+        }
+        switch event {
+        case .reachesEtcd(let number): carryOut(number)
+        case .answered(let number): etcdAnswered(number)
+        case .changed(let host): etcdChanged(hosts[host])
+        case .released(let host): handleLease(hosts[host], .released(Self.name))
+        case .reconnects(let host): reconnected(hosts[host])
+        case .leasesEnd: endLeases()
+        case .reachesProvider(let number): reachProvider(number)
+        case .providerAnswers(let number): providerAnswered(number)
+        case .timesOut(let number): timeOut(number)
+        case .revocationArrives(let tokens): provider.revoke(tokens, at: now)
+        case .restarts(let host): if !hosts[host].isRunning { start(hosts[host]) }
+        }
+    }
+
+    /// The host whose process handles it.
+    private func receiver(of event: Event) -> SimulatedHost? {
+        switch event {
+        case .answered(let number): calls[number].map { hosts[$0.host] }
+        case .changed(let host), .released(let host), .reconnects(let host): hosts[host]
+        case .providerAnswers(let number), .timesOut(let number): requests[number].map { hosts[$0.host] }
+        case .reachesEtcd, .leasesEnd, .reachesProvider, .revocationArrives, .restarts: nil
+        }
+    }
+
+    // MARK: Operations
+
+    private func perform(_ operation: ClusterOperation) {
+        switch operation {
+        case .ask(let number, let ask): self.ask(hosts[number % hosts.count], ask)
+        case .cut(let number, let time):
+            let host = fail(number, for: time)
+            host.cutUntil = max(host.cutUntil, now + time)
+            reconnect(host)
+        case .loseAnswers(let number, let time):
+            let host = fail(number, for: time)
+            host.losesAnswersUntil = max(host.losesAnswersUntil, now + time)
+            reconnect(host)
+        case .pause(let number, let time):
+            let host = fail(number, for: time)
+            host.pausedUntil = max(host.pausedUntil, now + time)
+        case .kill(let number, let down):
+            let host = fail(number, for: down)
+            stop(host)
+            queue.add(.restarts(host: host.number), at: now + down)
+        case .etcdGone(let time):
+            etcdGoneUntil = max(etcdGoneUntil, now + time)
+            // The next leader begins with whole leases.
+            etcd.prolongLeases(to: etcdGoneUntil + SimulatedEtcd.leaseLife)
+            for host in hosts {
+                _ = fail(host.number, for: time)
+                reconnect(host)
+            }
+        case .provider(let behaviour): provider.behaviour = behaviour
+        }
+    }
+
+    private func fail(_ number: Int, for time: Duration) -> SimulatedHost {
+        let host = hosts[number % hosts.count]
+        host.lastFault = max(host.lastFault, now + time)
+        return host
+    }
+
+    private func ask(_ host: SimulatedHost, _ ask: ClusterAsk) {
+        guard host.isRunning, now >= host.pausedUntil, let machine = host.machine else { return }
+        let caller = host.nextCaller()
+        switch ask {
+        case .userChange:
+            return handle(host, .userReceived(UserSummary(id: "\(nextNumber())"), raw: .null))
+        case .token: handle(host, .tokenRequested(caller, minValid: nil), from: caller)
+        case .renewal: handle(host, .renewalRequested(caller), from: caller)
+        case .reject: handle(host, .rejected(caller, machine.record.tokens.accessToken), from: caller)
+        case .signOut:
+            isSignedOut = true
+            signOuts[host.number] = machine.record.signIn
+            handle(host, .signOutRequested(caller), from: caller)
+        }
+    }
+
+    // MARK: Processes
+
+    private func start(_ host: SimulatedHost) {
+        host.process += 1
+        host.isRunning = true
+        send(.load, from: host)
+    }
+
+    private func stop(_ host: SimulatedHost) {
+        guard host.isRunning else { return }
+        note("† host \(host.number) is killed")
+        host.isRunning = false
+        host.process += 1
+        (host.machine, host.leases) = (nil, LeaseMachine())
+        (host.wakeUp, host.leaseWakeUp, host.published, host.hold) = (nil, nil, nil, nil)
+        (host.renewals, host.waiting) = ([:], [:])
+    }
+
+    // MARK: The session's machine
+
+    func handle(_ host: SimulatedHost, _ event: SessionEvent, from caller: CallerID? = nil) {
+        guard violation == nil, host.isRunning, host.machine != nil else { return }
+        if let caller { host.waiting[caller] = now }
+        guard let turn = host.machine?.handle(event, at: moment(host)) else { return }
+        note("  \(host.number): \(event.words)")
+        for action in turn.actions {
+            note("    \(host.number): → \(action.words)")
+            carryOut(action, host)
+        }
+        for (caller, reply) in turn.replies {
+            note("    \(host.number): → answer caller \(caller.number): \(reply.words)")
+            host.waiting[caller] = nil
+        }
+        host.wakeUp = host.machine == nil ? nil : turn.wakeUp.map { max(time(of: $0), now) }
+    }
+
+    private func carryOut(_ action: SessionAction, _ host: SimulatedHost) {
+        switch action {
+        case .renew(let request, let record):
+            let caller = host.nextCaller()
+            host.renewals[caller] = SimulatedHost.Renewal(request: request, record: record, caller: caller)
+            guard fault != .renewsWithoutHold else { return sendToProvider(host, caller) }
+            handleLease(host, .wanted(caller, Self.name, generation: record.generation))
+        case .save(let record, let replacesOther): send(.save(record, replacesOther: replacesOther), from: host)
+        case .rewrite(let record): send(.save(record, replacesOther: false), from: host)
+        case .compare: send(.compare, from: host)
+        case .reread(let request): send(.reread(request), from: host)
+        case .delete:
+            if let signIn = host.machine?.record.signIn { send(.delete(signIn), from: host) }
+        case .revoke(let record): queue.add(.revocationArrives(record.tokens), at: now + latency())
+        case .publish(let snapshot): host.published = snapshot
+        case .forget:
+            host.machine = nil
+            host.published = nil
+            host.waiting = [:]
+            signOuts[host.number] = nil
+        case .handOver, .requestTargeted: break
+        }
+    }
+
+    // MARK: The hold
+
+    func handleLease(_ host: SimulatedHost, _ event: LeaseEvent) {
+        guard violation == nil, host.isRunning else { return }
+        let turn = host.leases.handle(event, at: moment(host))
+        host.leaseWakeUp = turn.wakeUp.map { max(time(of: $0), now) }
+        for action in turn.actions {
+            note("    \(host.number): ⇒ \(action)")
+            switch action {
+            case .grant: send(.grant, from: host)
+            case .keepAlive(let lease): if fault != .keepsNoLease { send(.keepAlive(lease), from: host) }
+            case .hold(_, let generation, let lease): send(.hold(lease, generation: generation), from: host)
+            case .claim(_, let generation, let lease):
+                if let hold = host.hold, !hold.isLost {
+                    send(.claim(hold, generation: generation, lease), from: host)
+                } else {
+                    handleLease(host, .claimed(Self.name, lease, .failure(.cluster(.leaseLost))))
+                }
+            case .release(_, let end):
+                let hold = host.hold
+                host.hold = nil
+                if let hold, !hold.isLost {
+                    send(.release(hold, leaving: fault == .forgetsIntents ? .answered : end), from: host)
+                } else {
+                    handleLease(host, .releaseEnded(Self.name))
+                }
+            }
+        }
+        for (caller, reply) in turn.replies { permitted(host, caller, reply) }
+    }
+
+    /// As `RenewalHolds` does it.
+    private func permitted(_ host: SimulatedHost, _ caller: CallerID, _ reply: LeaseReply) {
+        guard let renewal = host.renewals[caller] else { return }
+        switch reply {
+        case .failure(let error):
+            host.renewals[caller] = nil
+            handle(host, .notSent(renewal.request, error))
+        case .held(let stored, let isInterrupted, let sendBefore):
+            if isInterrupted { coverage.interrupted += 1 }
+            let isOurs = stored.map { $0.signIn == renewal.record.signIn && !$0.hasNewerTokens(than: renewal.record) }
+            guard isOurs ?? (host.machine?.isStored == false) else {
+                host.renewals[caller] = nil
+                coverage.overtaken += 1
+                handleLease(host, .ended(caller, Self.name, leaving: .answered))
+                return handle(host, .overtaken(renewal.request, stored))
+            }
+            let unsent: HoldOutcome.FormerHold = isInterrupted ? .unanswered : .answered
+            let isCurrent = host.machine?.isCurrent(renewal.request) ?? false
+            guard isCurrent, moment(host).boot < sendBefore else {
+                host.renewals[caller] = nil
+                handleLease(host, .ended(caller, Self.name, leaving: unsent))
+                if isCurrent { return handle(host, .notSent(renewal.request, .cluster(.leaseLost))) }
+                let end = ProviderFailure.temporary(.offline, retryAfter: nil)
+                return handle(host, .requestEnded(renewal.request, .failure(end), sentAt: moment(host)))
+            }
+            host.isInterrupted = isInterrupted
+            sendToProvider(host, caller)
+        }
+    }
+
+    func latency() -> Duration { random.duration(in: .milliseconds(1)...Duration.milliseconds(60)) }
+}

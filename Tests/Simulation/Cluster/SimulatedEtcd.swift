@@ -1,0 +1,197 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// What etcd has of one session, and what `EtcdStore` does with it in transactions. A call here is one transaction.
+struct SimulatedEtcd {
+    struct Holder: Equatable {
+        let lease: LeaseID
+        /// The hold that it is.
+        let number: Int
+    }
+
+    struct Intent: Equatable {
+        let signIn: SignInID
+        let generation: UInt64
+        /// The change that it is.
+        let number: Int
+        var isUnanswered = false
+
+        func formerHold(of record: SessionRecord?) -> HoldOutcome.FormerHold {
+            guard let record, signIn == record.signIn, generation >= record.generation else { return .answered }
+            return isUnanswered ? .unanswered : .abandoned
+        }
+    }
+
+    /// What a host remembers of its hold.
+    struct Hold: Equatable {
+        let lease: LeaseID
+        let number: Int
+        var intent: Int?
+        var version: RecordVersion?
+        var isLost = false
+    }
+
+    /// Dates are those of a clock that is right.
+    private(set) var record: SessionRecord?
+    private(set) var holder: Holder?
+    private(set) var intent: Intent?
+    private(set) var leases: [LeaseID: Duration] = [:]
+    private var lastLease: Int64 = 0
+    /// Grows with each change of the record.
+    private(set) var revision = 0
+    private var lastChange = 0
+
+    static let leaseLife = Duration.seconds(10)
+    /// When the record was last changed.
+    var changedAt = Duration.zero
+
+    // MARK: Leases
+
+    mutating func grant(at now: Duration) -> LeaseID {
+        lastLease += 1
+        leases[LeaseID(lastLease)] = now + Self.leaseLife
+        return LeaseID(lastLease)
+    }
+
+    mutating func keep(_ lease: LeaseID, at now: Duration) -> Bool {
+        guard leases[lease] != nil else { return false }
+        leases[lease] = now + Self.leaseLife
+        return true
+    }
+
+    /// A change of the leader, or no majority: leases last longer.
+    mutating func prolongLeases(to end: Duration) {
+        for lease in leases.keys { leases[lease] = max(leases[lease] ?? end, end) }
+    }
+
+    var nextLeaseEnd: Duration? { leases.values.min() }
+
+    /// - Returns: whether the session is free now, and was not before.
+    mutating func endLeases(at now: Duration) -> Bool {
+        for (lease, end) in leases where end <= now { leases[lease] = nil }
+        guard let holder, leases[holder.lease] == nil else { return false }
+        self.holder = nil
+        return true
+    }
+
+    // MARK: Holds
+
+    enum HoldAnswer {
+        case held(Hold, after: HoldOutcome.FormerHold)
+        case heldElsewhere
+        case leaseLost
+    }
+
+    mutating func hold(_ lease: LeaseID, generation: UInt64) -> HoldAnswer {
+        guard leases[lease] != nil else { return .leaseLost }
+        if let holder {
+            guard holder.lease == lease else { return .heldElsewhere }
+            // The first attempt was carried out, and its response was lost.
+            let isOwn = intent?.number == holder.number
+            let hold = Hold(
+                lease: lease, number: holder.number, intent: isOwn ? holder.number : nil, version: record?.version)
+            return .held(hold, after: isOwn ? .answered : intent?.formerHold(of: record) ?? .answered)
+        }
+        let former = intent?.formerHold(of: record) ?? .answered
+        lastChange += 1
+        holder = Holder(lease: lease, number: lastChange)
+        var hold = Hold(lease: lease, number: lastChange, version: record?.version)
+        if former == .answered {
+            note(generation)
+            hold.intent = lastChange
+        }
+        return .held(hold, after: former)
+    }
+
+    mutating func claim(_ hold: Hold, generation: UInt64) -> Hold? {
+        guard holder?.number == hold.number else { return nil }
+        lastChange += 1
+        note(generation)
+        return Hold(lease: hold.lease, number: hold.number, intent: lastChange, version: record?.version)
+    }
+
+    private mutating func note(_ generation: UInt64) {
+        guard let record else { return intent = nil }
+        intent = Intent(signIn: record.signIn, generation: generation, number: lastChange)
+    }
+
+    /// - Returns: whether it had the session.
+    mutating func release(_ hold: Hold, leaving end: HoldOutcome.FormerHold) -> Bool {
+        guard holder?.number == hold.number else { return false }
+        holder = nil
+        guard hold.intent != nil else { return true }
+        switch end {
+        case .answered: intent = nil
+        case .unanswered: intent?.isUnanswered = true
+        case .abandoned: break
+        }
+        return true
+    }
+
+    // MARK: The record
+
+    enum Outcome {
+        case written(hasReleased: Bool)
+        case refused(SessionRecord, isOvertaken: Bool)
+        case removed
+        case heldElsewhere
+    }
+
+    /// - Parameter hold: of the host that writes. It is changed as the host learns what became of it.
+    mutating func update(_ record: SessionRecord, replacesOther: Bool, hold: inout Hold?) -> Outcome {
+        guard let stored = self.record else {
+            guard replacesOther else { return .removed }
+            write(record)
+            return .written(hasReleased: false)
+        }
+        if stored == record { return .written(hasReleased: false) }
+        let isSame = stored.tokens.areSame(as: record.tokens)
+        if let version = hold?.version, !isSame, !version.hasSameTokens(as: stored.version) {
+            hold?.isLost = true
+            return .refused(stored, isOvertaken: true)
+        }
+        guard record.mayReplace(stored, replacesOther: replacesOther) else {
+            return .refused(stored, isOvertaken: false)
+        }
+        guard stored.signIn == record.signIn, !isSame else {
+            write(record)
+            return .written(hasReleased: false)
+        }
+        if let own = hold {
+            if holder?.number == own.number {
+                write(record)
+                (holder, intent, hold) = (nil, nil, nil)
+                return .written(hasReleased: true)
+            }
+            hold?.isLost = true
+            if let number = own.intent, intent?.number == number {
+                write(record)
+                (intent, hold) = (nil, nil)
+                return .written(hasReleased: true)
+            }
+            hold?.intent = nil
+        }
+        guard holder == nil else { return .heldElsewhere }
+        write(record)
+        if hold != nil { hold = nil }
+        return .written(hasReleased: true)
+    }
+
+    /// For a fault that is put in on purpose.
+    mutating func overwrite(_ record: SessionRecord) -> Outcome {
+        write(record)
+        return .written(hasReleased: false)
+    }
+
+    mutating func delete(_ signIn: SignInID) {
+        guard record?.signIn == signIn else { return }
+        (record, intent) = (nil, nil)
+        revision += 1
+    }
+
+    private mutating func write(_ record: SessionRecord) {
+        self.record = record
+        revision += 1
+    }
+}

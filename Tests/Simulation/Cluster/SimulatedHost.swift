@@ -1,0 +1,92 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// A host with its agent: the machines, and what its store knows.
+final class SimulatedHost {
+    /// A renewal that waits for its hold, or has one.
+    struct Renewal {
+        let request: RenewalRequestID
+        let record: SessionRecord
+        let caller: CallerID
+    }
+
+    let number: Int
+    let clockError: Duration
+    var machine: SessionMachine?
+    var leases = LeaseMachine()
+    /// Grows with each start: what an earlier process has begun ends with it.
+    var process = 0
+    var isRunning = false
+    /// When the process runs again.
+    var pausedUntil = Duration.zero
+    var cutUntil = Duration.zero
+    var losesAnswersUntil = Duration.zero
+    /// The store has reported that etcd does not answer, and not yet that it is back.
+    var isDisconnected = false
+    var wakeUp: Duration?
+    var leaseWakeUp: Duration?
+    var renewals: [CallerID: Renewal] = [:]
+    var lastCaller: UInt64 = 0
+    /// Callers of the session, and since when they wait.
+    var waiting: [CallerID: Duration] = [:]
+    /// As `EtcdStore` remembers it.
+    var hold: SimulatedEtcd.Hold?
+    /// Callers of renewals that have a hold: whether the provider's answer to the tokens is unknown.
+    var isInterrupted = false
+    /// The state of etcd that it has seen.
+    var seen = 0
+    var published: SessionSnapshot?
+    /// When it last had a fault that may lose what it was about to write.
+    var lastFault = Duration.seconds(-1)
+
+    init(_ number: Int, clockError: Duration) {
+        self.number = number
+        self.clockError = clockError
+    }
+
+    func nextCaller() -> CallerID {
+        lastCaller += 1
+        return CallerID(lastCaller)
+    }
+
+    /// The record with dates of this host.
+    func localized(_ record: SessionRecord) -> SessionRecord { record.moved(by: clockError) }
+
+    /// The record with dates of a clock that is right.
+    func universal(_ record: SessionRecord) -> SessionRecord { record.moved(by: .zero - clockError) }
+}
+
+extension SessionRecord {
+    fileprivate func moved(by shift: Duration) -> SessionRecord {
+        guard shift != .zero else { return self }
+        var moved = self
+        moved.tokens.issuedAt = tokens.issuedAt + shift
+        moved.tokens.expiresAt = tokens.expiresAt.map { $0 + shift }
+        return moved
+    }
+}
+
+/// How much of a cluster was played.
+package struct ClusterCoverage: Sendable {
+    package internal(set) var renewals = 0
+    /// Tokens that another host had renewed while one waited for its turn.
+    package internal(set) var overtaken = 0
+    package internal(set) var interrupted = 0
+    /// Refresh tokens that were used again after an interruption.
+    package internal(set) var reuses = 0
+    package internal(set) var lost = 0
+
+    package mutating func add(_ other: ClusterCoverage) {
+        renewals += other.renewals
+        overtaken += other.overtaken
+        interrupted += other.interrupted
+        reuses += other.reuses
+        lost += other.lost
+    }
+
+    var words: String {
+        "Clusters: \(renewals) renewals, \(overtaken) overtaken, \(interrupted) after an interruption, "
+            + "\(reuses) used tokens sent again, \(lost) sessions lost by an interruption"
+    }
+}
