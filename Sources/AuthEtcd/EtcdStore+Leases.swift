@@ -71,8 +71,15 @@ extension EtcdStore: LeaseStore {
         let left = outcome.entries[places.intent(session)]
         // Put in the same transaction.
         let isOwn = left?.modRevision == holder.modRevision
-        let hold = Hold(lease: LeaseID(holder.lease), revision: holder.modRevision)
-        let record = try await begun(session, hold, outcome, intentRevision: isOwn ? holder.modRevision : nil)
+        // A release of that hold may still be on its way: this is another one.
+        let again = try await transaction(
+            .transaction(
+                [.changed(key: holder.key, at: holder.modRevision)],
+                then: [.read(places.session(session)), .put([], to: holder.key, lease: holder.lease)],
+                otherwiseReading: []))
+        guard again.succeeded else { throw .cluster(.leaseLost) }
+        let hold = Hold(lease: LeaseID(holder.lease), revision: again.header.revision)
+        let record = try await begun(session, hold, again, intentRevision: isOwn ? holder.modRevision : nil)
         let former = left.flatMap { RenewalIntent($0.value) }?.formerHold(of: record) ?? .answered
         return .held(record, after: isOwn ? .answered : former)
     }
@@ -121,7 +128,12 @@ extension EtcdStore: LeaseStore {
     package func release(
         _ session: SessionName, leaving end: HoldOutcome.FormerHold
     ) async throws(StoreError) {
-        guard let hold = holds.removeValue(forKey: session), !hold.isLost else { return }
+        guard let hold = holds[session], !hold.isLost else {
+            holds[session] = nil
+            return
+        }
+        // The author of an intent that stays may still write what it has received.
+        if end == .abandoned, hold.intentRevision != nil { holds[session]?.isLost = true } else { holds[session] = nil }
         let (holder, intent) = (places.holder(session), places.intent(session))
         var operations: [EtcdRequest.Operation] = [.delete(holder)]
         if hold.intentRevision != nil {
@@ -150,7 +162,7 @@ extension EtcdStore: LeaseStore {
     /// Other tokens of the same sign-in are written by the host that holds the session, by the one that held it last, as long as
     /// nobody was about to send them again, or if nobody holds it.
     func holdTerms(_ record: SessionRecord, replacing stored: SessionRecord) -> WriteTerms {
-        guard stored.signIn == record.signIn, !stored.tokens.areSame(as: record.tokens) else { return WriteTerms() }
+        guard stored.signIn == record.signIn, isOther(record, than: stored) else { return WriteTerms() }
         let (holder, intent) = (places.holder(record.session), places.intent(record.session))
         guard let hold = holds[record.session] else { return WriteTerms(conditions: [.changed(key: holder, at: 0)]) }
         if !hold.isLost {
@@ -161,6 +173,17 @@ extension EtcdStore: LeaseStore {
         guard let revision = hold.intentRevision else { return WriteTerms(conditions: [.changed(key: holder, at: 0)]) }
         return WriteTerms(
             conditions: [.changed(key: intent, at: revision)], operations: [.delete(intent)], releases: true)
+    }
+
+    /// Whether the tokens are others than the stored ones, or were prolonged.
+    func isOther(_ record: SessionRecord, than stored: SessionRecord) -> Bool {
+        record.generation != stored.generation || !stored.tokens.areSame(as: record.tokens)
+    }
+
+    /// The write of a record has ended: it is in etcd, or that of another host is.
+    func writeEnded(_ session: SessionName, with version: RecordVersion) {
+        guard let former = holds[session]?.version, !former.hasSameTokens(as: version) else { return }
+        holds[session] = nil
     }
 
     /// While this host holds a session, no other one writes tokens: if there are others, the hold was lost.

@@ -16,18 +16,23 @@ extension EtcdStore {
     func localized(_ record: SessionRecord, _ content: Secret) async throws(StoreError) -> SessionRecord {
         let remaining = SharedLifetimes.Remaining(try? JSON(parsing: content.revealBytes()))
         // Other hosts' dates are not used without their age.
-        let age = lifetimes.knows(record) ? .zero : try await age(of: record.session, remaining)
+        let age = lifetimes.knows(record) ? SharedLifetimes.Age() : try await age(of: record.session, remaining)
         return lifetimes.localized(record, remaining: remaining, age: age, now: clock.now().wall)
     }
 
     /// The time since the record was written, as etcd has measured it: a host that was stopped gets late reports.
     private func age(
         of session: SessionName, _ remaining: SharedLifetimes.Remaining
-    ) async throws(StoreError) -> Duration {
-        guard let left = remaining.access, left <= EtcdLimits.longestLifetime else { return .zero }
-        guard let life = try await read(places.lifetime(session)), life.lease != 0 else { return left }
+    ) async throws(StoreError) -> SharedLifetimes.Age {
+        guard let left = remaining.access, left <= EtcdLimits.longestLifetime else {
+            return SharedLifetimes.Age(isExact: false)
+        }
+        guard let life = try await read(places.lifetime(session)), life.lease != 0 else {
+            return SharedLifetimes.Age(time: left, isExact: false)
+        }
         let seconds = try await call(.timeToLive(of: life.lease)).leaseSeconds()
-        return max(.zero, left - .seconds(max(0, seconds)))
+        guard seconds > 0 else { return SharedLifetimes.Age(time: left, isExact: false) }
+        return SharedLifetimes.Age(time: max(.zero, left - .seconds(seconds)))
     }
 
     /// A lease that ends with the access token; `nil`: its end is unknown or far away.

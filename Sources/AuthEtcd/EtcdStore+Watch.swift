@@ -39,6 +39,8 @@ extension EtcdStore {
         let (changed, wentBack) = view.read(header, found)
         if wentBack {
             note(.wentBack)
+            // Revisions before that are those of another history.
+            (holds, overtaken) = ([:], [])
             // The record of the cluster may be an older one, too.
             if let member { _ = try await reopened(instead: member) }
         }

@@ -24,6 +24,8 @@ extension EtcdStore {
         return try await reporting(writes: true) { () throws(StoreError) in
             var obstacle: SessionRecord?
             var isThere = false
+            // Granted once, however often the write is refused.
+            var lifetime: Int64?
             let deadline = SuspendingClock.now + EtcdLimits.holderWait
             let written = try await write(
                 sharedContent(of: record), label: record.provider, to: places.session(session), mayCreate: mayCreate,
@@ -31,7 +33,7 @@ extension EtcdStore {
             ) { (content) throws(StoreError) in
                 // A damaged record is replaced.
                 guard let content, let found = try? SessionRecord(decoding: content) else {
-                    return try await terms(for: record, replacing: nil)
+                    return try await terms(for: record, replacing: nil, &lifetime)
                 }
                 isThere = true
                 let stored = try await localized(found, content)
@@ -40,6 +42,7 @@ extension EtcdStore {
                 if isOvertaken(record, by: stored) {
                     lostHold(of: session)
                     overtaken.insert(session)
+                    writeEnded(session, with: stored.version)
                     obstacle = stored
                     return nil
                 }
@@ -47,7 +50,7 @@ extension EtcdStore {
                     obstacle = stored
                     return nil
                 }
-                return try await terms(for: record, replacing: stored)
+                return try await terms(for: record, replacing: stored, &lifetime)
             } refused: { (outcome) throws(StoreError) in
                 guard refused(session, outcome) else { return }
                 guard SuspendingClock.now < deadline else { throw .cluster(.heldElsewhere) }
@@ -62,17 +65,20 @@ extension EtcdStore {
             view.saw(record.signIn, of: session)
             lifetimes.wrote(record)
             if written?.terms.releases ?? false { holds[session] = nil }
+            // Its first attempt was carried out, and released it.
+            if written == nil { writeEnded(session, with: record.version) }
             return nil
         }
     }
 
     private func terms(
-        for record: SessionRecord, replacing stored: SessionRecord?
+        for record: SessionRecord, replacing stored: SessionRecord?, _ lifetime: inout Int64?
     ) async throws(StoreError) -> WriteTerms {
         var terms = stored.map { holdTerms(record, replacing: $0) } ?? WriteTerms()
-        let isNew = stored.map { !$0.tokens.areSame(as: record.tokens) } ?? true
-        if isNew, let lease = try await grantLifetime(of: record) {
-            terms.operations.append(.put([], to: places.lifetime(record.session), lease: lease))
+        guard stored.map({ isOther(record, than: $0) }) ?? true else { return terms }
+        if lifetime == nil { lifetime = try await grantLifetime(of: record) }
+        if let lifetime {
+            terms.operations.append(.put([], to: places.lifetime(record.session), lease: lifetime))
         }
         return terms
     }

@@ -30,6 +30,13 @@ struct SharedLifetimes: Sendable {
         }
     }
 
+    /// How long ago a record was written.
+    struct Age: Sendable, Equatable {
+        var time = Duration.zero
+        /// Otherwise it may be more: the access token has ended, or its end is unknown.
+        var isExact = true
+    }
+
     private struct Dates {
         let version: RecordVersion
         let issuedAt: WallTime
@@ -60,7 +67,7 @@ struct SharedLifetimes: Sendable {
     /// - Parameters:
     ///   - remaining: when it was written.
     ///   - age: since then.
-    mutating func localized(_ record: SessionRecord, remaining: Remaining, age: Duration, now: WallTime)
+    mutating func localized(_ record: SessionRecord, remaining: Remaining, age: Age, now: WallTime)
         -> SessionRecord
     {
         var local = record
@@ -70,14 +77,14 @@ struct SharedLifetimes: Sendable {
             return local
         }
         if let expiresAt = record.tokens.expiresAt, let left = remaining.access {
-            let end = now + max(.zero, left - age)
+            let end = now + max(.zero, left - age.time)
             if abs((end - expiresAt).seconds) >= Self.tolerance.seconds {
                 local.tokens.issuedAt = end + (record.tokens.issuedAt - expiresAt)
                 local.tokens.expiresAt = end
             }
         }
-        if let life = record.tokens.refreshLife, let left = remaining.refresh {
-            let end = now + max(.zero, left - age)
+        if age.isExact, let life = record.tokens.refreshLife, let left = remaining.refresh {
+            let end = now + max(.zero, left - age.time)
             if abs((end - life.expiresAt).seconds) >= Self.tolerance.seconds {
                 local.tokens.refreshLife = TokenLife(issuedAt: end + (life.issuedAt - life.expiresAt), expiresAt: end)
             }
