@@ -95,10 +95,6 @@ struct EtcdRequest: Sendable {
         EtcdRequest(path: "lease/timetolive", body: ["ID": number(lease)])
     }
 
-    static func revokeLease(_ lease: Int64) -> EtcdRequest {
-        EtcdRequest(path: "lease/revoke", body: ["ID": number(lease)])
-    }
-
     static func authenticate(_ user: String, _ password: String) -> EtcdRequest {
         EtcdRequest(
             path: "auth/authenticate", body: ["name": .string(user), "password": .string(password)], isLocal: true)

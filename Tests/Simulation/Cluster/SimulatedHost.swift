@@ -32,7 +32,7 @@ final class SimulatedHost {
     var waiting: [CallerID: Duration] = [:]
     /// As `EtcdStore` remembers it.
     var hold: SimulatedEtcd.Hold?
-    /// Callers of renewals that have a hold: whether the provider's answer to the tokens is unknown.
+    /// Whether the tokens of the renewal that has the hold were sent before, with an unknown result.
     var isInterrupted = false
     /// The state of etcd that it has seen.
     var seen = 0
@@ -64,29 +64,5 @@ extension SessionRecord {
         moved.tokens.issuedAt = tokens.issuedAt + shift
         moved.tokens.expiresAt = tokens.expiresAt.map { $0 + shift }
         return moved
-    }
-}
-
-/// How much of a cluster was played.
-package struct ClusterCoverage: Sendable {
-    package internal(set) var renewals = 0
-    /// Tokens that another host had renewed while one waited for its turn.
-    package internal(set) var overtaken = 0
-    package internal(set) var interrupted = 0
-    /// Refresh tokens that were used again after an interruption.
-    package internal(set) var reuses = 0
-    package internal(set) var lost = 0
-
-    package mutating func add(_ other: ClusterCoverage) {
-        renewals += other.renewals
-        overtaken += other.overtaken
-        interrupted += other.interrupted
-        reuses += other.reuses
-        lost += other.lost
-    }
-
-    var words: String {
-        "Clusters: \(renewals) renewals, \(overtaken) overtaken, \(interrupted) after an interruption, "
-            + "\(reuses) used tokens sent again, \(lost) sessions lost by an interruption"
     }
 }

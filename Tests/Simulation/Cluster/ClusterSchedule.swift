@@ -1,0 +1,20 @@
+/// A schedule of hosts that share a session.
+package struct ClusterSchedule: SimulationSchedule {
+    package var seed: UInt64
+    package var hosts: Int
+    package var life: Duration
+    /// The provider accepts a refresh token for that long after it was replaced.
+    package var grace: Duration
+    /// By host.
+    package var clockErrors: [Duration]
+    package var steps: [SimulationStep<ClusterOperation>]
+
+    package var heading: String { "seed \(seed), \(hosts) hosts, life \(life), grace \(grace), clocks \(clockErrors)" }
+
+    package static var simplifications: [(inout ClusterSchedule) -> Void] {
+        [
+            { $0.hosts = 2 }, { $0.clockErrors = Array(repeating: .zero, count: $0.clockErrors.count) },
+            { $0.life = .seconds(3600) }, { $0.grace = .zero }, { $0.seed = 1 },
+        ]
+    }
+}

@@ -1,0 +1,67 @@
+import AuthModel
+
+/// Makes a schedule from a seed: two to five hosts, whose programs want tokens, and one to three kinds of trouble.
+struct ClusterScheduleMaker: RandomChoice {
+    private enum Trouble: CaseIterable {
+        case callers, connections, pauses, kills, etcd, provider
+    }
+
+    var random: SeededRandom
+    private let seed: UInt64
+
+    init(seed: UInt64) {
+        self.seed = seed
+        random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 31)
+    }
+
+    mutating func schedule() -> ClusterSchedule {
+        let hosts = Int.random(in: 2...5, using: &random)
+        var troubles = [Trouble.callers, .callers]
+        for _ in 0..<Int.random(in: 1...3, using: &random) { troubles.append(pick(Trouble.allCases)) }
+        var steps: [SimulationStep<ClusterOperation>] = []
+        for _ in 0..<Int.random(in: 3...(chance(10) ? 40 : 16), using: &random) {
+            let (pause, trouble) = (makePause(), pick(troubles))
+            steps.append(SimulationStep(pause, makeOperation(trouble, Int.random(in: 0..<hosts, using: &random))))
+        }
+        let errors = (0..<hosts).map { _ in
+            chance(50) ? Duration.zero : random.duration(in: .seconds(-600)...Duration.seconds(600))
+        }
+        return ClusterSchedule(
+            seed: seed, hosts: hosts, life: pick([.seconds(10), .seconds(60), .seconds(300), .seconds(3600)]),
+            grace: pick([.zero, .zero, .seconds(60)]), clockErrors: errors, steps: steps)
+    }
+
+    private mutating func makePause() -> Pause {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<50: .events(Int.random(in: 1...5, using: &random))
+        case 50..<70: .time(random.duration(in: .zero...Duration.milliseconds(200)))
+        case 70..<90: .time(random.duration(in: .zero...Duration.seconds(5)))
+        default: .time(random.duration(in: .seconds(1)...Duration.seconds(90)))
+        }
+    }
+
+    private mutating func makeOperation(_ trouble: Trouble, _ host: Int) -> ClusterOperation {
+        let short = random.duration(in: .milliseconds(50)...Duration.seconds(20))
+        switch trouble {
+        case .callers:
+            switch Int.random(in: 0..<100, using: &random) {
+            case 0..<40: return .ask(host, .token)
+            case 40..<70: return .ask(host, .renewal)
+            case 70..<85: return .ask(host, .reject)
+            case 85..<97: return .ask(host, .userChange)
+            default: return .ask(host, .signOut)
+            }
+        case .connections:
+            let time = chance(30) ? random.duration(in: .seconds(20)...Duration.seconds(200)) : short
+            return chance(60) ? .cut(host, for: time) : .loseAnswers(host, for: time)
+        case .pauses:
+            return .pause(host, for: chance(30) ? random.duration(in: .seconds(10)...Duration.seconds(90)) : short)
+        case .kills: return .kill(host, down: pick([.milliseconds(200), .seconds(2), .seconds(60)]))
+        case .etcd: return .etcdGone(for: short)
+        case .provider:
+            return .provider(
+                pick([.well, .well, .slow(.seconds(2)), .slow(.seconds(12)), .slow(.seconds(29)), .down, .losesAnswers])
+            )
+        }
+    }
+}
