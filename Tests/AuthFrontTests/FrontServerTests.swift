@@ -247,7 +247,7 @@ struct FrontServerTests {
             let answer = Task { try await scene.send(Self.get + "\r\n") }
             await gate.entered()
             let drained = Task { await scene.server.drain() }
-            let isGone = try await until(100_000) {
+            let isGone = try await until {
                 await Task.yield()
                 return !FileManager.default.fileExists(atPath: scene.path)
             }

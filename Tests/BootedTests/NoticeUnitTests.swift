@@ -41,7 +41,7 @@ struct NoticeUnitTests {
             async let seen = machine.asPerson(["timeout", "60", "cat", "/people/ada/pipe"])
             _ = try await machine.journal(until: "Notice: Sign in to anonymous-wall again")
             // authd asks the server for its capabilities first. A click before the notification is no click.
-            let isOpened = try await until(200) {
+            let isOpened = try await until {
                 _ = try await machine.asPerson(Self.mock + ["ActivationToken", "us", "[<uint32 1>, <'focus-7'>]"])
                 _ = try await machine.asPerson(Self.mock + ["ActionInvoked", "us", "[<uint32 1>, <'sign-in'>]"])
                 let units = try await machine.person("systemctl", "--user", "list-units", "--plain", "run-*.service")

@@ -210,7 +210,7 @@ struct HTTPEndpointTests {
                 let query = "http://\(address)/api/v1/query?query=authd_session_active"
                 var answer = ""
                 // Its targets are read some seconds after the start.
-                let isThere = try await until(5000) {
+                let isThere = try await until {
                     answer = try await play.scene.get(query)
                     return answer.contains(#""session":"work""#)
                 }

@@ -56,7 +56,7 @@ struct KeyringFaultTests {
                 try await scene.desktop.becomes(behaviour == .silentWrites ? .agreeing : .well)
             }
             // Each try is a round trip; one that failed is tried again after some seconds.
-            #expect(try await until(4000) { try await !scene.agent.status("app-template").unsaved }, "\(behaviour)")
+            #expect(try await until { try await !scene.agent.status("app-template").unsaved }, "\(behaviour)")
             try await scene.agent.child.end(SIGKILL)
             try await scene.startAgent()
             #expect(try await scene.agent.authc("token").out == renewed.out, "\(behaviour)")

@@ -80,7 +80,7 @@ struct MoveTests {
             let migrate = try await Child(
                 [Programs.authc, "store", "migrate", "--to", "sealed-file"], environment: scene.desktop.environment)
             #expect(
-                try await until(4000) {
+                try await until {
                     _ = try await scene.ask("agent.ping", [:])
                     return FileManager.default.fileExists(atPath: state + "/store")
                 })
@@ -94,7 +94,7 @@ struct MoveTests {
             try await scene.startAgent()
             #expect(try await scene.tokens() == tokens)
             #expect(
-                try await until(4000) {
+                try await until {
                     _ = try await scene.ask("agent.ping", [:])
                     return !FileManager.default.fileExists(atPath: state + "/moved")
                 })

@@ -242,7 +242,7 @@ struct ResourceSignInTests {
             await terminal.waits(for: "Client secret (optional): ")
             terminal.type("\n")
             await terminal.waits(for: "browser: http")
-            let isShown = try await until(2000) {
+            let isShown = try await until {
                 _ = try await play.log()
                 return terminal.text.contains(/browser: http\S+\s/)
             }

@@ -186,7 +186,7 @@ struct SignInStepTests {
                 [Programs.authc, "login", "several", "--method", "link", "--field", "email=ada@example.org"],
                 environment: scene.desktop.environment)
             await login.err.wait(for: "Open the link")
-            let hasPolled = try await until(2000) {
+            let hasPolled = try await until {
                 try await log(scene, server).filter { $0.hasPrefix("GET /link/") }.count >= 2
             }
             #expect(hasPolled)

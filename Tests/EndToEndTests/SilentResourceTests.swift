@@ -30,7 +30,7 @@ struct SilentResourceTests {
     private func begin(_ play: ResourceScene, _ silent: String) async throws -> Child {
         let login = try await Child(
             [Programs.authc, "login", play.url, "--no-input"], environment: play.scene.desktop.environment)
-        let isAsked = try await until(2000) { try await play.log().contains { $0.path.hasPrefix(silent) } }
+        let isAsked = try await until { try await play.log().contains { $0.path.hasPrefix(silent) } }
         #expect(isAsked)
         return login
     }

@@ -108,7 +108,7 @@ struct TryTests {
         let session = try #require(terminal.text.firstMatch(of: /session (\d+)/)?.1)
         let number = try #require(pid_t(session))
         // The shell may have ended first.
-        let haveEnded = try await until(2000) {
+        let haveEnded = try await until {
             _ = try await Child(["true"], environment: place.environment).output()
             return try Self.processes(inSession: number).isEmpty
         }
@@ -124,7 +124,7 @@ struct TryTests {
         terminal.hangUp()
         await terminal.ends()
         // The shell has ended first.
-        let isRemoved = try await until(2000) {
+        let isRemoved = try await until {
             _ = try await Child(["true"], environment: place.environment).output()
             // A folder may be removed while it is read.
             return (try? place.entries("tmp"))?.isEmpty == true
@@ -184,7 +184,7 @@ struct TryTests {
         #expect(await trial.out.wait(for: "signed in"))
         #expect(try Self.processes(inSession: trial.pid).count >= 3)
         await trial.end(SIGKILL)
-        let haveEnded = try await until(2000) {
+        let haveEnded = try await until {
             _ = try await Child(["true"], environment: place.environment).output()
             return try Self.processes(inSession: trial.pid).isEmpty
         }

@@ -124,7 +124,7 @@ struct NoticeTests {
                 for _ in 1...3 { try await bus.choose(notification: 1, action: "sign-in") }
                 #expect(await events.out.wait(for: #""event":"chosen""#))
                 #expect(
-                    try await until(2000) {
+                    try await until {
                         _ = try await lab.authc("version"); return text().hasSuffix("\n")
                     })
                 let lines = text().split(separator: "\n")

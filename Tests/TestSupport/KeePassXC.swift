@@ -46,7 +46,7 @@ package final class KeePassXC: Sendable {
             ], environment: environment, input: .text(Self.password + "\n"))
         running.withLock { $0 = program }
         // It takes the name first, and opens the database when its key is derived.
-        guard try await until(2000, isOpen) else {
+        guard try await until(isOpen) else {
             throw Failure("KeePassXC does not open its database: \(program.err.text)")
         }
     }
