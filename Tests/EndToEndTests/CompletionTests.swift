@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What real shells offer.
-@Suite("Completion", .timeLimit(.minutes(2)))
+@Suite("Completion", .timeLimit(.minutes(5)))
 struct CompletionTests {
     @Test("bash completes the endpoints of the session's provider, and nothing without a session")
     func endpoints() async throws {

@@ -25,7 +25,8 @@ class Header(httpx2.Auth):
 
 
 async def main():
-    async with httpx2.AsyncClient(auth=Header(), trust_env=False) as http:
+    # Twenty of these start at once: its own limit of 5 s is too short then.
+    async with httpx2.AsyncClient(auth=Header(), trust_env=False, timeout=60) as http:
         async with Client(streamable_http_client(url, http_client=http)) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             result = await client.call_tool("add", {"a": 2, "b": 3})
