@@ -56,15 +56,11 @@ struct EtcdRequest: Sendable {
     enum Condition: Sendable, Equatable {
         /// The last change of the key; 0 if it must not exist.
         case changed(key: String, at: Int64)
-        /// The lease that the key hangs on.
-        case leased(key: String, by: Int64)
 
         fileprivate var json: JSON {
             switch self {
             case .changed(let key, let revision):
                 ["key": encoded(key), "target": "MOD", "result": "EQUAL", "mod_revision": number(revision)]
-            case .leased(let key, let lease):
-                ["key": encoded(key), "target": "LEASE", "result": "EQUAL", "lease": number(lease)]
             }
         }
     }

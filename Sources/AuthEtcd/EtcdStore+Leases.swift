@@ -6,6 +6,8 @@ extension EtcdStore: LeaseStore {
     /// A hold of this host, until its tokens are written or the next one.
     struct Hold: Sendable, Equatable {
         let lease: LeaseID
+        /// Of the tokens that this host sends.
+        let generation: UInt64
         /// The change of ``EtcdPlaces/holder(_:)`` that it is: a later hold under the same lease is another one.
         let revision: Int64
         /// The change of ``EtcdPlaces/intent(_:)`` that this host has made; `nil`: another one has.
@@ -50,13 +52,13 @@ extension EtcdStore: LeaseStore {
                 let revision = outcome.header.revision
                 if outcome.succeeded {
                     let record = try await begun(
-                        session, Hold(lease: lease, revision: revision), outcome,
+                        session, Hold(lease: lease, generation: generation, revision: revision), outcome,
                         intentRevision: former == .answered ? revision : nil)
                     return .held(record, after: former)
                 }
                 if let entry = outcome.entries[holder] {
                     guard entry.lease == lease.number else { return .heldElsewhere }
-                    return try await repeated(session, entry, outcome)
+                    return try await repeated(session, generation, entry, outcome)
                 }
                 found = outcome
             }
@@ -66,7 +68,7 @@ extension EtcdStore: LeaseStore {
 
     /// The first attempt was carried out, and its response was lost.
     private func repeated(
-        _ session: SessionName, _ holder: EtcdEntry, _ outcome: EtcdTransaction
+        _ session: SessionName, _ generation: UInt64, _ holder: EtcdEntry, _ outcome: EtcdTransaction
     ) async throws(StoreError) -> HoldOutcome {
         let left = outcome.entries[places.intent(session)]
         // Put in the same transaction.
@@ -78,7 +80,8 @@ extension EtcdStore: LeaseStore {
                 then: [.read(places.session(session)), .put([], to: holder.key, lease: holder.lease)],
                 otherwiseReading: []))
         guard again.succeeded else { throw .cluster(.leaseLost) }
-        let hold = Hold(lease: LeaseID(holder.lease), revision: again.header.revision)
+        let hold = Hold(
+            lease: LeaseID(holder.lease), generation: generation, revision: again.header.revision)
         let record = try await begun(session, hold, again, intentRevision: isOwn ? holder.modRevision : nil)
         let former = left.flatMap { RenewalIntent($0.value) }?.formerHold(of: record) ?? .answered
         return .held(record, after: isOwn ? .answered : former)
@@ -153,18 +156,22 @@ extension EtcdStore: LeaseStore {
             .transaction([.changed(key: holder, at: hold.revision)], then: operations, otherwiseReading: []))
     }
 
-    package func holds(_ session: SessionName) -> Bool { holds[session].map { !$0.isLost } ?? false }
-
-    package func wasOvertaken(_ session: SessionName) -> Bool { overtaken.contains(session) }
-
     // MARK: Writing
 
     /// Other tokens of the same sign-in are written by the host that holds the session, by the one that held it last, as long as
     /// nobody was about to send them again, or if nobody holds it.
-    func holdTerms(_ record: SessionRecord, replacing stored: SessionRecord) -> WriteTerms {
-        guard stored.signIn == record.signIn, isOther(record, than: stored) else { return WriteTerms() }
+    func holdTerms(_ record: SessionRecord, replacing stored: SessionRecord?) -> WriteTerms {
         let (holder, intent) = (places.holder(record.session), places.intent(record.session))
-        guard let hold = holds[record.session] else { return WriteTerms(conditions: [.changed(key: holder, at: 0)]) }
+        let hold = holds[record.session]
+        guard let stored else {
+            // A sign-in that was renewed before it could be written. Its first tokens may still be on their way to the provider.
+            guard let hold, !hold.isLost, record.generation > hold.generation else { return WriteTerms() }
+            return WriteTerms(
+                conditions: [.changed(key: holder, at: hold.revision)], operations: [.delete(holder), .delete(intent)],
+                releases: true)
+        }
+        guard stored.signIn == record.signIn, isOther(record, than: stored) else { return WriteTerms() }
+        guard let hold else { return WriteTerms(conditions: [.changed(key: holder, at: 0)]) }
         if !hold.isLost {
             return WriteTerms(
                 conditions: [.changed(key: holder, at: hold.revision)], operations: [.delete(holder), .delete(intent)],

@@ -43,7 +43,7 @@ extension EtcdStore: SessionStore, KeyStore {
 
     package func update(
         _ record: SessionRecord, replacesOther: Bool
-    ) async throws(StoreError) -> SessionRecord? {
+    ) async throws(StoreError) -> UpdateOutcome {
         // If another host has removed what was seen here, it has signed out.
         let isNew = view.signIn(of: record.session) != record.signIn
         return try await write(
@@ -53,17 +53,29 @@ extension EtcdStore: SessionStore, KeyStore {
 
     /// A sign-in that this host has not seen stays: another host has signed in since.
     package func delete(_ session: SessionName) async throws(StoreError) {
+        _ = try await remove(session, of: view.signIn(of: session))
+    }
+
+    package func delete(_ session: SessionName, of signIn: SignInID) async throws(StoreError) -> SessionRecord? {
+        try await remove(session, of: signIn)
+    }
+
+    /// - Parameter signIn: `nil`: whatever is there.
+    private func remove(_ session: SessionName, of signIn: SignInID?) async throws(StoreError) -> SessionRecord? {
         try await reporting(writes: true) { () throws(StoreError) in
             let place = places.session(session)
             var found = try await read(place)
             for _ in 1...EtcdLimits.writeAttempts {
-                guard let entry = found else { return removed(session) }
-                if let known = view.signIn(of: session), let stored = try? await record(in: entry, of: session),
-                    stored.signIn != known
-                {
+                guard let entry = found else {
+                    removed(session)
+                    return nil
+                }
+                // A damaged one goes, too.
+                let stored = try? await record(in: entry, of: session)
+                if let signIn, let stored, stored.signIn != signIn {
                     removed(session)
                     tellChange.yield(session)
-                    return
+                    return nil
                 }
                 let answer = try await call(
                     .transaction(
@@ -71,7 +83,10 @@ extension EtcdStore: SessionStore, KeyStore {
                         then: [.delete(place), .delete(places.lifetime(session)), .delete(places.intent(session))],
                         otherwiseReading: [place]))
                 let outcome = try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
-                if outcome.succeeded { return removed(session) }
+                if outcome.succeeded {
+                    removed(session)
+                    return stored
+                }
                 found = outcome.entries[place]
             }
             throw .cluster(.contended)

@@ -16,10 +16,9 @@ extension EtcdStore {
     /// - Parameters:
     ///   - mayCreate: whether it is written if there is none.
     ///   - isAllowed: whether the stored record may be replaced.
-    /// - Returns: the stored record if it was not replaced.
     func write(
         _ record: SessionRecord, mayCreate: Bool, isAllowed: @Sendable (SessionRecord) -> Bool
-    ) async throws(StoreError) -> SessionRecord? {
+    ) async throws(StoreError) -> UpdateOutcome {
         let session = record.session
         return try await reporting(writes: true) { () throws(StoreError) in
             var obstacle: SessionRecord?
@@ -56,7 +55,9 @@ extension EtcdStore {
                 guard SuspendingClock.now < deadline else { throw .cluster(.heldElsewhere) }
                 try? await pause(EtcdLimits.holderPause)
             }
-            if let obstacle { return obstacle }
+            if let obstacle {
+                return overtaken.contains(session) ? .overtaken(by: obstacle) : .refused(by: obstacle)
+            }
             guard written != nil || isThere else {
                 tellChange.yield(session)
                 throw .cluster(.removed)
@@ -67,14 +68,14 @@ extension EtcdStore {
             if written?.terms.releases ?? false { holds[session] = nil }
             // Its first attempt was carried out, and released it.
             if written == nil { writeEnded(session, with: record.version) }
-            return nil
+            return .written(endsHold: holds[session]?.isLost ?? true)
         }
     }
 
     private func terms(
         for record: SessionRecord, replacing stored: SessionRecord?, _ lifetime: inout Int64?
     ) async throws(StoreError) -> WriteTerms {
-        var terms = stored.map { holdTerms(record, replacing: $0) } ?? WriteTerms()
+        var terms = holdTerms(record, replacing: stored)
         guard stored.map({ isOther(record, than: $0) }) ?? true else { return terms }
         if lifetime == nil { lifetime = try await grantLifetime(of: record) }
         if let lifetime {

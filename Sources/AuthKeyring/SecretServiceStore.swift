@@ -146,7 +146,7 @@ package actor SecretServiceStore: SessionStore {
     /// No other write of this agent comes between the comparison and the write. One of another program can.
     package func update(
         _ record: SessionRecord, replacesOther: Bool
-    ) async throws(StoreError) -> SessionRecord? {
+    ) async throws(StoreError) -> UpdateOutcome {
         try await inTurn { store, keyring, deadline throws(StoreError) in
             let attributes = SessionItem.attributes(finding: record.session)
             var before: [String]
@@ -154,14 +154,16 @@ package actor SecretServiceStore: SessionStore {
                 let values = try await store.values(attributes, keyring, deadline)
                 before = Array(values.keys)
                 let stored = try store.newest(values, of: record.session)
-                if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
+                if let stored, !record.mayReplace(stored, replacesOther: replacesOther) {
+                    return .refused(by: stored)
+                }
             } catch {
                 // One item may be unreadable: a write replaces it, and shows whether it is more.
                 guard case .failed = error else { throw error }
                 before = try await store.find(attributes, keyring, deadline)
             }
             try await store.write(record, replacing: before, keyring, deadline)
-            return nil
+            return .written()
         }
     }
 

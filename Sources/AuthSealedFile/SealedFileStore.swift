@@ -71,7 +71,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
 
     package func update(
         _ record: SessionRecord, replacesOther: Bool
-    ) async throws(StoreError) -> SessionRecord? {
+    ) async throws(StoreError) -> UpdateOutcome {
         try await onDisk { (directory) throws(StoreError) in
             var stored: SessionRecord?
             do throws(StoreError) {
@@ -80,9 +80,11 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
                 // One file may be unreadable: a write replaces it, and shows whether it is more.
                 guard case .failed = error else { throw error }
             }
-            if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
+            if let stored, !record.mayReplace(stored, replacesOther: replacesOther) {
+                return .refused(by: stored)
+            }
             try directory.save(record)
-            return nil
+            return .written()
         }
     }
 

@@ -162,8 +162,8 @@ struct EtcdFaultTests {
                 #expect(try await store.load(SessionName("old"))?.generation == 1)
                 // The session writes again what it has.
                 let record = try etcdSample("old", generation: 2)
-                #expect(try await store.update(record, replacesOther: false) == nil)
-                #expect(try await store.update(etcdSample("new"), replacesOther: false) == nil)
+                #expect(try await store.update(record, replacesOther: false).stored == nil)
+                #expect(try await store.update(etcdSample("new"), replacesOther: false).stored == nil)
                 #expect(try await !store.hasLost(new))
             }
         }

@@ -44,7 +44,7 @@ struct EtcdLeaseTests {
             let sample = try etcdSample()
             #expect(outcome == .held(sample, after: .answered))
             #expect(try await hold(other).1 == .heldElsewhere)
-            #expect(try await store.update(etcdSample(generation: 2), replacesOther: false) == nil)
+            #expect(try await store.update(etcdSample(generation: 2), replacesOther: false).stored == nil)
             let freed = await other.released().first { _ in true }
             #expect(try freed == Self.work)
             let renewed = try etcdSample(generation: 2)
@@ -72,7 +72,7 @@ struct EtcdLeaseTests {
             try await members.control("lease", "revoke", String(third.number, radix: 16))
             #expect(try await hold(other).1 == .held(sample, after: .abandoned))
             // Newer tokens, and nothing was left behind for them.
-            #expect(try await other.update(etcdSample(generation: 2), replacesOther: false) == nil)
+            #expect(try await other.update(etcdSample(generation: 2), replacesOther: false).stored == nil)
             #expect(try await hold(store, generation: 2).1 == .held(etcdSample(generation: 2), after: .answered))
         }
     }
@@ -102,7 +102,7 @@ struct EtcdLeaseTests {
             // A change of the user.
             var changed = try etcdSample()
             (changed.user, changed.revision) = (UserSummary(email: "grace@example.org"), 2)
-            #expect(try await other.update(changed, replacesOther: false) == nil)
+            #expect(try await other.update(changed, replacesOther: false).stored == nil)
             // Tokens that were renewed without etcd wait, and are refused.
             var renewed = try etcdSample(generation: 2)
             (renewed.user, renewed.revision) = (changed.user, 2)
@@ -113,17 +113,17 @@ struct EtcdLeaseTests {
                 } == .heldElsewhere)
             // The holder finds the change, and its tokens are written with it.
             renewed = try etcdSample(generation: 2)
-            let stored = try #require(try await store.update(renewed, replacesOther: false))
+            let stored = try #require(try await store.update(renewed, replacesOther: false).stored)
             #expect(stored.revision == 2 && stored.generation == 1)
-            #expect(await !store.wasOvertaken(try Self.work))
-            #expect(try await store.update(renewed.merged(with: stored), replacesOther: false) == nil)
+            let merged = renewed.merged(with: stored)
+            #expect(try await store.update(merged, replacesOther: false) == .written(endsHold: true))
             #expect(try await other.load(Self.work)?.user?.email == "grace@example.org")
             // Another sign-in is the user's wish.
             let (_, outcome) = try await hold(store, generation: 2)
             #expect(outcome != .heldElsewhere)
             var signIn = try etcdSample(generation: 3)
             signIn.signIn = try #require(SignInID("s2-1"))
-            #expect(try await other.update(signIn, replacesOther: true) == nil)
+            #expect(try await other.update(signIn, replacesOther: true).stored == nil)
         }
     }
 
@@ -136,11 +136,10 @@ struct EtcdLeaseTests {
             _ = try await hold(other)
             var theirs = try etcdSample(generation: 2)
             theirs.tokens.accessToken = Secret("theirs")
-            #expect(try await other.update(theirs, replacesOther: false) == nil)
+            #expect(try await other.update(theirs, replacesOther: false).stored == nil)
             var mine = try etcdSample(generation: 2)
             mine.tokens.issuedAt = mine.tokens.issuedAt + .seconds(1000)
-            #expect(try await store.update(mine, replacesOther: false)?.tokens.accessToken == Secret("theirs"))
-            #expect(await store.wasOvertaken(try Self.work))
+            #expect(try await store.update(mine, replacesOther: false).overtaker == Secret("theirs"))
             #expect(await faults.first { $0 == .leaseLost } == .leaseLost)
             #expect(try await other.load(Self.work)?.tokens.accessToken == Secret("theirs"))
         }
@@ -157,7 +156,7 @@ struct EtcdLeaseTests {
                     let sample = try etcdSample()
                     #expect(try await hold(other).1 == .held(sample, after: .abandoned))
                 }
-                #expect(try await store.update(etcdSample(generation: 2), replacesOther: false) == nil)
+                #expect(try await store.update(etcdSample(generation: 2), replacesOther: false).stored == nil)
                 #expect(try await other.load(Self.work)?.generation == 2)
                 if isWaitedFor {
                     let renewed = try etcdSample(generation: 2)
@@ -182,12 +181,11 @@ struct EtcdLeaseTests {
                 } == .heldElsewhere)
             var theirs = try etcdSample(generation: 2)
             theirs.tokens.accessToken = Secret("theirs")
-            #expect(try await other.update(theirs, replacesOther: false) == nil)
+            #expect(try await other.update(theirs, replacesOther: false).stored == nil)
             // Also at a later attempt, with dates that were corrected since.
             var corrected = mine
             (corrected.corrections, corrected.tokens.issuedAt) = (1, mine.tokens.issuedAt + .seconds(100))
-            #expect(try await store.update(corrected, replacesOther: false)?.tokens.accessToken == Secret("theirs"))
-            #expect(await store.wasOvertaken(try Self.work))
+            #expect(try await store.update(corrected, replacesOther: false).overtaker == Secret("theirs"))
         }
     }
 
@@ -227,6 +225,47 @@ struct EtcdLeaseTests {
             _ = try await store.update(signIn, replacesOther: true)
             try await other.delete(Self.work)
             #expect(try await store.load(Self.work)?.signIn == signIn.signIn)
+            // Also after this host has read the new one.
+            #expect(try await other.load(Self.work)?.signIn == signIn.signIn)
+            #expect(try await other.delete(Self.work, of: etcdSample().signIn) == nil)
+            #expect(try await store.load(Self.work)?.signIn == signIn.signIn)
         }
+    }
+
+    @Test("are known to nobody when a sign-out removes what another host has renewed: it is returned, to be revoked")
+    func removed() async throws {
+        try await together { store, other, members in
+            let sample = try etcdSample()
+            #expect(try await other.load(Self.work) == sample)
+            _ = try await hold(store)
+            let renewed = try etcdSample(generation: 2)
+            #expect(try await store.update(renewed, replacesOther: false) == .written(endsHold: true))
+            #expect(try await other.delete(Self.work, of: sample.signIn) == renewed)
+            #expect(try await other.delete(Self.work, of: sample.signIn) == nil)
+        }
+    }
+
+    @Test("of a sign-in that could not be written stay until its newer tokens are")
+    func unwritten() async throws {
+        try await together { store, other, members in
+            try await store.delete(Self.work)
+            #expect(try await hold(store).1 == .held(nil, after: .answered))
+            // The first tokens are on their way to the provider.
+            #expect(try await store.update(etcdSample(), replacesOther: true) == .written(endsHold: false))
+            #expect(try await hold(other).1 == .heldElsewhere)
+            try await store.delete(Self.work)
+            let renewed = try etcdSample(generation: 2)
+            #expect(try await store.update(renewed, replacesOther: true) == .written(endsHold: true))
+            let next = try await hold(other, generation: 2).1
+            #expect(next == .held(renewed, after: .answered), "\(next)")
+        }
+    }
+}
+
+extension UpdateOutcome {
+    /// The token of the host that has renewed instead.
+    fileprivate var overtaker: Secret? {
+        guard case .overtaken(let stored) = self else { return nil }
+        return stored.tokens.accessToken
     }
 }

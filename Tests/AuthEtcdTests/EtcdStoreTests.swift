@@ -85,7 +85,7 @@ struct EtcdStoreTests {
                             group.addTask {
                                 for generation in generations {
                                     let record = try etcdSample(generation: generation)
-                                    let stored = try await writer.update(record, replacesOther: false)
+                                    let stored = try await writer.update(record, replacesOther: false).stored
                                     #expect(stored.map { $0.generation > generation } ?? true)
                                 }
                             }

@@ -45,7 +45,7 @@ struct SharedLifetimeTests {
                     // Written meanwhile, and reported.
                     let half = here.now().wall + .seconds(-1800)
                     let second = try Self.sample(life: .seconds(3600), from: half, generation: 2)
-                    #expect(try await store.update(second, replacesOther: false) == nil)
+                    #expect(try await store.update(second, replacesOther: false).stored == nil)
                     #expect(await other.changes().first { _ in true } == name)
                     let renewed = try #require(try await other.load(name))
                     #expect(renewed.generation == 2)
@@ -54,7 +54,7 @@ struct SharedLifetimeTests {
                     // A change of the user there leaves the dates here.
                     var changed = renewed
                     (changed.user, changed.revision) = (UserSummary(email: "grace@example.org"), 2)
-                    #expect(try await other.update(changed, replacesOther: false) == nil)
+                    #expect(try await other.update(changed, replacesOther: false).stored == nil)
                     let back = try #require(try await store.load(name))
                     #expect(back.user?.email == "grace@example.org" && back.tokens == second.tokens)
                 }

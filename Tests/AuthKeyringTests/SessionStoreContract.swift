@@ -91,14 +91,14 @@ struct SessionStoreContract {
             newer.generation = 2
             var other = try record(token: "access-3")
             other.signIn = .random()
-            #expect(try await store.update(newer, replacesOther: false) == nil)
-            #expect(try await store.update(former, replacesOther: false) == newer)
-            #expect(try await store.update(other, replacesOther: false) == newer)
+            #expect(try await store.update(newer, replacesOther: false).stored == nil)
+            #expect(try await store.update(former, replacesOther: false) == .refused(by: newer))
+            #expect(try await store.update(other, replacesOther: false) == .refused(by: newer))
             #expect(try await store.loadAll().records == [newer])
             newer.generation = 3
-            #expect(try await store.update(newer, replacesOther: false) == nil)
+            #expect(try await store.update(newer, replacesOther: false).stored == nil)
             #expect(try await store.loadAll().records == [newer])
-            #expect(try await store.update(other, replacesOther: true) == nil)
+            #expect(try await store.update(other, replacesOther: true).stored == nil)
             #expect(try await store.loadAll().records == [other])
         }
     }

@@ -164,7 +164,7 @@ extension SimulationRun {
         case (.save(let record, _), let error?):
             settle(record, session)
             handle(session, .saveFailed(record.version, error))
-        case (.delete, nil): handle(session, .deleted)
+        case (.delete, nil): handle(session, .deleted())
         case (.delete, let error?): handle(session, .deleteFailed(error))
         case (.compare, nil):
             let own = seat.machine.record.tokens

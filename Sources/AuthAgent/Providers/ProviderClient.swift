@@ -12,6 +12,9 @@ package final class ProviderClient: Sendable {
     let servers = ServerMetadataCache()
     let signer: ProofSigner
 
+    /// Asked before each request of a renewal that other hosts must not make at the same time: whether it may still begin.
+    @TaskLocal static var mayBegin: (@Sendable () async -> Bool)?
+
     package init(profiles: ProfileCatalog, transport: any HTTPTransport, signer: ProofSigner) {
         current = Mutex(profiles)
         self.transport = transport
@@ -277,6 +280,9 @@ package final class ProviderClient: Sendable {
             } catch {
                 throw .temporary(error, retryAfter: nil)
             }
+            if let mayBegin = Self.mayBegin, await !mayBegin() {
+                throw .temporary(.holdLost, retryAfter: nil)
+            }
             do throws(TransportError) {
                 let reply = try await transport.send(ready)
                 guard signer.recordNonce(of: reply, to: ready), !isRepeated else { return reply }
@@ -307,6 +313,9 @@ extension ErrorDecoder {
 }
 
 extension AgentError {
+    /// Another host may renew the session by now: nothing more was sent.
+    static let holdLost = AgentError(StoreError.cluster(.leaseLost))
+
     static func noTargetedTokens(_ profile: ProviderProfile) -> AgentError {
         AgentError(
             .unsupported,

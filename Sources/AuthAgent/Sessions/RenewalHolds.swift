@@ -10,8 +10,6 @@ final class RenewalHolds: Sendable {
         let caller: CallerID
         /// Whether the tokens were sent before, and nobody knows what the provider did.
         let isInterrupted: Bool
-        /// The request must not begin later.
-        let sendBefore: BootInstant
 
         /// What the next holder gets to know if nothing was sent.
         var unsent: HoldOutcome.FormerHold { isInterrupted ? .unanswered : .answered }
@@ -28,10 +26,12 @@ final class RenewalHolds: Sendable {
     }
 
     private let store: any SessionStore
+    private let clock: any SystemClock
     private let runner: Runner<LeaseMachine>
 
     init(store: any SessionStore, tasks: AgentTasks) {
         self.store = store
+        clock = tasks.clock
         runner = Runner(LeaseMachine(), performer: LeasePerformer(store: store, clock: tasks.clock), tasks: tasks)
     }
 
@@ -52,9 +52,9 @@ final class RenewalHolds: Sendable {
             return .stopping
         }
         switch reply {
-        case .held(let stored, let isInterrupted, let sendBefore):
+        case .held(let stored, let isInterrupted):
             guard let caller = asking.withLock({ $0 }) else { return .stopping }
-            let hold = Hold(caller: caller, isInterrupted: isInterrupted, sendBefore: sendBefore)
+            let hold = Hold(caller: caller, isInterrupted: isInterrupted)
             // A sign-in that the store has never had is not missing there.
             if stored == nil, !isStored { return .granted(hold) }
             if let stored, stored.signIn == record.signIn, !stored.hasNewerTokens(than: record) {
@@ -67,22 +67,19 @@ final class RenewalHolds: Sendable {
         }
     }
 
+    /// Whether this host still has the session to itself, so that another request of the renewal may begin.
+    func mayBegin(_ hold: Hold, of session: SessionName) async -> Bool {
+        await runner.read { [clock] in $0.mayBegin(session, for: hold.caller, at: clock.now().boot) }
+    }
+
     /// The renewal has ended without newer tokens that are to be written.
     /// - Parameter end: what the next holder gets to know.
     func end(_ hold: Hold, of session: SessionName, leaving end: HoldOutcome.FormerHold) async {
         await runner.send(.ended(hold.caller, session, leaving: end))
     }
 
-    /// The store has written a record, perhaps with the tokens that the hold was for.
-    func written(_ session: SessionName) async {
-        guard let leases = store.leases, await !leases.holds(session) else { return }
-        await runner.send(.written(session))
-    }
-
-    /// Whether a write was refused because another host has renewed the session since this one lost its hold.
-    func wasOvertaken(_ session: SessionName) async -> Bool {
-        await store.leases?.wasOvertaken(session) ?? false
-    }
+    /// A write has ended the hold, or has shown that another host has the session.
+    func written(_ session: SessionName) async { await runner.send(.written(session)) }
 
     /// No host holds the session any more.
     func released(_ session: SessionName) async { await runner.send(.released(session)) }

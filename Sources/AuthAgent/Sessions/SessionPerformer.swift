@@ -58,10 +58,6 @@ struct SessionPerformer: ActionPerformer {
                 let isCurrent = await runner.read { $0.isCurrent(flight) }
                 if obstacle == nil, !isCurrent { obstacle = .temporary(.offline, retryAfter: nil) }
                 let now = context.clock.now()
-                if obstacle == nil, let hold, hold.sendBefore <= now.boot {
-                    await holds.end(hold, of: name, leaving: hold.unsent)
-                    return .notSent(flight, .cluster(.leaseLost))
-                }
                 if let obstacle {
                     if let hold { await holds.end(hold, of: name, leaving: hold.unsent) }
                     return .requestEnded(flight, .failure(obstacle), sentAt: now)
@@ -78,6 +74,12 @@ struct SessionPerformer: ActionPerformer {
     ) async {
         let sentAt = context.clock.now()
         var result = await limited(hold) { await request(record, for: target, sentAt) }
+        if let hold, case .failure(.temporary(.holdLost, _)) = result {
+            // The requests before, if any, have been answered.
+            await holds.end(hold, of: name, leaving: hold.unsent)
+            _ = await runner.send(.notSent(flight, .cluster(.leaseLost)))
+            return
+        }
         // The agent's end has cut it off, not the provider.
         if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
         if let hold, hold.isInterrupted, case .failure(.final(let error)) = result {
@@ -109,14 +111,17 @@ struct SessionPerformer: ActionPerformer {
         }
     }
 
-    /// Under a hold, all requests of a renewal together have one limit, which the next holder waits for.
+    /// Under a hold, all requests of a renewal together have one limit, which the next holder waits for, and none begins after the
+    /// hold has ended.
     private func limited(
         _ hold: RenewalHolds.Hold?, _ request: @escaping @Sendable () async -> Result<Grant, ProviderFailure>
     ) async -> Result<Grant, ProviderFailure> {
-        guard hold != nil else { return await request() }
+        guard let hold else { return await request() }
         let end = context.clock.now().boot + LeaseMachine.requestLimit
-        return await withTaskGroup(of: Result<Grant, ProviderFailure>.self) { [context] group in
-            group.addTask { await request() }
+        return await withTaskGroup(of: Result<Grant, ProviderFailure>.self) { [context, holds, name] group in
+            group.addTask {
+                await ProviderClient.$mayBegin.withValue({ await holds.mayBegin(hold, of: name) }) { await request() }
+            }
             group.addTask {
                 try? await context.clock.sleep(until: end)
                 let error = AgentError(.timeout, "The provider did not respond in time.")
@@ -201,13 +206,15 @@ struct SessionPerformer: ActionPerformer {
         runner.start { [self] in
             storage.flushHandovers()
             do throws(StoreError) {
-                guard let stored = try await storage.store.update(record, replacesOther: replacesOther) else {
-                    await holds.written(name)
+                switch try await storage.store.update(record, replacesOther: replacesOther) {
+                case .written(let endsHold):
+                    if endsHold { await holds.written(name) }
                     return .saved(record.version)
+                case .refused(let stored): return .saveRefused(record.version, stored)
+                case .overtaken(let stored):
+                    await holds.written(name)
+                    return .saveOvertaken(record.version, stored)
                 }
-                guard await holds.wasOvertaken(name) else { return .saveRefused(record.version, stored) }
-                await holds.written(name)
-                return .saveOvertaken(record.version, stored)
             } catch {
                 return .saveFailed(record.version, error)
             }
@@ -215,11 +222,11 @@ struct SessionPerformer: ActionPerformer {
     }
 
     private func delete(_ runner: isolated Runner<SessionMachine>) {
+        let signIn = runner.read { $0.record.signIn }
         runner.start { [self] in
             storage.flushHandovers()
             do throws(StoreError) {
-                try await storage.store.delete(name)
-                return .deleted
+                return .deleted(try await storage.store.delete(name, of: signIn))
             } catch {
                 return .deleteFailed(error)
             }

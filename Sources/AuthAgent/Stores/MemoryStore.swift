@@ -39,13 +39,13 @@ package final class MemoryStore: SessionStore, KeyStore {
 
     package func update(
         _ record: SessionRecord, replacesOther: Bool
-    ) async throws(StoreError) -> SessionRecord? {
+    ) async throws(StoreError) -> UpdateOutcome {
         records.withLock { records in
             if let stored = records[record.session], !record.mayReplace(stored, replacesOther: replacesOther) {
-                return stored
+                return .refused(by: stored)
             }
             records[record.session] = record
-            return nil
+            return .written()
         }
     }
 

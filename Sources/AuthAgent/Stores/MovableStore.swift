@@ -113,7 +113,7 @@ package final class MovableStore: SessionStore, KeyStore {
 
     package func update(
         _ record: SessionRecord, replacesOther: Bool
-    ) async throws(StoreError) -> SessionRecord? {
+    ) async throws(StoreError) -> UpdateOutcome {
         try await pass { store throws(StoreError) in
             try await store.update(record, replacesOther: replacesOther)
         }
@@ -121,6 +121,10 @@ package final class MovableStore: SessionStore, KeyStore {
 
     package func delete(_ session: SessionName) async throws(StoreError) {
         try await pass { store throws(StoreError) in try await store.delete(session) }
+    }
+
+    package func delete(_ session: SessionName, of signIn: SignInID) async throws(StoreError) -> SessionRecord? {
+        try await pass { store throws(StoreError) in try await store.delete(session, of: signIn) }
     }
 
     package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool {

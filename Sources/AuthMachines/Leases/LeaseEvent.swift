@@ -37,9 +37,7 @@ package enum LeaseAction: Sendable, Equatable {
 /// The reply to a renewal that wants its session.
 package enum LeaseReply: Sendable, Equatable {
     /// This host holds the session. The record is the stored one; `nil`: there is none.
-    /// - Parameters:
-    ///   - isInterrupted: whether its tokens were sent before, and nobody knows what the provider did.
-    ///   - sendBefore: the request must not begin later.
-    indirect case held(SessionRecord?, isInterrupted: Bool, sendBefore: BootInstant)
+    /// - Parameter isInterrupted: whether its tokens were sent before, and nobody knows what the provider did.
+    indirect case held(SessionRecord?, isInterrupted: Bool)
     case failure(StoreError)
 }

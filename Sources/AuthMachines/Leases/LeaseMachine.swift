@@ -1,11 +1,12 @@
-import AuthModel
-import AuthWire
+package import AuthModel
+package import AuthWire
 
 /// Decides when this host holds a session of a cluster, so that one host at a time sends its tokens to the provider
 /// (Docs/decisions/cluster.md).
 ///
 /// Invariants:
-/// 1. A renewal begins only while this host holds the session, under a lease that has not ended by this host's own clock.
+/// 1. Each request of a renewal begins only while this host holds the session, under a lease that has not ended by this host's own
+///    clock.
 /// 2. If another host ended during a renewal, this one waits until that request must have ended too.
 /// 3. One renewal of a session has the hold; others of this host wait in their order, until the release of the former has ended.
 /// 4. All holds of this host are attached to one lease, which is kept alive only while a session is wanted or held.
@@ -62,6 +63,8 @@ package struct LeaseMachine: Machine {
         var stage = Stage.waiting
         /// Its caller has its reply, or no longer waits.
         var isReplied = false
+        /// What the hold is attached to.
+        var lease: LeaseID?
 
         /// Another host has the session while it is elsewhere: a lease of this host changes nothing then.
         var needsLease: Bool {
@@ -109,6 +112,14 @@ package struct LeaseMachine: Machine {
         case .wake: break
         }
         settle(&turn)
+    }
+
+    /// Whether a request of that caller's renewal may begin: another one would wait for its end (invariant 2).
+    package func mayBegin(_ session: SessionName, for caller: CallerID, at now: BootInstant) -> Bool {
+        guard let claim = claims[session], case .held = claim.stage, claim.waiter.caller == caller, let lease else {
+            return false
+        }
+        return lease.id == claim.lease && now < lease.endsAt
     }
 
     // MARK: The lease
@@ -223,8 +234,8 @@ package struct LeaseMachine: Machine {
         guard let claim = claims[session], let lease else { return }
         claims[session]?.stage = .held(until: turn.now.boot + Self.longestHold)
         claims[session]?.isReplied = true
-        turn.reply(
-            .held(record, isInterrupted: isInterrupted, sendBefore: lease.endsAt), to: claim.waiter.caller)
+        claims[session]?.lease = lease.id
+        turn.reply(.held(record, isInterrupted: isInterrupted), to: claim.waiter.caller)
     }
 
     private mutating func fail(_ session: SessionName, _ error: StoreError, _ turn: inout LeaseTurn) {

@@ -63,7 +63,9 @@ package enum SessionEvent: Sendable {
     /// Not written: another host has renewed the session since this one lost its hold, and the store has that record.
     indirect case saveOvertaken(RecordVersion, SessionRecord)
     indirect case saveFailed(RecordVersion, StoreError)
-    case deleted
+    /// The store has no record of the sign-in any more.
+    /// - Parameter removed: what was there, if the store knows it.
+    indirect case deleted(_ removed: SessionRecord? = nil)
     indirect case deleteFailed(StoreError)
     /// The stored record, requested with ``SessionAction/compare``.
     /// - Parameter absence: what is known of a missing record.

@@ -141,9 +141,13 @@ extension SessionMachine {
         answerRenewed(&turn)
     }
 
-    mutating func deleted(_ turn: inout SessionTurn) {
+    mutating func deleted(_ removed: SessionRecord?, _ turn: inout SessionTurn) {
         writer.ended()
         guard signedOut else { return writer.forgetWritten() }
+        // Another host had renewed it a moment before.
+        if let removed, !signedOutTokens.contains(where: { $0.tokens.areSame(as: removed.tokens) }) {
+            signedOutTokens.insert(removed, at: 0)
+        }
         answer(.signOut, .done, &turn)
         isGone = true
         turn.act(.forget)
@@ -158,6 +162,13 @@ extension SessionMachine {
             return writer.tryAgain()
         }
         answer(.signOut, .failure(.notRemoved(AgentError(error))), &turn)
+    }
+
+    mutating func markDefault(since date: WallTime?, isImplied: Bool) {
+        update {
+            $0.defaultSince = date
+            $0.isDefaultImplied = isImplied
+        }
     }
 
     /// Nothing is sent to an origin where the session was not signed in, and nothing is deleted for it either.

@@ -34,6 +34,7 @@ extension SessionMachine {
 
     mutating func storeIsReady(_ now: Moment) {
         writer.tryAgain()
+        holdRefusals = 0
         if storeProbeFailed {
             storeProbeFailed = false
             planSoon(now)

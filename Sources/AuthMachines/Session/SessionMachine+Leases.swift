@@ -3,8 +3,10 @@ internal import AuthWire
 
 /// A session that several hosts share: one of them renews it, and the others get its tokens (Docs/decisions/cluster.md).
 extension SessionMachine {
-    /// The longest pause between two attempts to hold a session, unless the store reports a change.
+    /// The longest first pause between two attempts to hold a session, unless the store reports a change.
     private static let holdPause = Duration.seconds(5)
+    /// The longest pause while etcd refuses them: not each of its faults ends with a report.
+    private static let longestHoldPause = Duration.seconds(60)
 
     mutating func shared(_ isShared: Bool, _ now: Moment) {
         guard isShared != sharesRenewals else { return }
@@ -41,7 +43,15 @@ extension SessionMachine {
             self.currentRequest = nil
             return answerRenewed(&turn)
         }
-        let pause = random.duration(in: Self.holdPause / 2...Self.holdPause)
+        var longest = Self.holdPause
+        switch error {
+        // It will end by itself, soon.
+        case .cluster(.heldElsewhere), .cluster(.leaseLost): holdRefusals = 0
+        default:
+            longest = min(Self.longestHoldPause, longest * (1 << min(holdRefusals, 4)))
+            holdRefusals += 1
+        }
+        let pause = random.duration(in: longest / 2...longest)
         storeDidNotAccept(AgentError(error), retryAt: turn.now.boot + pause, &turn)
     }
 

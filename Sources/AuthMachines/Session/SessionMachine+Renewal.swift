@@ -6,6 +6,7 @@ extension SessionMachine {
     mutating func requestEnded(
         _ id: RenewalRequestID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
+        holdRefusals = 0
         guard let currentRequest, currentRequest.id == id, case .requesting = currentRequest.stage else {
             replacedRequests = replacedRequests.filter { $0.value.id != id }
             return revoke(lateRequests.removeValue(forKey: id), result, &turn)

@@ -94,6 +94,8 @@ package struct SessionMachine: Machine {
     var rotations: UInt64 = 0
     /// Other hosts renew this session too, one at a time.
     var sharesRenewals = false
+    /// How often in a row etcd has refused to decide which host renews.
+    var holdRefusals = 0
     /// Its record was missing when a renewal began.
     var mayBeGone = false
     /// The provider was seen to revoke targeted tokens when it replaced the refresh token.
@@ -262,7 +264,7 @@ package struct SessionMachine: Machine {
             // The removal that waited for this write need not wait any longer.
             if signedOut { writer.tryAgain() }
             written(version, &turn)
-        case .deleted: deleted(&turn)
+        case .deleted(let removed): deleted(removed, &turn)
         case .deleteFailed(let error): deleteFailed(error, &turn)
         case .checkDue:
             if canRenew, currentRequest == nil, backoff.failures == 0 { planSoon(now) }
@@ -294,13 +296,6 @@ package struct SessionMachine: Machine {
         changeAll {
             change(&$0)
             $0.revision = revision
-        }
-    }
-
-    private mutating func markDefault(since date: WallTime?, isImplied: Bool) {
-        update {
-            $0.defaultSince = date
-            $0.isDefaultImplied = isImplied
         }
     }
 

@@ -26,13 +26,6 @@ package protocol LeaseStore: Sendable {
     /// Releases a session without newer tokens. A write of newer tokens releases it in the same transaction.
     /// - Parameter end: what the next holder gets to know.
     func release(_ session: SessionName, leaving end: HoldOutcome.FormerHold) async throws(StoreError)
-
-    /// Whether this host still has the hold, as far as it knows.
-    func holds(_ session: SessionName) async -> Bool
-
-    /// Whether this host lost its hold, and another host has renewed or replaced the session since. The tokens that were to be
-    /// written are then older, whatever their dates are.
-    func wasOvertaken(_ session: SessionName) async -> Bool
 }
 
 package struct LeaseID: Sendable, Hashable {

@@ -26,11 +26,14 @@ package protocol SessionStore: Sendable {
     /// Atomic as far as the store allows. In the Secret Service, a write by another program between the comparison and the
     /// write is lost there; that program is notified (``changes()``), and if it is an agent, it writes again.
     /// - Parameter replacesOther: also replaces a record of another sign-in.
-    /// - Returns: the stored record if it was not replaced; `nil` if the record was written.
-    func update(_ record: SessionRecord, replacesOther: Bool) async throws(StoreError) -> SessionRecord?
+    func update(_ record: SessionRecord, replacesOther: Bool) async throws(StoreError) -> UpdateOutcome
 
     /// Removing a missing record is a success.
     func delete(_ session: SessionName) async throws(StoreError)
+
+    /// Removes the record of a sign-in that has ended. A store that hosts share keeps the record of another sign-in.
+    /// - Returns: what was removed, as far as the store knows it. Another host may have renewed it a moment before.
+    func delete(_ session: SessionName, of signIn: SignInID) async throws(StoreError) -> SessionRecord?
 
     /// The store's own state: the current one first, then each change (unlocked, gone, back).
     func states() -> AsyncStream<StoreState>
@@ -69,7 +72,7 @@ extension SessionStore {
     /// In two steps, so not atomic.
     package func update(
         _ record: SessionRecord, replacesOther: Bool
-    ) async throws(StoreError) -> SessionRecord? {
+    ) async throws(StoreError) -> UpdateOutcome {
         var stored: SessionRecord?
         do throws(StoreError) {
             stored = try await load(record.session)
@@ -77,8 +80,15 @@ extension SessionStore {
             // One item may be unreadable: a write replaces it, and shows whether it is more.
             guard case .failed = error else { throw error }
         }
-        if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
+        if let stored, !record.mayReplace(stored, replacesOther: replacesOther) {
+            return .refused(by: stored)
+        }
         try await save(record)
+        return .written()
+    }
+
+    package func delete(_ session: SessionName, of signIn: SignInID) async throws(StoreError) -> SessionRecord? {
+        try await delete(session)
         return nil
     }
 

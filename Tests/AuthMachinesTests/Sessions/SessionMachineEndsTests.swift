@@ -78,7 +78,7 @@ struct SessionMachineEndsTests {
         var bench = MachineBench()
         bench.send(.signOutRequested(CallerID(1)))
         #expect(bench.deletes == 1)
-        bench.send(.deleted)
+        bench.send(.deleted())
         bench.send(.wake)
         bench.send(.storeReady)
         #expect(bench.deletes == 1)

@@ -65,6 +65,21 @@ struct SessionMachineLeaseTests {
         #expect(bench.requestsInFlight.count == 2)
     }
 
+    @Test("asks more and more rarely while etcd refuses, and soon again while another host renews")
+    func refusedOften() throws {
+        var bench = renewing()
+        func pause(after error: ClusterFault) throws -> Duration {
+            bench.send(.notSent(try #require(bench.requestsInFlight.last), .cluster(error)))
+            let pause = try #require(bench.wakeAt) - bench.now.boot
+            _ = try bench.sleepUntilWake()
+            return pause
+        }
+        let pauses = try (1...8).map { _ in try pause(after: .denied(reason: "no permission")) }
+        #expect(pauses[0] <= .seconds(5) && pauses[5] >= .seconds(30) && pauses.allSatisfy { $0 <= .seconds(60) })
+        #expect(try pause(after: .heldElsewhere) <= .seconds(5))
+        #expect(try pause(after: .denied(reason: "no permission")) <= .seconds(5))
+    }
+
     @Test("keeps a valid token if no hold was granted")
     func notSentYet() throws {
         var bench = renewing(isOver: false)

@@ -232,7 +232,7 @@ struct SessionMachineProofTests {
         #expect(bench.deletes == 0)
         try bench.storeRefusesRewrite(.locked)
         #expect(bench.deletes == 1)
-        bench.send(.deleted)
+        bench.send(.deleted())
         #expect(bench.forgotten)
         #expect(bench.requestsInFlight.isEmpty)
     }

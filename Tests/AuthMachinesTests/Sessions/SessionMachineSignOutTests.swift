@@ -10,8 +10,21 @@ struct SessionMachineSignOutTests {
         var bench = MachineBench()
         bench.send(.signOutRequested(CallerID(1)))
         #expect(bench.machine.signedOutTokens.map(\.tokens.accessToken) == [Secret("token-1")])
-        bench.send(.deleted)
+        bench.send(.deleted())
         #expect(bench.machine.signedOutTokens.count == 1 && bench.revocations.isEmpty)
+    }
+
+    @Test("are also those that another host has written a moment before")
+    func writtenElsewhere() {
+        for isNewer in [true, false] {
+            var bench = MachineBench()
+            bench.send(.signOutRequested(CallerID(1)))
+            let stored = isNewer ? MachineBench.record(token: "theirs", life: .seconds(1000), revision: 2) : nil
+            bench.send(.deleted(stored ?? bench.machine.record))
+            #expect(
+                bench.machine.signedOutTokens.map(\.tokens.accessToken)
+                    == (isNewer ? [Secret("theirs")] : []) + [Secret("token-1")])
+        }
     }
 
     @Test("are also those on their way to the store, first of all")
@@ -32,7 +45,7 @@ struct SessionMachineSignOutTests {
         bench.advance(.seconds(400))
         bench.send(.renewalRequested(CallerID(1)))
         bench.send(.signOutRequested(CallerID(2)))
-        if isRemoved { bench.send(.deleted) }
+        if isRemoved { bench.send(.deleted()) }
         try bench.provider(gives: "token-2")
         let revoked = try #require(bench.revocations.first)
         #expect(revoked.tokens.accessToken == Secret("token-2"))

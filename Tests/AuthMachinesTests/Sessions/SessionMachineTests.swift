@@ -221,11 +221,11 @@ struct SessionMachineTests {
         #expect(bench.deletes == 1)
         #expect(bench.snapshot?.status.state == .signedOut)
         #expect(bench.snapshot?.token == nil)
-        bench.send(.deleted)
+        bench.send(.deleted())
         guard case .done = bench.answer(to: 1) else { throw Unexpected() }
         #expect(bench.forgotten)
         // Nothing more comes of it, or the next sign-in of that name would lose what it keeps.
-        bench.send(.deleted)
+        bench.send(.deleted())
         bench.send(.storeReady)
         bench.advance(.seconds(10_000))
         bench.send(.wake)
@@ -243,7 +243,7 @@ struct SessionMachineTests {
         #expect(!bench.forgotten)
         bench.send(.storeReady)
         #expect(bench.deletes == 2)
-        bench.send(.deleted)
+        bench.send(.deleted())
         #expect(bench.forgotten)
     }
 
@@ -359,7 +359,7 @@ struct SessionMachineTests {
         let new = MachineBench.otherSignIn(token: "signed-in-again", life: .seconds(1000), at: bench.elapsed)
         bench.send(.replaced(new, sentAt: bench.now))
         #expect(bench.saves.isEmpty)
-        bench.send(.deleted)
+        bench.send(.deleted())
         #expect(bench.saves.last?.tokens.accessToken == Secret("signed-in-again"))
         #expect(!bench.forgotten)
     }

@@ -25,6 +25,7 @@ struct EtcdCall {
         case claimed(SimulatedEtcd.Hold?, SessionRecord?)
         case updated(SimulatedEtcd.Outcome)
         case record(SessionRecord?, revision: Int)
+        case removed(SessionRecord?)
         case done
         case unreachable
     }
@@ -109,8 +110,7 @@ extension ClusterSimulationRun {
             if holder != nil, etcd.holder == nil { reportRelease() }
             return .updated(outcome)
         case .delete(let signIn):
-            etcd.delete(signIn)
-            return .done
+            return .removed(etcd.delete(signIn))
         case .compare, .reread, .load: return .record(etcd.record, revision: etcd.revision)
         }
     }
@@ -151,7 +151,7 @@ extension ClusterSimulationRun {
         case (.reread(let request), .record(let record, _)):
             handle(host, .storeReread(request, .success(record.map(host.localized))))
         case (.reread(let request), _): handle(host, .storeReread(request, .failure(unreachable)))
-        case (.delete, .done): handle(host, .deleted)
+        case (.delete, .removed(let removed)): handle(host, .deleted(removed))
         case (.delete, _): handle(host, .deleteFailed(unreachable))
         case (.load, .record(let record, let revision)):
             if host.machine == nil { host.seen = revision }

@@ -276,6 +276,10 @@ final class ClusterSimulationRun: SimulationBase {
         case .revoke(let record): queue.add(.revocationArrives(record.tokens), at: now + latency())
         case .publish(let snapshot): host.published = snapshot
         case .forget:
+            // As `SessionRequests` does it after a sign-out.
+            for record in host.machine?.signedOutTokens ?? [] {
+                queue.add(.revocationArrives(record.tokens), at: now + latency())
+            }
             host.machine = nil
             host.published = nil
             host.waiting = [:]
@@ -322,7 +326,7 @@ final class ClusterSimulationRun: SimulationBase {
         case .failure(let error):
             host.renewals[caller] = nil
             handle(host, .notSent(renewal.request, error))
-        case .held(let stored, let isInterrupted, let sendBefore):
+        case .held(let stored, let isInterrupted):
             if isInterrupted { coverage.interrupted += 1 }
             let isOurs = stored.map { $0.signIn == renewal.record.signIn && !$0.hasNewerTokens(than: renewal.record) }
             guard isOurs ?? (host.machine?.isStored == false) else {
@@ -333,7 +337,7 @@ final class ClusterSimulationRun: SimulationBase {
             }
             let unsent: HoldOutcome.FormerHold = isInterrupted ? .unanswered : .answered
             let isCurrent = host.machine?.isCurrent(renewal.request) ?? false
-            guard isCurrent, moment(host).boot < sendBefore else {
+            guard isCurrent, host.leases.mayBegin(Self.name, for: caller, at: moment(host).boot) else {
                 host.renewals[caller] = nil
                 handleLease(host, .ended(caller, Self.name, leaving: unsent))
                 if isCurrent { return handle(host, .notSent(renewal.request, .cluster(.leaseLost))) }

@@ -27,6 +27,8 @@ struct SimulatedEtcd {
     struct Hold: Equatable {
         let lease: LeaseID
         let number: Int
+        /// Of the tokens that the host sends.
+        let generation: UInt64
         var intent: Int?
         var version: RecordVersion?
         var isLost = false
@@ -90,13 +92,14 @@ struct SimulatedEtcd {
             // The first attempt was carried out, and its response was lost.
             let isOwn = intent?.number == holder.number
             let hold = Hold(
-                lease: lease, number: holder.number, intent: isOwn ? holder.number : nil, version: record?.version)
+                lease: lease, number: holder.number, generation: generation, intent: isOwn ? holder.number : nil,
+                version: record?.version)
             return .held(hold, after: isOwn ? .answered : intent?.formerHold(of: record) ?? .answered)
         }
         let former = intent?.formerHold(of: record) ?? .answered
         lastChange += 1
         holder = Holder(lease: lease, number: lastChange)
-        var hold = Hold(lease: lease, number: lastChange, version: record?.version)
+        var hold = Hold(lease: lease, number: lastChange, generation: generation, version: record?.version)
         if former == .answered {
             note(generation)
             hold.intent = lastChange
@@ -108,7 +111,9 @@ struct SimulatedEtcd {
         guard holder?.number == hold.number else { return nil }
         lastChange += 1
         note(generation)
-        return Hold(lease: hold.lease, number: hold.number, intent: lastChange, version: record?.version)
+        return Hold(
+            lease: hold.lease, number: hold.number, generation: generation, intent: lastChange, version: record?.version
+        )
     }
 
     private mutating func note(_ generation: UInt64) {
@@ -143,7 +148,11 @@ struct SimulatedEtcd {
         guard let stored = self.record else {
             guard replacesOther else { return .removed }
             write(record)
-            return .written(hasReleased: false)
+            guard let own = hold, holder?.number == own.number, record.generation > own.generation else {
+                return .written(hasReleased: false)
+            }
+            (holder, intent, hold) = (nil, nil, nil)
+            return .written(hasReleased: true)
         }
         if stored == record { return .written(hasReleased: false) }
         let isSame = stored.tokens.areSame(as: record.tokens)
@@ -184,10 +193,12 @@ struct SimulatedEtcd {
         return .written(hasReleased: false)
     }
 
-    mutating func delete(_ signIn: SignInID) {
-        guard record?.signIn == signIn else { return }
+    /// - Returns: what was removed.
+    mutating func delete(_ signIn: SignInID) -> SessionRecord? {
+        guard let removed = record, removed.signIn == signIn else { return nil }
         (record, intent) = (nil, nil)
         revision += 1
+        return removed
     }
 
     private mutating func write(_ record: SessionRecord) {

@@ -1,0 +1,76 @@
+import AgentTestSupport
+import AuthAgent
+import AuthModel
+import AuthWire
+import Synchronization
+import Testing
+
+@Suite("A renewal under a hold", .timeLimit(.minutes(1)))
+struct HeldRenewalTests {
+    /// A store that hosts share, with one host. Its lease lasts ten seconds, and is kept alive unless a test ends it.
+    private final class SharedStore: SessionStore, LeaseStore {
+        private let kept = MemoryStore()
+        private let endings = Mutex<[HoldOutcome.FormerHold]>([])
+
+        let kind = StoreKind.memory
+        var leases: (any LeaseStore)? { self }
+        /// How holds have ended that brought no newer tokens.
+        var released: [HoldOutcome.FormerHold] { endings.withLock { $0 } }
+
+        func loadAll() async throws(StoreError) -> [StoredSession] { try await kept.loadAll() }
+        func names() async throws(StoreError) -> [StoredName] { try await kept.names() }
+        func retryPrompts() async {}
+        func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await kept.load(session) }
+        func save(_ record: SessionRecord) async throws(StoreError) { try await kept.save(record) }
+        func update(_ record: SessionRecord, replacesOther: Bool) async throws(StoreError) -> UpdateOutcome {
+            let outcome = try await kept.update(record, replacesOther: replacesOther)
+            return outcome == .written() ? .written(endsHold: true) : outcome
+        }
+        func delete(_ session: SessionName) async throws(StoreError) { try await kept.delete(session) }
+        func states() -> AsyncStream<StoreState> { kept.states() }
+
+        func grantLease() async throws(StoreError) -> GrantedLease { GrantedLease(LeaseID(1), lasts: .seconds(10)) }
+        func keepAlive(_ lease: LeaseID) async throws(StoreError) -> Duration? { .seconds(10) }
+        func hold(
+            _ session: SessionName, generation: UInt64, under lease: LeaseID
+        ) async throws(StoreError) -> HoldOutcome {
+            .held(try await load(session), after: .answered)
+        }
+        func claim(_ session: SessionName, generation: UInt64) async throws(StoreError) -> SessionRecord? {
+            try await load(session)
+        }
+        func release(_ session: SessionName, leaving end: HoldOutcome.FormerHold) async throws(StoreError) {
+            endings.withLock { $0.append(end) }
+        }
+    }
+
+    @Test("sends no second request after its lease has ended, and the next holder learns that the first was answered")
+    func secondRequest() async throws {
+        for isSlow in [false, true] {
+            let store = SharedStore()
+            let clock = Mutex<ManualClock?>(nil)
+            let numbers = Counter()
+            let transport = ScriptedTransport { request throws(TransportError) in
+                guard request.url.hasSuffix("/refresh") else {
+                    return ExampleProvider.json(
+                        200, #"{"token":"token-\#(numbers.next())","expires_in":1000,"user":{"id":"7"}}"#)
+                }
+                // As a process does that was stopped: nothing kept the lease alive meanwhile.
+                if isSlow { clock.withLock { $0 }?.advance(.seconds(20)) }
+                return ExampleProvider.json(401, #"{"message":"This session has ended"}"#)
+            }
+            let example = try ExampleProvider(store: store, transport: transport)
+            clock.withLock { $0 = example.clock }
+            try await example.running { sessions, signIns in
+                _ = try await signIns.start(
+                    LoginStart(provider: "example", fields: SessionRegistryTests.fields, remember: true))
+                let refreshed = try? await sessions.refresh(SessionParams())
+                #expect((refreshed == nil) == isSlow)
+                let signIns = transport.asked.count { $0.hasSuffix("/login") }
+                #expect(signIns == (isSlow ? 1 : 2), "\(transport.asked)")
+                if isSlow { #expect(try sessions.status(nil).lastError?.contains("lease") == true) }
+            }
+            #expect(store.released == (isSlow ? [.answered] : []))
+        }
+    }
+}
