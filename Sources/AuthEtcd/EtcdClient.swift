@@ -36,7 +36,10 @@ final class EtcdClient: Sendable {
     }
 
     /// Sends a request to one member after another until one carries it out.
-    func call(_ request: EtcdRequest, within limit: Duration = EtcdLimits.call) async throws(ClusterFault) -> JSON {
+    /// - Parameter diagnoses: whether to find out, after a call without an answer, if any member responds.
+    func call(
+        _ request: EtcdRequest, within limit: Duration = EtcdLimits.call, diagnoses: Bool = true
+    ) async throws(ClusterFault) -> JSON {
         let deadline = SuspendingClock.now + limit
         var refused: Set<String> = []
         var last = ClusterFault.unreachable(reason: "no endpoint is configured")
@@ -61,7 +64,7 @@ final class EtcdClient: Sendable {
             }
         }
         if Task.isCancelled { throw .unreachable(reason: "the call was cancelled") }
-        if refused.count == endpoints.count { throw last }
+        if refused.count == endpoints.count || !diagnoses { throw last }
         throw await diagnosis(instead: last)
     }
 
@@ -76,7 +79,7 @@ final class EtcdClient: Sendable {
     // MARK: Users
 
     /// Sends it with a token, and once more with a new one if etcd no longer accepts the former.
-    private func authorized(
+    func authorized(
         _ request: EtcdRequest, at endpoint: String, within limit: Duration
     ) async throws(EtcdAttemptError) -> JSON {
         guard !request.isLocal else { return try await attempt(request, at: endpoint, within: limit, token: nil) }
@@ -128,7 +131,7 @@ final class EtcdClient: Sendable {
 
     // MARK: One attempt
 
-    private func attempt(
+    func attempt(
         _ request: EtcdRequest, at endpoint: String, within limit: Duration, token: Secret?
     ) async throws(EtcdAttemptError) -> JSON {
         var message = prepared(request, at: endpoint, token: token)

@@ -11,7 +11,11 @@ import AuthWire
 /// PREFIX/holders/NAME       the host that renews a session now; it ends with that host's lease
 /// PREFIX/lifetimes/NAME     ends with the access token: its lease shows how much of that is left
 /// PREFIX/intents/NAME       RenewalIntent: what that host was about to send
+/// PREFIX/status/HOST        HostReport: what a host says about itself, now or when it was last connected
+/// PREFIX/up/HOST            ends with that host's lease: it is connected
 /// ```
+///
+/// The last two come after the others, so that no host watches them: there may be hundreds, and only users look at them.
 struct EtcdPlaces: Sendable, Equatable {
     let prefix: String
 
@@ -21,8 +25,11 @@ struct EtcdPlaces: Sendable, Equatable {
     var admissions: String { prefix + "/admissions/" }
     var holders: String { prefix + "/holders/" }
     var intents: String { prefix + "/intents/" }
-    /// Everything.
-    var all: String { prefix + "/" }
+    var reports: String { prefix + "/status/" }
+    var connections: String { prefix + "/up/" }
+    /// What hosts follow: from here to ``watchedEnd``.
+    var watched: String { prefix + "/" }
+    var watchedEnd: [UInt8] { Self.end(of: sessions) }
 
     func session(_ name: SessionName) -> String { sessions + name.text }
     func key(_ purpose: KeyPurpose) -> String { keys + purpose.name }
@@ -30,12 +37,19 @@ struct EtcdPlaces: Sendable, Equatable {
     func holder(_ name: SessionName) -> String { holders + name.text }
     func lifetime(_ name: SessionName) -> String { prefix + "/lifetimes/" + name.text }
     func intent(_ name: SessionName) -> String { intents + name.text }
+    func report(_ host: String) -> String { reports + host }
+    func connection(_ host: String) -> String { connections + host }
 
     /// The session of a key; `nil` if the key is not that of a session.
     func sessionName(of key: String) -> SessionName? { name(in: key, below: sessions) }
 
     /// The session that a key of a holder belongs to.
     func heldSession(of key: String) -> SessionName? { name(in: key, below: holders) }
+
+    /// The host of a key below `start`.
+    func host(of key: String, below start: String) -> String? {
+        key.hasPrefix(start) ? String(key.dropFirst(start.count)) : nil
+    }
 
     private func name(in key: String, below start: String) -> SessionName? {
         guard key.hasPrefix(start) else { return nil }

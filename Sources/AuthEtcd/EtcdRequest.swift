@@ -37,12 +37,21 @@ struct EtcdRequest: Sendable {
     /// One step of a transaction. A step sees what the ones before it have done.
     enum Operation: Sendable {
         case read(String)
+        /// The entries whose keys begin with this.
+        case readAll(below: String)
+        /// The keys up to `end` that have changed since a revision. Keys that are gone are not among them.
+        case readChanged(from: String, end: [UInt8], since: Int64)
         case put([UInt8], to: String, lease: Int64? = nil)
         case delete(String)
 
         fileprivate var json: JSON {
             switch self {
             case .read(let key): return ["request_range": rangeBody(key)]
+            case .readAll(let start): return ["request_range": rangeBody(start, end: EtcdPlaces.end(of: start))]
+            case .readChanged(let start, let end, let revision):
+                var body = rangeBody(start, end: end, limit: EtcdLimits.sessions, keysOnly: true).objectValue ?? [:]
+                body["min_mod_revision"] = number(revision + 1)
+                return ["request_range": .object(body)]
             case .delete(let key): return ["request_delete_range": ["key": encoded(key)]]
             case .put(let value, let key, let lease):
                 var put: JSONObject = ["key": encoded(key), "value": .string(Base64.encode(value))]
@@ -99,15 +108,18 @@ struct EtcdRequest: Sendable {
     /// What one member knows of the others.
     static let status = EtcdRequest(path: "maintenance/status", body: [:], isLocal: true)
 
+    /// The members, as the one that answers knows them: without a majority, too.
+    static let members = EtcdRequest(path: "cluster/member/list", body: [:])
+
     // MARK: Watch
 
     /// - Parameter revision: the first one of interest.
-    static func watch(_ prefix: String, from revision: Int64) -> EtcdRequest {
+    static func watch(_ start: String, to end: [UInt8], from revision: Int64) -> EtcdRequest {
         EtcdRequest(
             path: "watch",
             body: [
                 "create_request": [
-                    "key": encoded(prefix), "range_end": .string(Base64.encode(EtcdPlaces.end(of: prefix))),
+                    "key": encoded(start), "range_end": .string(Base64.encode(end)),
                     "start_revision": number(revision), "fragment": true, "progress_notify": true,
                 ]
             ])
@@ -156,6 +168,8 @@ enum EtcdLimits {
     static let retryPause = Duration.milliseconds(100)
     /// Attempts to write a record that other hosts change at the same time.
     static let writeAttempts = 32
+    /// For what users look at: one member may hang, and another one answers.
+    static let view = Duration.seconds(3)
     /// How long a host that no longer responds keeps its holds.
     static let leaseSeconds: Int64 = 10
     /// A token that lives longer has no lease: etcd's leases last 285 years at most, and this agent does not run that long.

@@ -64,7 +64,9 @@ struct EtcdTransaction: Sendable, Equatable {
     let header: EtcdHeader
     /// Whether the conditions held.
     let succeeded: Bool
-    /// What was read in it, by key. A key that is missing does not exist.
+    /// What each of its reads has found, in their order.
+    let reads: [[EtcdEntry]]
+    /// The same by key. A key that is missing does not exist.
     let entries: [String: EtcdEntry]
 
     init(_ json: JSON) throws(ClusterFault) {
@@ -73,24 +75,12 @@ struct EtcdTransaction: Sendable, Equatable {
             throw .invalid(reason: "a transaction without its outcome")
         }
         self.succeeded = succeeded
-        var entries: [String: EtcdEntry] = [:]
+        var reads: [[EtcdEntry]] = []
         for response in try json.list("responses") {
-            for entry in try response["response_range"]?.entries() ?? [] { entries[entry.key] = entry }
+            if let range = response["response_range"] { reads.append(try range.entries()) }
         }
-        self.entries = entries
-    }
-}
-
-/// What a member knows of its cluster.
-struct EtcdStatus: Sendable, Equatable {
-    let version: String
-    let hasLeader: Bool
-    let isOutOfSpace: Bool
-
-    init(_ json: JSON) {
-        version = json["version"]?.stringValue ?? ""
-        hasLeader = !["", "0"].contains(json["leader"]?.stringValue ?? "")
-        isOutOfSpace = (json["errors"]?.arrayValue ?? []).contains { $0.stringValue?.contains("NOSPACE") ?? false }
+        self.reads = reads
+        entries = Dictionary(reads.joined().map { ($0.key, $0) }) { _, last in last }
     }
 }
 
@@ -136,7 +126,7 @@ struct WatchChange: Sendable, Equatable {
 
 extension JSON {
     /// A 64-bit number is a string in the gateway's JSON, and missing if it is 0.
-    fileprivate var etcdNumber: Int64? { integerValue ?? stringValue.flatMap { Int64($0) } }
+    var etcdNumber: Int64? { integerValue ?? stringValue.flatMap { Int64($0) } }
 
     /// The lease of a response.
     func leaseID() -> Int64? { (self["result"] ?? self)["ID"]?.etcdNumber }
@@ -145,7 +135,7 @@ extension JSON {
     func leaseSeconds() -> Int64 { (self["result"] ?? self)["TTL"]?.etcdNumber ?? 0 }
 
     /// A list without elements is left out.
-    fileprivate func list(_ key: String) throws(ClusterFault) -> [JSON] {
+    func list(_ key: String) throws(ClusterFault) -> [JSON] {
         guard let list = (self[key] ?? []).arrayValue else { throw .invalid(reason: "\(key) that is not a list") }
         return list
     }

@@ -59,5 +59,6 @@ extension EtcdStore: ClusterStore {
 
     package func remove(_ host: ClusterMember) async throws(StoreError) {
         try await reporting(writes: true) { () throws(StoreError) in try await changeRecordKey(without: host.id) }
+        await removePresence(of: host.id)
     }
 }

@@ -43,7 +43,9 @@ extension EtcdStore: LeaseStore {
                 let left = found?.entries[intent]
                 let former = left.flatMap { RenewalIntent($0.value) }?.formerHold(of: stored) ?? .answered
                 let own = intended(session, stored, generation)
-                var operations: [EtcdRequest.Operation] = [.read(place), .put([], to: holder, lease: lease.number)]
+                var operations: [EtcdRequest.Operation] = [
+                    .read(place), .put(holderMark, to: holder, lease: lease.number),
+                ]
                 if former == .answered { operations.append(.put(own.bytes, to: intent)) }
                 let outcome = try await transaction(
                     .transaction(
@@ -77,7 +79,7 @@ extension EtcdStore: LeaseStore {
         let again = try await transaction(
             .transaction(
                 [.changed(key: holder.key, at: holder.modRevision)],
-                then: [.read(places.session(session)), .put([], to: holder.key, lease: holder.lease)],
+                then: [.read(places.session(session)), .put(holderMark, to: holder.key, lease: holder.lease)],
                 otherwiseReading: []))
         guard again.succeeded else { throw .cluster(.leaseLost) }
         let hold = Hold(

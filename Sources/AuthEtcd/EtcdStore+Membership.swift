@@ -53,6 +53,7 @@ extension EtcdStore {
                 }
                 let member = Member(accepted: accepted, revision: stored?.modRevision ?? 0)
                 self.member = member
+                ownID = host.key.id
                 isAsking = false
                 return member
             case .create(let accepted):

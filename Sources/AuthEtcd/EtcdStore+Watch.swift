@@ -45,6 +45,7 @@ extension EtcdStore {
             if let member { _ = try await reopened(instead: member) }
         }
         for session in changed.sorted() { tellChange.yield(session) }
+        processed = header.revision
         return header.revision
     }
 
@@ -53,7 +54,9 @@ extension EtcdStore {
         let used = client.endpoint
         return await withTaskGroup(of: ClusterFault.self) { group in
             group.addTask {
-                await self.client.watch(self.places.all, from: revision) { await self.handle($0) }
+                await self.client.watch(self.places.watched, to: self.places.watchedEnd, from: revision) {
+                    await self.handle($0)
+                }
             }
             group.addTask { await self.check(used) }
             let end = await group.next() ?? .watchLost(reason: "the call was cancelled")
@@ -88,14 +91,18 @@ extension EtcdStore {
             }
             for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
             for session in released { tellReleased.yield(session) }
+            // A message without changes says that there are none up to its revision.
+            processed = max(processed, changes.map(\.entry.modRevision).max() ?? header.revision)
         }
     }
 
     /// A member that hangs keeps its connections, and sends nothing. A read needs a majority, and moves to another member if this
     /// one does not take part. While there is no space, it also finds out when that is over.
+    /// In between, this host shows that it is connected.
     /// - Returns: when another member is used.
     private func check(_ used: String?) async -> ClusterFault {
         while !Task.isCancelled {
+            await showPresence()
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
             _ = try? await reporting { () throws(StoreError) in try await read(places.cluster) }
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }

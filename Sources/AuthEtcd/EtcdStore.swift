@@ -19,6 +19,9 @@ package actor EtcdStore {
         package var user: EtcdUser?
         /// What members of the cluster see of this host.
         package var hostName: String
+        /// The authd that they see here.
+        package var version = Release.version
+        package var presence = PresenceTimes()
         /// How often a watch that reports nothing is checked.
         package var checkInterval = Duration.seconds(30)
 
@@ -61,6 +64,11 @@ package actor EtcdStore {
     /// Renewed or replaced by another host after this one had lost its hold.
     var overtaken: Set<SessionName> = []
     var lifetimes = SharedLifetimes()
+    /// This host's, once it is known.
+    var ownID: String?
+    var presence: HostPresence
+    /// The last state of etcd whose changes were reported here.
+    var processed: Int64 = 0
     /// What is wrong now.
     private(set) var present: StoreError?
 
@@ -88,6 +96,7 @@ package actor EtcdStore {
         self.clock = clock
         self.pause = pause
         places = EtcdPlaces(prefix: configuration.prefix)
+        presence = HostPresence(configuration.presence)
         (changed, tellChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
         (releases, tellReleased) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
         let (occurred, tellFault) = AsyncStream<ClusterFault>.makeStream(

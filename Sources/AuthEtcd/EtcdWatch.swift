@@ -4,14 +4,16 @@ import AuthWire
 import Synchronization
 
 extension EtcdClient {
-    /// Reads what changes below a prefix until the stream ends.
+    /// Reads what changes in a range of keys until the stream ends.
     ///
     /// - Parameters:
+    ///   - end: what all keys of the range are less than.
     ///   - revision: the first one of interest.
     ///   - receive: gets each message, also the one that ends the watch.
     /// - Returns: why it ended.
     func watch(
-        _ prefix: String, from revision: Int64, receive: @escaping @Sendable (WatchMessage) async -> Void
+        _ start: String, to end: [UInt8], from revision: Int64,
+        receive: @escaping @Sendable (WatchMessage) async -> Void
     ) async -> ClusterFault {
         guard let endpoint else { return .unreachable(reason: "no endpoint is configured") }
         let token: Secret?
@@ -20,12 +22,12 @@ extension EtcdClient {
         } catch {
             return error.fault
         }
-        var message = prepared(.watch(prefix, from: revision), at: endpoint, token: token)
+        var message = prepared(.watch(start, to: end, from: revision), at: endpoint, token: token)
         // A member without a leader ends the watch, instead of staying silent (etcd, "hasleader").
         message.headers.append(HTTPField("Grpc-Metadata-hasleader", "true"))
-        let end = await stream(message, receive)
-        if case .tokenExpired = end { forget(token) }
-        return end
+        let fault = await stream(message, receive)
+        if case .tokenExpired = fault { forget(token) }
+        return fault
     }
 
     /// After a watch at that member: another one is used, unless all of them would say the same.

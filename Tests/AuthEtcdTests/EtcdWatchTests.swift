@@ -106,6 +106,6 @@ struct EtcdWatchTests {
         let request = transport.requestedWatches.first?["create_request"]
         #expect(request?["start_revision"] == "8")
         #expect(request?["key"]?.stringValue == Base64.encode(Array("/p/".utf8)))
-        #expect(request?["range_end"]?.stringValue == Base64.encode(Array("/p0".utf8)))
+        #expect(request?["range_end"]?.stringValue == Base64.encode(Array("/p/sessions0".utf8)))
     }
 }

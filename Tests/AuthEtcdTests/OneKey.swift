@@ -6,16 +6,18 @@ import Synchronization
 
 /// An etcd that holds the record of the cluster and nothing else, at revision 7.
 final class OneKey: Sendable {
+    private static let cluster = Base64.encode(Array("/p/cluster".utf8))
     private let value = Mutex<String?>(nil)
 
     func answer(_ path: String, _ body: JSON) throws(TransportError) -> (status: Int, body: String) {
         let header = #""header":{"cluster_id":"1","member_id":"1","revision":"7"}"#
         switch path {
         case "kv/txn":
-            value.withLock { $0 = body["success"]?[0]?["request_put"]?["value"]?.stringValue }
+            let put = body["success"]?[0]?["request_put"]
+            if put?["key"]?.stringValue == Self.cluster { value.withLock { $0 = put?["value"]?.stringValue } }
             return (200, "{\(header),\"succeeded\":true}")
         case "kv/range":
-            let key = Base64.encode(Array("/p/cluster".utf8))
+            let key = Self.cluster
             guard body["key"]?.stringValue == key, let value = value.withLock({ $0 }) else {
                 return (200, "{\(header)}")
             }

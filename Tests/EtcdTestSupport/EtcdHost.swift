@@ -16,6 +16,7 @@ package struct EtcdHost: Sendable {
     package var user: EtcdUser?
     package var certificates: EtcdCertificates?
     package var checkInterval = Duration.seconds(30)
+    package var presence = PresenceTimes()
     /// How wrong its date is.
     package var clockError = Duration.zero
 
@@ -37,6 +38,7 @@ package struct EtcdHost: Sendable {
         var configuration = EtcdStore.Configuration(
             endpoints: endpoints, prefix: prefix, user: user, hostName: name)
         configuration.checkInterval = checkInterval
+        configuration.presence = presence
         let store = EtcdStore(configuration, local: local, transport: transport, clock: HostClock(error: clockError))
         let result: Result<Value, any Error> = await withTaskGroup(of: Void.self) { group in
             if watches { group.addTask { await store.run() } }

@@ -5,8 +5,7 @@ package import AuthWire
 extension StoreAdmin {
     package func clusterStatus() async throws(AgentError) -> ClusterStatus {
         let cluster = try cluster
-        let members = try await converting(StoreError.self, try await cluster.members())
-        return ClusterStatus(hosts: members.map { ClusterHostInfo(id: $0.id, name: $0.name, isThis: $0.isThis) })
+        return try await converting(StoreError.self, try await cluster.status())
     }
 
     package func join() async throws(AgentError) -> ClusterCode {
@@ -41,14 +40,42 @@ extension StoreAdmin {
         guard !host.isThis else {
             throw AgentError(.unsupported, "This host cannot remove itself: run the command on another one.")
         }
-        try await converting(StoreError.self, try await cluster.remove(host))
+        do throws(StoreError) {
+            try await cluster.remove(host)
+        } catch {
+            var refusal = AgentError(error)
+            if (try? await cluster.isRekeying()) ?? false {
+                refusal.message +=
+                    " \(host.name) is not a member any more, but sessions may still be sealed with the former key: "
+                    + "`authc store rekey` does the rest."
+            }
+            throw refusal
+        }
+        return MessageResult(
+            message: "\(host.name) is not a member any more. Change its password at etcd, or its certificate."
+                + (await renewed()))
+    }
+
+    /// A new key for the store of the cluster.
+    /// - Returns: what else the user has to know.
+    func rekeyCluster(_ rekey: () async throws(AgentError) -> Void) async throws(AgentError) -> String {
+        guard let cluster = store.present as? any ClusterStore, (try? await cluster.isRekeying()) ?? false else {
+            try await rekey()
+            return ""
+        }
+        try await rekey()
+        // A host may have been removed then, and has read these tokens.
+        return " A former change of the key had not ended, so every session was renewed." + (await renewed())
+    }
+
+    /// Renews every session.
+    /// - Returns: which ones could not be renewed, for the user.
+    private func renewed() async -> String {
         var failed: [String] = []
         for session in registry.all {
             do throws(AgentError) { try await session.renew() } catch { failed.append(session.name.text) }
         }
-        let rest = failed.isEmpty ? "" : " Not renewed: \(failed.sorted().joined(separator: ", "))."
-        return MessageResult(
-            message: "\(host.name) is not a member any more. Change its password at etcd, or its certificate.\(rest)")
+        return failed.isEmpty ? "" : " Not renewed: \(failed.sorted().joined(separator: ", "))."
     }
 
     private var cluster: any ClusterStore {

@@ -70,8 +70,10 @@ package struct StoreAdmin: Sendable {
                 .unsupported, "Only sealed files and etcd have a key; sessions are in \(store.kind.rawValue).")
         }
         let change = try Self.change(params)
-        try await converting(SealRefusal.self, try await sealed.rekey(change))
-        return MessageResult(message: "Every session is sealed with a new key." + Self.whatToSet(change))
+        let rest = try await rekeyCluster { () async throws(AgentError) in
+            try await converting(SealRefusal.self, try await sealed.rekey(change))
+        }
+        return MessageResult(message: "Every session is sealed with a new key." + Self.whatToSet(change) + rest)
     }
 
     private static func change(_ params: StoreRekey) throws(AgentError) -> KeyChange {

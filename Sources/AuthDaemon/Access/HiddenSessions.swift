@@ -50,14 +50,17 @@ struct HiddenSessions {
     /// The store without its message, which may name sessions whose records are damaged.
     func withoutMessage(_ store: StoreInfo) -> StoreInfo { StoreInfo(kind: store.kind, state: store.state) }
 
-    /// The same handling of `session.list`, without the hidden ones, and of any method, without names of them in errors.
+    /// The methods whose results list sessions, and where.
+    private static let lists = [SessionListGet.name: "sessions", ClusterStatusGet.name: "renewals"]
+
+    /// The same handling of a method that lists sessions, without the hidden ones, and of any method, without names of them in errors.
     func filtering(_ handling: RequestHandling, of method: String) -> RequestHandling {
         switch handling {
         case .now(let result):
             return .now(result.map { filtered($0, of: method) }.mapError(Self.filtered))
         case .later(let limit, let work, let trail, let endsAtLock):
             // If the store has not been read yet, the list is not known, but the facts about the caller are.
-            let isHidden = method == SessionListGet.name ? rule : nil
+            let hiding = Self.lists[method].map { (list: $0, isHidden: rule) }
             return .later(
                 within: limit,
                 { end async throws(AgentError) in
@@ -67,9 +70,9 @@ struct HiddenSessions {
                     } catch {
                         throw Self.filtered(error)
                     }
-                    guard let isHidden else { return payload }
+                    guard let hiding else { return payload }
                     guard case .value(let json) = payload else { return .value([:]) }
-                    return .value(Self.list(json) { !isHidden($0) })
+                    return .value(Self.filtered(json, hiding.list) { !hiding.isHidden($0) })
                 }, trail, endsAtLock: endsAtLock)
         case .open(let opening): return .open(opening.changingErrors(Self.filtered))
         case .rendered, .live, .onStream, .subscribe, .unsubscribe: return handling
@@ -77,7 +80,7 @@ struct HiddenSessions {
     }
 
     private func filtered(_ json: JSON, of method: String) -> JSON {
-        method == SessionListGet.name ? Self.list(json) { !contains($0) } : json
+        Self.lists[method].map { Self.filtered(json, $0) { !contains($0) } } ?? json
     }
 
     /// The causes of errors whose details list the sessions to choose from.
@@ -99,10 +102,10 @@ struct HiddenSessions {
         return { [access] in access.hides($0, given: facts) }
     }
 
-    private static func list(_ json: JSON, _ isVisible: (SessionName) -> Bool) -> JSON {
+    private static func filtered(_ json: JSON, _ key: String, _ isVisible: (SessionName) -> Bool) -> JSON {
         guard var object = json.objectValue else { return json }
-        let sessions = object["sessions"]?.arrayValue ?? []
-        object["sessions"] = .array(
+        let sessions = object[key]?.arrayValue ?? []
+        object[key] = .array(
             sessions.filter { status in
                 guard let name = status["session"]?.stringValue, let session = try? SessionName(name) else {
                     return false

@@ -61,6 +61,17 @@ struct Visibility {
             }
         case ProviderShow.name: provider(json)
         case NetworkStatusGet.name: network(json)
+        case ClusterStatusGet.name:
+            with(json) { object in
+                let renewals = object["renewals"]?.arrayValue ?? []
+                var visible = JSONObject()
+                visible["hosts"] = object["hosts"]
+                visible["renewals"] = .array(
+                    renewals.filter { renewal in
+                        rules.sessions.contains { $0.text == renewal["session"]?.stringValue }
+                    })
+                object = visible
+            }
         case AgentInfoGet.name:
             with(json) { object in
                 var visible = JSONObject()

@@ -1,6 +1,15 @@
+package import AuthWire
+
 /// A store of several hosts: which hosts there are, and which ones join and leave.
 package protocol ClusterStore: Sendable {
     func members() async throws(StoreError) -> [ClusterMember]
+
+    /// The hosts, who renews what, and the servers behind the store, as far as they can be reached now.
+    /// - Throws: if this host's own key cannot be read. A fault of the cluster is part of the result.
+    func status() async throws(StoreError) -> ClusterStatus
+
+    /// Whether a change of the record key has begun that has not ended.
+    func isRekeying() async throws(StoreError) -> Bool
 
     /// Requests that this host be admitted.
     /// - Returns: the code, as it is shown, that its user carries to a host that is a member.

@@ -2,7 +2,7 @@
 public struct ClusterStatusGet: MethodWithoutParams {
     public typealias Result = ClusterStatus
     public static let info = MethodInfo(
-        "cluster.status", .status, "Lists the hosts that share the sessions.")
+        "cluster.status", .status, "Shows the hosts that share the sessions, who renews them, and the members of etcd.")
     public init() {}
 }
 

@@ -6,22 +6,6 @@ struct Cluster: ParsableCommand {
         abstract: "Manage the hosts that share your sessions in etcd.",
         subcommands: [Hosts.self, Join.self, Admit.self, Forget.self])
 
-    struct Hosts: AgentCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "status", abstract: "List the hosts that share your sessions.")
-
-        @OptionGroup var common: GeneralOptions
-
-        func run(_ options: Options) throws(Failure) -> ExitStatus {
-            let (status, json) = try options.connect().call(ClusterStatusGet())
-            if options.json { return try Output.jsonResult(json) }
-            for host in status.hosts {
-                try Output.result(Visible.line("\(host.id)  \(host.name)\(host.isThis ? " (this host)" : "")"))
-            }
-            return .done
-        }
-    }
-
     struct Join: AgentCommand {
         static let configuration = CommandConfiguration(
             abstract: "Request that this host be admitted.",

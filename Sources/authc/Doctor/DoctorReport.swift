@@ -74,7 +74,7 @@ struct DoctorReport {
             self.info = info
             findings += [DoctorChecks.agent(info)] + DoctorChecks.files(info)
             findings.append(try settings(agent))
-            findings += try rules(agent) + [DoctorChecks.store(info.store, of: info)]
+            findings += try rules(agent) + [DoctorChecks.store(info.store, of: info)] + cluster(agent, info)
             subject = .network
             let network = try agent.call(NetworkStatusGet()).value
             self.network = network
@@ -107,6 +107,22 @@ struct DoctorReport {
             switch error.agentError?.kind {
             case .unsupported: return []
             case .denied: return [.note(.rules, "a rule does not allow this program to read the access rules")]
+            default: throw error
+            }
+        }
+    }
+
+    /// Nothing if no other host shares the store.
+    private func cluster(_ agent: Agent, _ info: AgentInfo) throws(Failure) -> [Finding] {
+        guard info.store.kind == .etcd else { return [] }
+        do throws(Failure) {
+            return ClusterChecks(try agent.call(ClusterStatusGet()).value, info, now: WallClock.now).findings
+        } catch {
+            switch error.agentError?.kind {
+            case .unsupported: return []
+            case .denied: return [.note(.cluster, "a rule does not allow this program to see the cluster")]
+            // The store's own finding says why.
+            case .keyringLocked, .keyringUnavailable: return []
             default: throw error
             }
         }

@@ -4,7 +4,7 @@ import AuthWire
 struct Finding {
     /// What is checked. Each depends on those before it.
     enum Subject: String {
-        case socket, agent, settings, rules, store, network, providers, clock, sessions, lingering
+        case socket, agent, settings, rules, store, cluster, network, providers, clock, sessions, lingering
     }
 
     /// In the order in which they are shown.
