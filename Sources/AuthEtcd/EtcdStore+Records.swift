@@ -176,7 +176,7 @@ extension EtcdStore: SessionStore, KeyStore {
             view.saw(record.signIn, of: session)
             read = record
         } catch {
-            throw .failed(reason: "\(entry.key): \(error.reason)")
+            throw damage(of: entry, error.reason)
         }
         return try await localized(read, content)
     }
@@ -187,14 +187,14 @@ extension EtcdStore: SessionStore, KeyStore {
         do throws(SealedBytes.Refusal) {
             return try SealedBytes.open(entry.value, name: entry.key, keys: member.accepted.keys).content
         } catch {
-            guard case .otherKey = error else { throw .failed(reason: "\(entry.key): \(error.reason)") }
+            guard case .otherKey = error else { throw damage(of: entry, error.reason) }
         }
         // Another host has made a new key since.
         let keys = try await reopened(instead: member).accepted.keys
         do throws(SealedBytes.Refusal) {
             return try SealedBytes.open(entry.value, name: entry.key, keys: keys).content
         } catch {
-            throw .failed(reason: "\(entry.key): \(error.reason)")
+            throw damage(of: entry, error.reason)
         }
     }
 }

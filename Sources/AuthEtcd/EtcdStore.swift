@@ -168,7 +168,7 @@ package actor EtcdStore {
     /// Records a fault and reports its state.
     @discardableResult
     func failure(_ error: StoreError) -> StoreError {
-        guard !Task.isCancelled else { return error }
+        guard !Task.isCancelled, !isDamage(error) else { return error }
         if case .cluster(let fault) = error {
             if present != error { tellFault.yield(fault) }
             // The fault of one record or one call is not one of the store.
@@ -181,6 +181,19 @@ package actor EtcdStore {
         default: broadcast.set(.failed)
         }
         return error
+    }
+
+    // MARK: Damaged records
+
+    /// - Returns: what is wrong with one record. The store and the other records are not affected.
+    func damage(of entry: EtcdEntry, _ reason: String) -> StoreError {
+        if let session = places.sessionName(of: entry.key) { note(.damaged(session, reason: reason)) }
+        return .failed(reason: "\(entry.key): \(reason)")
+    }
+
+    /// No other failure begins with a key.
+    private func isDamage(_ error: StoreError) -> Bool {
+        if case .failed(let reason) = error { reason.hasPrefix(places.watched) } else { false }
     }
 
     /// Nothing of a session that is gone counts for the next one of its name.
@@ -204,7 +217,7 @@ extension ClusterFault {
         case .invalid: .failed
         case .tokenExpired, .compacted, .watchLost, .lagging, .wentBack, .tooLarge, .contended, .heldElsewhere,
             .leaseLost,
-            .removed:
+            .removed, .damaged:
             nil
         }
     }

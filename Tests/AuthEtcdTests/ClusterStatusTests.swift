@@ -223,6 +223,34 @@ struct ClusterStatusTests {
             }
         }
     }
+
+    @Test("stays ready with a record that cannot be read, which is named once it is read")
+    func damaged() async throws {
+        try await EtcdMembers.running { members in
+            try await host("one").start(at: members.endpoints) { store in
+                try await store.save(etcdSample("good"))
+                try await store.save(etcdSample("bad"))
+                let (good, bad) = (try SessionName("good"), try SessionName("bad"))
+                let (changes, faults) = (store.changes(), store.faults())
+                #expect(await store.states().first { $0 == .ready } == .ready)
+                try await members.control("put", "/authd/ada/sessions/bad", "garbage")
+                #expect(await changes.first { $0 == bad } == bad)
+                for _ in 1...3 {
+                    await #expect(throws: StoreError.self) { _ = try await store.load(bad) }
+                    // The one at that moment.
+                    #expect(await store.states().first { _ in true } == .ready)
+                    #expect(try await store.load(good)?.generation == 1)
+                }
+                let named = await faults.first { if case .damaged = $0 { true } else { false } }
+                guard case .damaged(let session, _) = named else { throw Failure("\(String(describing: named))") }
+                #expect(session == bad && named?.name == "cluster_record_damaged")
+                #expect(await store.obstacle() == nil)
+                // A sign-in replaces it.
+                try await store.save(etcdSample("bad", generation: 2))
+                #expect(try await store.load(bad)?.generation == 2)
+            }
+        }
+    }
 }
 
 extension EtcdStore {

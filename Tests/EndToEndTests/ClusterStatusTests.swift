@@ -72,6 +72,31 @@ struct ClusterStatusTests {
         }
     }
 
+    @Test("a record that cannot be read is a problem of that session only")
+    func damaged() async throws {
+        try await play { scene, members in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            #expect(try await scene.login(.envelope).status == 0)
+            try await members.control("put", "/authd/ada/sessions/envelope", "garbage")
+            func store() async throws -> StoreInfo {
+                try StoreInfo(await scene.agent.json("version")["agent"]?["store"] ?? [:])
+            }
+            #expect(try await until { try await store().message?.contains("envelope cannot be read") == true })
+            #expect(try await store().state == .ready)
+            #expect(try await scene.agent.authc("token", "-s", "app-template").status == 0)
+            try await scene.agent.child.end(SIGKILL)
+            try await scene.startAgent(["--store", "etcd"])
+            #expect(try await scene.agent.authc("token", "-s", "app-template").status == 0)
+            #expect(try await store().state == .ready)
+            let doctor = try await scene.agent.authc("doctor")
+            #expect(doctor.status == 0 && doctor.out.contains("envelope cannot be read"), "\(doctor.out)")
+            // A sign-in replaces it.
+            #expect(try await scene.login(.envelope).status == 0)
+            #expect(try await scene.agent.authc("token", "-s", "envelope").status == 0)
+            #expect(try await until { try await store().message == nil })
+        }
+    }
+
     @Test("a session that a rule hides from a program is in no renewal that the program sees")
     func hidden() async throws {
         try await play { scene, members in

@@ -81,6 +81,9 @@ package final class SessionLoader: Sendable {
     /// Reports what other programs, or the user, change in the store.
     private func watchChanges() async {
         for await name in store.changes() {
+            if registry.recordChanged(name), board.store.state == .ready {
+                board.put(store: .ready, message: registry.damage)
+            }
             if let session = registry.session(named: name) {
                 await session.handle(.storeChanged)
             } else {
@@ -131,7 +134,12 @@ package final class SessionLoader: Sendable {
     }
 
     private func watchFaults() async {
-        for await fault in store.faults() { board.publish(fault) }
+        for await fault in store.faults() {
+            board.publish(fault)
+            guard case .damaged(let session, let reason) = fault, registry.isLoaded else { continue }
+            registry.recordIsDamaged(session, reason)
+            if board.store.state == .ready { board.put(store: .ready, message: registry.damage) }
+        }
     }
 
     /// The sessions of the run before are served whatever the store does.

@@ -119,6 +119,17 @@ package final class SessionRegistry: Sendable {
         }
     }
 
+    /// A host that shares the store has written something that cannot be read.
+    func recordIsDamaged(_ session: SessionName, _ reason: String) {
+        entries.withLock { $0.damaged[session.text] = reason }
+    }
+
+    /// What was wrong with it before does not count any more.
+    /// - Returns: whether something was.
+    func recordChanged(_ session: SessionName) -> Bool {
+        entries.withLock { $0.damaged.removeValue(forKey: session.text) } != nil
+    }
+
     /// The store has been read, or has reported why it cannot be read.
     func firstLoadEnded() { firstLoad.open() }
 

@@ -1,3 +1,5 @@
+package import AuthWire
+
 /// A fault of the cluster that sessions are kept in (Docs/decisions/cluster.md). ``name`` is the cause of an error, and the name
 /// of an event of topic `store`.
 package enum ClusterFault: Error, Sendable, Hashable {
@@ -33,6 +35,8 @@ package enum ClusterFault: Error, Sendable, Hashable {
     case leaseLost
     /// Another host has signed out of this session.
     case removed
+    /// The record of one session cannot be read. The others can.
+    case damaged(SessionName, reason: String)
     /// The response is not one of etcd's, or a record of the cluster is damaged.
     case invalid(reason: String)
 
@@ -57,6 +61,7 @@ package enum ClusterFault: Error, Sendable, Hashable {
         case .heldElsewhere: "cluster_held_elsewhere"
         case .leaseLost: "cluster_lease_lost"
         case .removed: "cluster_removed"
+        case .damaged: "cluster_record_damaged"
         case .invalid: "cluster_invalid"
         }
     }
@@ -85,6 +90,7 @@ package enum ClusterFault: Error, Sendable, Hashable {
             "This host's lease in etcd ended during a renewal, as after a sleep. authd reads the stored session before it "
                 + "writes."
         case .removed: "Another host has signed out of this session."
+        case .damaged(let session, let reason): "The record of session \(session) cannot be read (\(reason))."
         case .invalid(let reason): "etcd returned something invalid: \(reason)."
         }
     }
