@@ -95,4 +95,40 @@ struct ClusterStatusViewTests {
         #expect(terminal.text.contains("etcd has no leader.") && terminal.text.contains("exit 4"), "\(terminal.text)")
         await terminal.ends()
     }
+
+    @Test("a move that ends sessions on other hosts asks; without a terminal it needs --yes")
+    func migrate() async throws {
+        let refusal = AgentError(
+            .conflict, "This ends the sessions on the other hosts that share them: login-1.",
+            cause: StoreMigrate.otherHostsCause)
+        let agent = try TestAgent { peer, request in
+            switch request.method {
+            case "store.migrate" where request.params?["ends_elsewhere"]?.boolValue == true:
+                peer.send(RPCReply.result(request.id ?? .null, ["message": "Moved."]))
+            case "store.migrate": peer.send(RPCReply.failure(request.id ?? .null, refusal))
+            default: peer.send(RPCReply.failure(request.id ?? .null, .methodNotFound(request.method)))
+            }
+        }
+        defer { agent.stop() }
+        for (answer, status) in [("", 77), ("y", 0)] {
+            let terminal = try await Terminal(
+                "authc store migrate --to sealed-file; echo \"exit $?\"", folder: agent.folder)
+            await terminal.waits(for: "Move the sessions, and end them there? [y/N] ")
+            #expect(terminal.text.contains("login-1"))
+            terminal.type(answer + "\n")
+            await terminal.waits(for: "exit ")
+            #expect(terminal.text.contains("exit \(status)"), "\(terminal.text)")
+            await terminal.ends()
+        }
+        let refused = try await Terminal(
+            "authc store migrate --to sealed-file </dev/null; echo \"exit $?\"", folder: agent.folder)
+        await refused.waits(for: "exit ")
+        #expect(refused.text.contains("exit 64") && refused.text.contains("use --yes"), "\(refused.text)")
+        await refused.ends()
+        let agreed = try await Terminal(
+            "authc store migrate --to sealed-file --yes </dev/null; echo \"exit $?\"", folder: agent.folder)
+        await agreed.waits(for: "exit ")
+        #expect(agreed.text.contains("exit 0"), "\(agreed.text)")
+        await agreed.ends()
+    }
 }

@@ -83,7 +83,12 @@ struct SharedSessionTests {
             try await scene.startAgent()
             #expect(try await scene.tokens() == tokens)
             #expect(try await scene.agent.authc("doctor").out.contains("etcd is open"))
-            let back = try await scene.agent.authc("store", "migrate", "--to", "sealed-file")
+            // Sessions of another host end with that, so it is not done unasked.
+            try await SharedHosts.withOther(scene, members) { other in try await SharedHosts.admit(other, by: scene) }
+            let refused = try await scene.agent.authc("store", "migrate", "--to", "sealed-file")
+            #expect(refused.status == 64 && refused.err.contains("use --yes"), "\(refused.err)")
+            #expect(try await members.dump("/authd/ada/sessions/").contains("envelope"))
+            let back = try await scene.agent.authc("store", "migrate", "--to", "sealed-file", "--yes")
             #expect(back.status == 0 && back.err.contains("moved to sealed-file: 2"), "\(back.err)")
             #expect(try await scene.tokens() == tokens)
             #expect(try await !members.dump("/authd/ada/sessions/").contains("envelope"))

@@ -78,6 +78,17 @@ extension StoreAdmin {
         return failed.isEmpty ? "" : " Not renewed: \(failed.sorted().joined(separator: ", "))."
     }
 
+    /// - Throws: if sessions would end on other hosts, which the user may not know.
+    func checkMoveAway(_ params: StoreMigrate) async throws(AgentError) {
+        guard !params.endsElsewhere, let cluster = store.present as? any ClusterStore else { return }
+        let others = try await converting(StoreError.self, try await cluster.members()).filter { !$0.isThis }
+        guard !others.isEmpty else { return }
+        let names = others.map(\.name).sorted()
+        throw AgentError(
+            .conflict, "This ends the sessions on the other hosts that share them: \(names.joined(separator: ", ")).",
+            cause: StoreMigrate.otherHostsCause)
+    }
+
     private var cluster: any ClusterStore {
         get throws(AgentError) {
             if let cluster = store.present as? any ClusterStore { return cluster }

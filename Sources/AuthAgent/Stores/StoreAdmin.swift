@@ -120,6 +120,7 @@ package struct StoreAdmin: Sendable {
                     + "store = \"\(kind.rawValue)\".")
         }
         guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
+        try await checkMoveAway(params)
         let target = try await converting(StoreError.self, try await dependencies.open(kind))
         try await unlock(target, params.passphrase)
         guard permit.acquire() else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }

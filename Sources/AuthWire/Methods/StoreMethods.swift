@@ -41,19 +41,25 @@ public struct StoreMigrate: AgentMethod, HoldsSecrets {
     public typealias Result = MessageResult
     public static let info = MethodInfo(
         "store.migrate", .admin, "Moves every session to another store.", secrecy: .ownAgentOnly)
+    /// The cause of the error if sessions would end on other hosts, and ``endsElsewhere`` is not set.
+    public static let otherHostsCause = "other_hosts"
 
     public var to = StoreKind.memory
     /// The passphrase of the new store, if it has one. Secret.
     public var passphrase: String?
+    /// The user knows that the sessions end on the other hosts that share them.
+    public var endsElsewhere = false
 
     public init(blank: Blank) {}
-    public init(to: StoreKind, passphrase: String? = nil) {
+    public init(to: StoreKind, passphrase: String? = nil, endsElsewhere: Bool = false) {
         self.to = to
         self.passphrase = passphrase
+        self.endsElsewhere = endsElsewhere
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("to", &to, .word)
         try visitor.optional("passphrase", &passphrase, .string)
+        try visitor.optional("ends_elsewhere", &endsElsewhere, .bool, default: false)
     }
 }

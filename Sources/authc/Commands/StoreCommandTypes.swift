@@ -81,7 +81,7 @@ struct Store: ParsableCommand {
             abstract: "Move every session to another store.",
             discussion: """
                 Moves all of them, or none. authd uses the new store from its next start on. If --store or authd.toml name a \
-                store, nothing is moved.
+                store, nothing is moved. From etcd, it asks first: the sessions end on the other hosts that share them.
                 """)
 
         @OptionGroup var common: AskingOptions
@@ -100,16 +100,40 @@ struct Store: ParsableCommand {
         @Flag(help: "Read the passphrase of sealed files from standard input.")
         var passphraseStdin = false
 
+        @Flag(help: "End the sessions on the other hosts that share them in etcd, without a prompt.")
+        var yes = false
+
         func run(_ options: Options) throws(Failure) -> ExitStatus {
             let agent = try options.connect(beforeSecrets: true)
+            var hasAgreed = yes
             let json = try StorePassphrase.perform(options, fromInput: passphraseStdin) { passphrase throws(Failure) in
-                let request = StoreMigrate(to: to, passphrase: passphrase)
-                let (result, json) = try agent.call(request)
-                if !options.json { Output.note(Visible.lines(result.message ?? "")) }
-                return json
+                var request = StoreMigrate(to: to, passphrase: passphrase, endsElsewhere: hasAgreed)
+                let answer: (value: MessageResult, json: JSON)
+                do throws(Failure) {
+                    answer = try agent.call(request)
+                } catch {
+                    guard let refusal = error.agentError, refusal.cause == StoreMigrate.otherHostsCause else {
+                        throw error
+                    }
+                    try agree(to: refusal, options)
+                    (hasAgreed, request.endsElsewhere) = (true, true)
+                    answer = try agent.call(request)
+                }
+                if !options.json { Output.note(Visible.lines(answer.value.message ?? "")) }
+                return answer.json
             }
             if options.json { try Output.json(json) }
             return .done
+        }
+
+        /// - Throws: if the user does not agree, or cannot be asked.
+        private func agree(to refusal: AgentError, _ options: Options) throws(Failure) {
+            guard options.canPrompt else {
+                throw .usage("\(refusal.message) There is no terminal to ask on.", hint: "use --yes to agree")
+            }
+            Output.note(Visible.lines(refusal.message))
+            let answer = try TerminalInput.ask("Move the sessions, and end them there? [y/N] ", isSecret: false)
+            guard ["y", "yes"].contains(answer?.lowercased() ?? "") else { throw .cancelled("nothing was changed") }
         }
     }
 }
