@@ -242,7 +242,7 @@ struct Composition: Sendable {
                 """)
         }
         let access = AccessControl(accessPolicy, changes: accessChanges)
-        let accessRules = PolicyRequests(access, from: policySources, audit: audit)
+        let accessRules = PolicyRequests(access, behind: rules, from: policySources, audit: audit)
         let outbox = Outbox(
             context: context, api: api, store: adapters.outbox, seed: .random(in: .min ... .max),
             refusal: access.refusal(of:queuedBy:), publish: publisher.publish)

@@ -57,7 +57,7 @@ struct CompletionKindTests {
         #expect(
             Set(empty.filter { ["scope", "file", "audience", "url"].contains($0.name) }.map(\.command)) == [
                 "login", "provider add", "exec", "token", "env", "provider new", "provider client-metadata", "http add",
-                "helper aws",
+                "helper aws", "policy test",
             ])
     }
 

@@ -76,6 +76,7 @@ enum Samples {
         (test.executable, test.unit, test.slice) = ("/usr/bin/curl", "backup.service", "app.slice")
         (test.sandbox, test.label, test.listener) = ("flatpak", "unconfined", "api")
         (test.terminal, test.loginSession) = (true, false)
+        (test.audience, test.next) = ("https://api.example", true)
         return test
     }
 

@@ -103,6 +103,10 @@ struct PolicyTests {
                 effect = "allow"
                 executable = "/usr/bin/curl"
                 endpoint = "users"
+                [[rule]]
+                name = "paths"
+                effect = "deny"
+                method = "api.request"
                 """)
             _ = try await scene.applyPolicy(answer: "y")
             let backup = try await scene.authc(["policy", "test", "--as-unit", "backup.service", "token.get"])
@@ -114,8 +118,18 @@ struct PolicyTests {
                 "policy", "test", "--as-unit", "x.service", "api.call", "--endpoint", "users",
             ])
             #expect(unknown.status == 77 && unknown.out.contains("executable is not known"), "\(unknown)")
+            let next = ["policy", "test", "api.call", "--endpoint", "posts", "--next"]
+            let page = try await scene.authc(next)
+            #expect(page.status == 77 && page.out.hasPrefix("would be denied by user.paths\n"), "\(page)")
+            let chain = page.out.split(separator: "\n").filter { $0.hasSuffix(": matches") }
+            #expect(
+                chain == [
+                    "  default.act: matches", "  default.act, for api.request: matches",
+                    "  user.paths, for api.request: matches",
+                ], "\(page)")
+            #expect(try await scene.authc(next.dropLast()).status == 0)
             let extra = try await scene.authc(["policy", "test", "--as-listener", "extra", "session.list"])
-            #expect(extra.status == 77 || extra.out.contains("listener.extra"), "\(extra)")
+            #expect(extra.status == 77 && extra.out.hasPrefix("denied by listener.extra: [listener.extra]"), "\(extra)")
             let own = try await scene.authc(["policy", "test", "session.list", "--json"])
             #expect(own.status == 0 && own.out.contains("\"default.status\""), "\(own)")
             let wrong = try await scene.authc(["policy", "test", "token.gte"])

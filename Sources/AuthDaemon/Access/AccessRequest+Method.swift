@@ -79,14 +79,16 @@ extension AccessRequest {
     /// A request that is described; `nil`: there is no such method.
     /// - Parameters:
     ///   - hasOrigin: the request has the origin that a token is for.
+    ///   - hasNext: the call has the address of another page.
     ///   - chosen: the default session; `nil`: it is not known.
     init?(
         method name: String, session: SessionName?, endpoint: String?, scopes: [String]?, hasOrigin: Bool = false,
-        default chosen: SessionName?
+        hasNext: Bool = false, default chosen: SessionName?
     ) {
         guard let method = AgentMethods.named(name) else { return nil }
         self.init(method: name, access: method.access)
         describe(session, default: chosen, endpoint: endpoint, scopes: scopes, hasOrigin: hasOrigin)
+        reachesAnyPath = hasNext && name == APICall.name
     }
 
     private mutating func describe(

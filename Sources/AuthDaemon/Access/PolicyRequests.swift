@@ -1,4 +1,4 @@
-import AuthConcurrency
+package import AuthConcurrency
 import AuthFiles
 import AuthMachines
 package import AuthModel
@@ -9,14 +9,21 @@ package struct PolicyRequests: Sendable {
     private typealias Problems = PolicySources.PolicyProblems
 
     let access: AccessControl
+    /// What confined clients may do.
+    private let boundary: StateBroadcast<ListenerRules>
     private let sources: PolicySources
     private let audit: AuditLog
     /// One thread, so that changes are made one after the other.
     private let disk = BlockingThread()
 
-    package init(_ access: AccessControl, from sources: PolicySources, audit: AuditLog) {
-        (self.access, self.sources, self.audit) = (access, sources, audit)
+    package init(
+        _ access: AccessControl, behind boundary: StateBroadcast<ListenerRules>, from sources: PolicySources,
+        audit: AuditLog
+    ) {
+        (self.access, self.boundary, self.sources, self.audit) = (access, boundary, sources, audit)
     }
+
+    var boundaryRules: ListenerRules { boundary.current ?? ListenerRules() }
 
     // MARK: Root's rules
 
@@ -65,20 +72,41 @@ package struct PolicyRequests: Sendable {
             userFile: sources.userPath, unapplied: !isApplied, problems: problems)
     }
 
-    /// - Parameter caller: the facts that are used if the request describes no program.
+    /// - Parameters:
+    ///   - session, visible: the default session, and that of a confined client.
+    ///   - caller: the facts that are used if the request describes no program.
     func test(
-        _ call: PolicyTest, default session: SessionName?, by caller: AccessFacts
+        _ call: PolicyTest, default session: SessionName?, confined visible: SessionName?, by caller: AccessFacts
     ) throws(AgentError) -> PolicyVerdict {
-        let described = AccessRequest(
-            method: call.method, session: call.session, endpoint: call.endpoint, scopes: call.scopes, default: session)
-        guard let request = described else { throw .methodNotFound(call.method) }
         let facts = try call.facts() ?? caller
+        let described = AccessRequest(
+            method: call.method, session: call.session, endpoint: call.endpoint, scopes: call.scopes,
+            hasNext: call.next == true, default: facts.isConfined ? visible : session)
+        guard let request = described else { throw .methodNotFound(call.method) }
+        if facts.isConfined, let refusal = refusalOfBoundary(request, call.audience) {
+            return PolicyVerdict(
+                allowed: false, enforced: true, rule: AccessPolicy.boundary.id, reason: refusal.message)
+        }
         var steps: [PolicyStep] = []
         let decision = access.policy.decision(
-            about: request, by: { _ in facts }, noting: { steps.append(PolicyStep($0.id, $1)) })
+            about: request, by: { _ in facts },
+            noting: { compared, rule, outcome in
+                var step = PolicyStep(rule.id, outcome)
+                if compared.method != request.method { step.method = compared.method }
+                steps.append(step)
+            })
         return PolicyVerdict(
             allowed: !decision.isDenied, enforced: decision.isEnforced, rule: decision.rule.id,
-            reason: decision.rule.reason, unknown: decision.unknown, steps: steps)
+            reason: decision.rule.reason, unknown: decision.unknown, check: decision.check?.word, steps: steps)
+    }
+
+    /// Why no rule is compared with a request of a confined client; `nil` if its boundary allows the request.
+    private func refusalOfBoundary(_ request: AccessRequest, _ audience: String?) -> AgentError? {
+        var confined = ConfinedRequest(method: request.method, access: request.access)
+        (confined.session, confined.endpoint) = (request.target.name, request.endpoint)
+        (confined.hasAddress, confined.audience) = (request.reachesAnyPath, audience)
+        if case .listed(let scopes) = request.scopes { confined.scopes = scopes }
+        return confined.refusal(by: boundaryRules)
     }
 
     func replay(_ call: PolicyReplay) async throws(AgentError) -> PolicyReplayed {
@@ -195,6 +223,16 @@ extension PolicyTest {
     }
 }
 
+extension AccessCheck {
+    /// As in the result of `policy.test`.
+    fileprivate var word: String {
+        switch self {
+        case .presence: "presence"
+        case .consent: "consent"
+        }
+    }
+}
+
 extension PolicyStep {
     fileprivate init(_ rule: String, _ outcome: AccessEvaluation.Outcome) {
         switch outcome {
@@ -211,6 +249,6 @@ extension AccessRequest {
         self.init(
             method: audited.method, session: audited.session, endpoint: audited.endpoint,
             scopes: audited.scopes?.split(separator: " ").map(String.init), hasOrigin: audited.origin != nil,
-            default: nil)
+            hasNext: audited.hasNext, default: nil)
     }
 }

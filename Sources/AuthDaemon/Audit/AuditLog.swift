@@ -128,6 +128,7 @@ extension AuditEntry {
             ("enforced", item.enforced.map { $0 ? "true" : "false" }), ("error", item.error?.rawValue),
             ("session", item.session?.text), ("endpoint", item.endpoint),
             ("call", item.call), ("origin", item.origin),
+            ("next", item.next == true ? "true" : nil),
             ("read_only", item.readOnly == true ? "true" : nil), ("token_hash", item.token),
             ("listener", item.listener),
             ("peer_pid", item.pid.map { "\($0)" }), ("peer_uid", item.uid.map { "\($0)" }),

@@ -55,6 +55,7 @@ extension AuditedRequest {
             self = AuditedRequest(
                 method: Method.name, session: request.session, endpoint: endpoint?.name,
                 call: endpoint.map { "\($0.request.method) \($0.request.path.text)" })
+            hasNext = request.next != nil
         case let request as APIRequest:
             let path = profile(request.session)?.pathTemplate(of: request.method, request.path)
             self = AuditedRequest(

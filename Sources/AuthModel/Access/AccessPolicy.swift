@@ -51,8 +51,8 @@ package struct AccessPolicy: Sendable, Equatable {
     /// All rules, in the order in which they are compared for a client that is not confined.
     package var all: [AccessRule] { root.rules + Self.defaults + user.rules }
 
-    /// Reports a rule that was compared.
-    package typealias Note = (AccessRule, AccessEvaluation.Outcome) -> Void
+    /// Reports a rule that was compared, and with which request: a call with `next` is compared as `api.request`, too.
+    package typealias Note = (AccessRequest, AccessRule, AccessEvaluation.Outcome) -> Void
 
     package func decision(
         about request: AccessRequest, by read: @escaping AccessEvaluation.Read, noting note: Note? = nil
@@ -108,7 +108,7 @@ package struct AccessPolicy: Sendable, Equatable {
         func first(_ rules: [AccessRule]) -> (rule: AccessRule, unknown: String?)? {
             for rule in rules {
                 let outcome = evaluation.outcome(of: rule)
-                note?(rule, outcome)
+                note?(request, rule, outcome)
                 switch outcome {
                 case .match: return (rule, nil)
                 case .unknown(let key): return (rule, key)

@@ -13,6 +13,8 @@ package struct AuditedRequest: Sendable, Hashable {
     package private(set) var endpoint: String?
     /// The method of an API call, and the template of its path, such as `GET /users/{number}`.
     package private(set) var call: String?
+    /// It is a call with `next`, about which the rules decide twice.
+    package var hasNext = false
     /// Where the client sends the token, as it says, or the origins that the user accepted, separated by spaces.
     package private(set) var origin: String?
     /// It can change something, but only lists or checks.
@@ -131,6 +133,7 @@ package struct AuditEntry: Sendable, Equatable {
         (item.scopes, item.audience, item.purpose) = (request.scopes, request.audience, request.purpose)
         (item.endpoint, item.call) = (request.endpoint, request.call)
         (item.origin, item.readOnly) = (request.origin, request.isReadOnly ? true : nil)
+        item.next = request.hasNext ? true : nil
         item.token = token
         guard let caller else { return item }
         (item.listener, item.pid, item.uid) = (caller.listener.rawValue, caller.processID, Int(caller.userID))

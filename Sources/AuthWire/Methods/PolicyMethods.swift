@@ -14,6 +14,9 @@ public struct PolicyTest: AgentMethod {
     public var session: SessionName?
     public var endpoint: String?
     public var scopes: [String]?
+    public var audience: String?
+    /// `true`: the request is an `api.call` with `next`.
+    public var next: Bool?
     /// Facts about the program. If all of these are absent, the program is the caller. Otherwise an absent fact is unknown,
     /// except that the program is in no sandbox, and has no terminal or login session.
     public var executable: String?
@@ -35,6 +38,8 @@ public struct PolicyTest: AgentMethod {
         try visitor.optional("session", &session, .sessionName)
         try visitor.optional("endpoint", &endpoint, .string)
         try visitor.optional("scopes", &scopes, .strings)
+        try visitor.optional("audience", &audience, .string)
+        try visitor.optional("next", &next, .bool)
         try visitor.optional("executable", &executable, .string)
         try visitor.optional("unit", &unit, .string)
         try visitor.optional("slice", &slice, .string)

@@ -22,6 +22,8 @@ public struct AuditItem: WireObject {
     public var endpoint: String?
     /// The method and the template of the path of an API call.
     public var call: String?
+    /// `true`: the call has `next`, the address of another page.
+    public var next: Bool?
     /// Where the client sends the token, as it says, or the origins that the user accepted.
     public var origin: String?
     /// `true`: the request only lists or checks what it could change.
@@ -64,6 +66,7 @@ public struct AuditItem: WireObject {
         try visitor.optional("purpose", &purpose, .string)
         try visitor.optional("endpoint", &endpoint, .string)
         try visitor.optional("call", &call, .string)
+        try visitor.optional("next", &next, .bool)
         try visitor.optional("origin", &origin, .string)
         try visitor.optional("read_only", &readOnly, .bool)
         try visitor.optional("token", &token, .string)

@@ -9,15 +9,18 @@ public struct PolicyVerdict: WireObject {
     public var reason: String?
     /// A key that the rule tests and that is unknown for the program, so that the rule denies.
     public var unknown: String?
+    /// What the user does before the request is carried out: `presence` or `consent`.
+    public var check: String?
     /// Each rule that was compared, in order.
     public var steps: [PolicyStep] = []
 
     public init(blank: Blank) {}
     public init(
-        allowed: Bool, enforced: Bool, rule: String, reason: String?, unknown: String?, steps: [PolicyStep]
+        allowed: Bool, enforced: Bool, rule: String, reason: String?, unknown: String? = nil, check: String? = nil,
+        steps: [PolicyStep] = []
     ) {
         (self.allowed, self.enforced, self.rule) = (allowed, enforced, rule)
-        (self.reason, self.unknown, self.steps) = (reason, unknown, steps)
+        (self.reason, self.unknown, self.check, self.steps) = (reason, unknown, check, steps)
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -26,6 +29,7 @@ public struct PolicyVerdict: WireObject {
         try visitor.required("rule", &rule, .string)
         try visitor.optional("reason", &reason, .string)
         try visitor.optional("unknown", &unknown, .string)
+        try visitor.optional("check", &check, .string)
         try visitor.written("steps", &steps, .list())
     }
 }
@@ -37,16 +41,20 @@ public struct PolicyStep: WireObject {
     public var outcome = ""
     /// The first key that does not match, or is not known.
     public var key: String?
+    /// The method as which the rule was compared with the request, if that is another one: a call with `next` is also decided
+    /// about as `api.request`.
+    public var method: String?
 
     public init(blank: Blank) {}
-    public init(rule: String, outcome: String, key: String?) {
-        (self.rule, self.outcome, self.key) = (rule, outcome, key)
+    public init(rule: String, outcome: String, key: String?, method: String? = nil) {
+        (self.rule, self.outcome, self.key, self.method) = (rule, outcome, key, method)
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("rule", &rule, .string)
         try visitor.required("outcome", &outcome, .string)
         try visitor.optional("key", &key, .string)
+        try visitor.optional("method", &method, .string)
     }
 }
 

@@ -39,7 +39,8 @@ struct AuditText {
 
     private func what(_ entry: AuditItem) -> String {
         [
-            entry.call ?? entry.endpoint, entry.scopes.map { "scopes \($0)" }, entry.audience.map { "audience \($0)" },
+            entry.call ?? entry.endpoint, entry.next == true ? "next page" : nil, entry.scopes.map { "scopes \($0)" },
+            entry.audience.map { "audience \($0)" },
             entry.origin.map { "origin \($0)" }, entry.enforced != nil ? "rule \(entry.rule)" : nil,
             entry.readOnly == true ? "nothing changed" : nil,
             entry.purpose.map { "claimed purpose: \($0)" },

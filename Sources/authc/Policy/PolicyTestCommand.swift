@@ -46,6 +46,12 @@ extension Policy {
         @Option(help: ArgumentHelp("A requested scope; repeatable.", valueName: "scope"), completion: .scopes)
         var scope: [String] = []
 
+        @Option(help: ArgumentHelp("The requested audience.", valueName: "uri"), completion: .nothing)
+        var audience: String?
+
+        @Flag(help: "The call has `next`, the address of another page.")
+        var next = false
+
         @Argument(
             help: "The method, such as token.get.", completion: .live { _ in AgentMethods.all.map { $0.name } })
         var method: String
@@ -57,11 +63,15 @@ extension Policy {
                     "there is no method '\(Visible.line(method))'",
                     hint: Suggestion.nearest(to: method, among: names).map { "did you mean \($0)?" })
             }
+            guard !next || method == APICall.name else {
+                throw .usage("--next belongs to \(APICall.name)", hint: "only calls of an endpoint have other pages")
+            }
             var params = PolicyTest(
                 method: method, session: try options.namedSession(), endpoint: endpoint,
                 scopes: scope.isEmpty ? nil : scope)
             (params.executable, params.unit, params.slice) = (asExecutable, asUnit, asSlice)
             (params.sandbox, params.label, params.listener) = (asSandbox, asLabel, asListener)
+            (params.audience, params.next) = (audience, next ? true : nil)
             if asTerminal { params.terminal = true }
             if asLoginSession { params.loginSession = true }
             let (verdict, json) = try options.connect().call(params)

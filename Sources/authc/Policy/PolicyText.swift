@@ -42,13 +42,19 @@ enum PolicyText {
     static func verdict(_ verdict: PolicyVerdict) -> String {
         var first = verdict.allowed ? "allowed" : verdict.enforced ? "denied" : "would be denied"
         first += " by \(verdict.rule)"
+        switch verdict.check {
+        case "presence": first += ", after a check that you are there"
+        case "consent": first += ", after you have allowed the program"
+        default: break
+        }
         if let reason = verdict.reason { first += ": \(reason)" }
         if let unknown = verdict.unknown { first += " (\(unknown) is not known)" }
         let steps = verdict.steps.map { step in
-            switch step.outcome {
-            case "match": "  \(step.rule): matches"
-            case "unknown": "  \(step.rule): \(step.key ?? "something") is not known"
-            default: "  \(step.rule): does not match (\(step.key ?? "?"))"
+            let rule = step.method.map { "\(step.rule), for \($0)" } ?? step.rule
+            return switch step.outcome {
+            case "match": "  \(rule): matches"
+            case "unknown": "  \(rule): \(step.key ?? "something") is not known"
+            default: "  \(rule): does not match (\(step.key ?? "?"))"
             }
         }
         return ([first] + steps).map { Visible.line($0) }.joined(separator: "\n")

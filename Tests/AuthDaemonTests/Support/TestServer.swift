@@ -105,7 +105,7 @@ struct TestServer: Sendable {
                 store: LockFiles(in: folder.path + "/state", cost: PassphraseCost(logarithm: 10)),
                 endAccepted: publisher.endAcceptedRequests, log: { _ in }))
         let access = AccessControl(accessPolicy, changes: changes)
-        let policyRequests = policyRequests(access, folder: folder.path, audit: audit)
+        let policyRequests = policyRequests(access, behind: broadcast, folder: folder.path, audit: audit)
         let listener = Listener(
             socket: socket, extra: extra, executor: executor,
             dispatcher: Dispatcher(
@@ -158,13 +158,14 @@ struct TestServer: Sendable {
 
     /// Without files of rules.
     static func policyRequests(
-        _ access: AccessControl, folder: String, audit: AuditLog,
+        _ access: AccessControl, behind boundary: StateBroadcast<ListenerRules> = StateBroadcast(ListenerRules()),
+        folder: String, audit: AuditLog,
         readRoot: @escaping @Sendable () -> AccessPolicy.Rules = { AccessPolicy.Rules() }
     ) -> PolicyRequests {
         let sources = PolicySources(
             rootPath: folder + "/root-policy.toml", userPath: nil, stateFolder: nil, readRoot: readRoot,
             readUser: { _ in nil }, parseUser: { _, _ in AccessPolicy.Rules() })
-        return PolicyRequests(access, from: sources, audit: audit)
+        return PolicyRequests(access, behind: boundary, from: sources, audit: audit)
     }
 
     private static func record(named name: String, at now: WallTime) throws -> SessionRecord {

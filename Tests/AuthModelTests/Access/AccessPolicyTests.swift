@@ -89,7 +89,7 @@ struct AccessPolicyTests {
         var steps: [String] = []
         _ = policy.decision(
             about: try Self.request(TokenGet.self), by: { _ in Self.service() },
-            noting: { steps.append("\($0.name) \($1)") })
+            noting: { steps.append("\($1.name) \($2)") })
         #expect(steps == ["other noMatch(key: \"unit\")", "tokens match"])
     }
 
