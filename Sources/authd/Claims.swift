@@ -55,6 +55,7 @@ extension Composition {
                     configuration, stateFolder: stateFolder, socket: path, program: program,
                     mayUseKeyring: storeKind == .secretService || reader.arguments.store == nil))
         }
+        sandbox.identifyClients()
         return Claims(
             configuration: configuration, storeKind: storeKind, stateFolder: stateFolder, locks: locks, socket: socket,
             extra: extra, handedOver: received.others, program: program, sandbox: sandbox)

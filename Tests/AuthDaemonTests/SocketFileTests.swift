@@ -80,17 +80,28 @@ struct SocketFileTests {
         let path = folder.path + "/socket"
         let seen = Watch(path)
         async let watching = onThread { seen.watch() }
-        let former = umask(0)
-        for _ in 0..<300 {
-            let socket = try SocketFile.bind(path: path)
-            close(socket.descriptor)
-            socket.removeIfOurs()
+        let former = try Self.umaskOfProcess()
+        try await onThread {
+            defer { seen.end() }
+            // That of this thread only: other tests create files meanwhile.
+            try separateFileSettings()
+            umask(0)
+            for _ in 0..<300 {
+                let socket = try SocketFile.bind(path: path)
+                close(socket.descriptor)
+                socket.removeIfOurs()
+            }
+            #expect(try Self.umaskOfProcess() == former)
         }
-        umask(former)
-        seen.end()
         let modes = try await watching
         #expect(modes.isSubset(of: [0o600]))
         #expect(mode(of: path) == nil)
+    }
+
+    /// That of the first thread (proc(5)).
+    private static func umaskOfProcess() throws -> String {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        return try #require(status.split(separator: "\n").first { $0.hasPrefix("Umask:") }.map(String.init))
     }
 
     @Test("a dead socket is removed, a live one is not")

@@ -199,20 +199,22 @@ struct KeyringServiceTests {
 
 /// GLib's warnings about wrong calls.
 private final class Complaints: Sendable {
-    private static let said = Mutex<[String]>([])
-    private let handler: guint
+    private let said = Mutex<[String]>([])
+    private let handler = Mutex<guint>(0)
 
     init() {
-        Self.said.withLock { $0 = [] }
-        handler = g_log_set_handler(
+        let number = g_log_set_handler(
             "GLib-GIO", G_LOG_LEVEL_CRITICAL,
-            { _, _, message, _ in
+            { _, _, message, complaints in
                 let text = message.map { String(cString: $0) } ?? ""
-                Complaints.said.withLock { $0.append(text) }
-            }, nil)
+                guard let complaints else { return }
+                Unmanaged<Complaints>.fromOpaque(complaints).takeUnretainedValue().said.withLock { $0.append(text) }
+            }, Unmanaged.passUnretained(self).toOpaque())
+        handler.withLock { $0 = number }
     }
 
-    var all: [String] { Self.said.withLock { $0 } }
+    var all: [String] { said.withLock { $0 } }
 
-    func stop() { g_log_remove_handler("GLib-GIO", handler) }
+    /// Must be called before its end.
+    func stop() { handler.withLock { g_log_remove_handler("GLib-GIO", $0) } }
 }

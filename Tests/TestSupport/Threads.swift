@@ -6,3 +6,13 @@ package func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> 
         Thread.detachNewThread { continuation.resume(with: Result { try work() }) }
     }
 }
+
+/// Gives this thread its own umask and current folder (`CLONE_FS` of unshare(2)). Those of the other threads stay as they are.
+package func separateFileSettings() throws {
+    typealias Unshare = @convention(c) (CInt) -> CInt
+    let cloneFS: CInt = 0x200
+    // Glibc's module does not declare it.
+    guard let symbol = dlsym(nil, "unshare"), unsafeBitCast(symbol, to: Unshare.self)(cloneFS) == 0 else {
+        throw Failure("unshare: \(errno)")
+    }
+}

@@ -17,6 +17,8 @@ package struct FileSandbox: Sendable {
     package private(set) var rules: FileRules?
     /// What the user should know while the restriction is in effect, for the log and `doctor`.
     package private(set) var notes: [String] = []
+    /// Identifies clients while the restriction is in effect.
+    private(set) var reader: ProcessReader?
     private var version: CInt = 0
     private var failure: SystemFailure?
     /// A failure ends the start.
@@ -51,8 +53,7 @@ package struct FileSandbox: Sendable {
         }
         state = .on
         do throws(SystemFailure) {
-            let reader = try ProcessReader()
-            ProcessReader.current.withLock { $0 = reader }
+            reader = try ProcessReader()
         } catch {
             try fail(error)
         }
@@ -85,6 +86,9 @@ package struct FileSandbox: Sendable {
         }
     }
 
+    /// Has this process identify its clients as the restriction requires.
+    package func identifyClients() { ProcessReader.current.withLock { $0 = reader } }
+
     package func report(to logger: Logger) {
         switch state {
         case .on:
@@ -105,7 +109,7 @@ package struct FileSandbox: Sendable {
 
     private mutating func fail(_ reason: SystemFailure) throws(StartRefusal) {
         // The agent can read what it reads.
-        ProcessReader.current.withLock { $0 = nil }
+        reader = nil
         guard !isRequired else {
             throw StartRefusal(
                 .refused, "\(Self.variable) is on, but Landlock cannot limit authd to its files: \(reason)")
