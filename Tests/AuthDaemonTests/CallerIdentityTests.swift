@@ -213,7 +213,7 @@ struct CallerIdentityTests {
         // Without its socket nothing can be read.
         #expect(caller.identity.executable == nil)
         let executor = try SocketExecutor()
-        let socket = ClientSocket(ours, on: executor, marks: 1...2)
+        let socket = ClientSocket(ours, of: getpid(), on: executor, marks: 1...2)
         caller.socket = socket
         #expect(caller.identity.executable != nil)
         caller.socket = nil

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 
@@ -132,6 +133,87 @@ struct SocketExecutorTests {
         }
         #expect(done.all[0] == [2])
         await executor.stop()
+    }
+
+    // MARK: Crowds
+
+    /// A pipe with a byte to read. Only the executor's thread uses it.
+    private final class Ready: ReadinessHandler, @unchecked Sendable {
+        let peerProcess: Int32
+        let descriptor: CInt
+        private let other: CInt
+        private let ready: @Sendable (Ready) -> Void
+
+        /// - Parameter executor: the caller runs on its thread.
+        init(of process: Int32, on executor: SocketExecutor, _ ready: @escaping @Sendable (Ready) -> Void) throws {
+            (peerProcess, self.ready) = (process, ready)
+            var ends: [CInt] = [-1, -1]
+            pipe(&ends)
+            (descriptor, other) = (ends[0], ends[1])
+            write(other, "x", 1)
+            try executor.watch(descriptor, for: .input, self)
+        }
+
+        deinit {
+            close(descriptor)
+            close(other)
+        }
+
+        func ready(for readiness: Readiness) { ready(self) }
+        func executorStops() {}
+    }
+
+    private typealias Served = (process: Int32, descriptor: CInt)
+
+    /// - Parameter endsInput: a connection is served once. Otherwise it is ready all the time.
+    /// - Returns: what was served, in its order.
+    private func served(
+        _ crowds: [(process: Int32, connections: Int)], until count: Int, endsInput: Bool
+    ) async throws -> [Served] {
+        let executor = try SocketExecutor()
+        let order = Mutex<[Served]>([])
+        let all = Mutex<[Ready]>([])
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            executor.perform {
+                for crowd in crowds {
+                    for _ in 0..<crowd.connections {
+                        let made = try? Ready(of: crowd.process, on: executor) { watched in
+                            let total = order.withLock { order in
+                                order.append((watched.peerProcess, watched.descriptor))
+                                return order.count
+                            }
+                            if endsInput { executor.unwatch(watched.descriptor) }
+                            if total == count { continuation.resume() }
+                        }
+                        if let made { all.withLock { $0.append(made) } }
+                    }
+                }
+            }
+        }
+        await executor.stop()
+        return order.withLock { Array($0.prefix(count)) }
+    }
+
+    @Test("a client beside hundreds of ready connections of another process is served after a few of them")
+    func crowd() async throws {
+        let order = try await served([(1, 60), (2, 1)], until: 61, endsInput: true).map(\.process)
+        let place = try #require(order.firstIndex(of: 2))
+        #expect(order.count == 61 && place <= 2, "\(order)")
+        // The kernel reports 64 at once.
+        let many = try await served([(1, 300), (2, 1), (3, 1)], until: 302, endsInput: true).map(\.process)
+        #expect(many.count == 302 && many.prefix(60).filter { $0 != 1 }.sorted() == [2, 3], "\(many)")
+    }
+
+    @Test("connections of a process that are ready all the time are served equally often")
+    func equal() async throws {
+        let order = try await served([(1, 100), (2, 1)], until: 5000, endsInput: false)
+        let counts = Dictionary(grouping: order, by: \.descriptor).mapValues(\.count)
+        let crowd = Set(order.lazy.filter { $0.process == 1 }.map(\.descriptor)).map { counts[$0] ?? 0 }
+        let (least, most) = (crowd.min() ?? 0, crowd.max() ?? 0)
+        #expect(crowd.count == 100 && most - least <= 1, "\(crowd)")
+        // The kernel reports the other one in every second turn at the latest, and each turn serves eight.
+        let others = order.count { $0.process == 2 }
+        #expect(others >= 5000 / 16 && others > most, "\(others) beside \(most)")
     }
 
     private final class Together: Sendable {

@@ -1,7 +1,8 @@
-// A program that asks too much of the agent, until it is ended: flood KIND SOCKET
+// A program that asks too much of the agent, until it is ended: flood KIND SOCKET [CONNECTIONS]
 // requests: as many requests at once as the agent reads, answers read; tokens: the same with plain requests for a token;
 // garbage: lines that are not JSON, on a new connection whenever one is closed; connections: connects, asks and closes;
-// pieces: many connections, each with an incomplete line that grows.
+// pieces: many connections, each with an incomplete line that grows; crowd: many connections, each with a few short requests at once,
+// and the next ones when these are answered.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 
 static const char request[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session.status\",\"params\":{\"session\":\"app-template\"}}\n";
 static const char token[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"token.get\",\"params\":{}}\n";
+static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"agent.ping\"}\n";
 static const char garbage[] = "{\"jsonrpc\":\n";
 static const char *path;
 static char output[1 << 16], input[1 << 16];
@@ -90,10 +92,39 @@ static void pieces(void)
     }
 }
 
+static void crowd(int most)
+{
+    // Few enough to be answered in one turn of a connection.
+    enum { burst = 3 };
+    struct pollfd *peers = calloc((size_t)most, sizeof *peers);
+    int *missing = calloc((size_t)most, sizeof *missing);
+    if (!peers || !missing) exit(70);
+    size_t length = 0;
+    for (int index = 0; index < burst; index++, length += sizeof ping - 1) memcpy(output + length, ping, sizeof ping - 1);
+    for (int index = 0; index < most; index++) peers[index] = (struct pollfd){.fd = connected(), .events = POLLIN};
+    for (;;) {
+        for (int index = 0; index < most; index++) {
+            if (missing[index] > 0) continue;
+            // There is always room for it.
+            if (send(peers[index].fd, output, length, MSG_NOSIGNAL) != (ssize_t)length) exit(70);
+            missing[index] = burst;
+        }
+        if (poll(peers, (nfds_t)most, -1) < 0) exit(70);
+        for (int index = 0; index < most; index++) {
+            if (peers[index].revents == 0) continue;
+            ssize_t count = recv(peers[index].fd, input, sizeof input, MSG_DONTWAIT);
+            if (count <= 0) exit(70);
+            for (ssize_t at = 0; at < count; at++) missing[index] -= input[at] == '\n';
+        }
+    }
+}
+
 int main(int count, char **words)
 {
-    if (count != 3) return 64;
+    if (count < 3 || count > 4) return 64;
     path = words[2];
+    if (count == 4 && strcmp(words[1], "crowd") == 0 && atoi(words[3]) > 0) crowd(atoi(words[3]));
+    if (count != 3) return 64;
     if (strcmp(words[1], "requests") == 0) lines(request, sizeof request - 1);
     if (strcmp(words[1], "tokens") == 0) lines(token, sizeof token - 1);
     if (strcmp(words[1], "garbage") == 0) lines(garbage, sizeof garbage - 1);

@@ -106,7 +106,8 @@ final class ConnectionRegistry {
     private func accept(_ descriptor: CInt, from name: ListenerName) {
         // A peer whose uid is unknown is refused.
         let peer = PeerCredentials(descriptor: descriptor) ?? PeerCredentials(processID: 0, userID: .max)
-        let socket = ClientSocket(descriptor, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
+        let socket = ClientSocket(
+            descriptor, of: peer.processID, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
         let caller = caller(peer, at: descriptor, from: name)
         let connection = Connection(caller, socket: socket, registry: self)
         do throws(SystemFailure) {

@@ -33,6 +33,7 @@ final class ClientSocket: ReadinessHandler {
     }
 
     let executor: SocketExecutor
+    let peerProcess: Int32
     private let descriptor: CInt
     /// Unsent bytes: above the upper mark there is no room, until there is less than the lower one.
     private let marks: ClosedRange<Int>
@@ -49,8 +50,9 @@ final class ClientSocket: ReadinessHandler {
     private(set) var isOpen = true
 
     /// Owns the descriptor, which must be non-blocking.
-    init(_ descriptor: CInt, on executor: SocketExecutor, marks: ClosedRange<Int>) {
+    init(_ descriptor: CInt, of peerProcess: Int32, on executor: SocketExecutor, marks: ClosedRange<Int>) {
         self.descriptor = descriptor
+        self.peerProcess = peerProcess
         self.executor = executor
         self.marks = marks
     }

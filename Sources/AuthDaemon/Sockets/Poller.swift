@@ -13,9 +13,16 @@ struct Readiness: OptionSet {
 
 /// Receives the events of a descriptor while it is watched.
 protocol ReadinessHandler: AnyObject {
+    /// The process at the other end. If many descriptors are ready at once, processes take turns.
+    var peerProcess: Int32 { get }
     func ready(for readiness: Readiness)
     /// There will be no more events.
     func executorStops()
+}
+
+extension ReadinessHandler {
+    /// None, or one that is not known.
+    var peerProcess: Int32 { 0 }
 }
 
 /// epoll(7), level-triggered. Invariant: there are no events for a descriptor after ``unwatch(_:)``, even if its number is
@@ -25,6 +32,14 @@ protocol ReadinessHandler: AnyObject {
         let watcher: any ReadinessHandler
         let number: UInt32
         let isEarly: Bool
+        /// What a descriptor that waits for its turn is ready for.
+        var waiting: Readiness = []
+    }
+
+    /// A descriptor that waits for its turn.
+    struct Place {
+        fileprivate let descriptor: CInt
+        fileprivate let number: UInt32
     }
 
     /// Enough to serve many clients in a turn, few enough to keep a turn short.
@@ -83,9 +98,7 @@ protocol ReadinessHandler: AnyObject {
     func wait(milliseconds: CInt) -> Int {
         let count = Int(max(0, unsafe epoll_wait(poller, events.baseAddress, CInt(Self.maxAtOnce), milliseconds)))
         var next = 0
-        for index in 0..<count where count > 1 {
-            let descriptor = unsafe CInt(truncatingIfNeeded: events[index].data.u64)
-            guard watched[Int(descriptor)]?.isEarly == true else { continue }
+        for index in 0..<count where count > 1 && isEarly(index) {
             unsafe events.swapAt(index, next)
             next += 1
         }
@@ -94,11 +107,35 @@ protocol ReadinessHandler: AnyObject {
 
     /// The event; `nil` if its descriptor is not watched any more.
     func ready(_ index: Int) -> (watcher: any ReadinessHandler, for: Readiness)? {
-        let event = unsafe events[index]
-        let mark = unsafe event.data.u64
-        let (descriptor, number) = (CInt(truncatingIfNeeded: mark), UInt32(truncatingIfNeeded: mark >> 32))
-        guard let found = watched[Int(descriptor)], found.number == number else { return nil }
-        return (found.watcher, Readiness(rawValue: unsafe event.events))
+        let place = place(index)
+        guard let found = watched[Int(place.descriptor)], found.number == place.number else { return nil }
+        return (found.watcher, Readiness(rawValue: unsafe events[index].events))
+    }
+
+    /// Has the descriptor of an event wait for its turn, unless it waits already.
+    /// - Returns: its place, and its process; `nil`: it waits already, or is not watched any more.
+    mutating func wait(_ index: Int) -> (place: Place, process: Int32)? {
+        guard let (watcher, readiness) = ready(index) else { return nil }
+        let place = place(index)
+        let isNew = watched[Int(place.descriptor)]?.waiting.isEmpty == true
+        watched[Int(place.descriptor)]?.waiting.formUnion(readiness)
+        return isNew ? (place, watcher.peerProcess) : nil
+    }
+
+    /// The watcher whose turn it is; `nil` if its descriptor is not watched any more.
+    mutating func turn(of place: Place) -> (watcher: any ReadinessHandler, for: Readiness)? {
+        guard let found = watched[Int(place.descriptor)], found.number == place.number else { return nil }
+        watched[Int(place.descriptor)]?.waiting = []
+        return (found.watcher, found.waiting)
+    }
+
+    /// Whether the event comes before those of clients.
+    func isEarly(_ index: Int) -> Bool { watched[Int(place(index).descriptor)]?.isEarly == true }
+
+    private func place(_ index: Int) -> Place {
+        let mark = unsafe events[index].data.u64
+        return Place(
+            descriptor: CInt(truncatingIfNeeded: mark), number: UInt32(truncatingIfNeeded: mark >> 32))
     }
 
     private static func mark(of descriptor: CInt, _ number: UInt32) -> epoll_data_t {

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Invariant: all work runs on this thread, one piece at a time, in the order of submission. After ``stop()`` the submitting
 /// thread runs the work, still one piece at a time, so that no task waits for an actor of this executor forever. @unchecked
-/// Sendable: `poller`, `timers`, `isEnding`, `input` and `copy` are used only by the thread in `owner`, `inbox` is protected by its
+/// Sendable: `poller`, `queue`, `timers`, `isEnding`, `input` and `copy` are used only by the thread in `owner`, `inbox` is protected by its
 /// mutex, and the rest is Sendable itself. @safe: `input` is allocated once and released only in `deinit`, and no pointer to it
 /// outlives a call.
 @safe package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
@@ -33,10 +33,15 @@ import Synchronization
     /// Bytes that are read from a client at once.
     private static let maxInput = 64 << 10
 
+    /// Ready descriptors that are served before the kernel is asked for others. If more are ready, processes take turns.
+    private static let servedAtOnce = 8
+
     private let waker: Waker
     private let time: @Sendable () -> SuspendingClock.Instant
     private let start: SuspendingClock.Instant
     private var poller: Poller
+    /// Ready descriptors that wait for their turn.
+    private var queue = FairQueue<Poller.Place>()
     private var timers = TimerQueue()
     private var isEnding = false
     private let inbox = Mutex(Inbox())
@@ -56,7 +61,7 @@ import Synchronization
         start = time()
         waker = try Waker()
         poller = try Poller()
-        try poller.watch(waker.descriptor, for: .input, waker)
+        try poller.watch(waker.descriptor, for: .input, waker, isEarly: true)
         var made = pthread_t()
         let failure = unsafe pthread_create(
             &made, nil,
@@ -170,11 +175,30 @@ import Synchronization
         let (left, haveTimersRun) = runDueTimers()
         // Other threads wake this one; but the work that has just run may have submitted more without that.
         let isBusy = (haveTimersRun || !work.isEmpty) && hasWork
-        let ready = poller.wait(milliseconds: isBusy ? 0 : left)
-        for index in 0..<ready {
-            if let (watcher, readiness) = poller.ready(index) { watcher.ready(for: readiness) }
-        }
+        serve(poller.wait(milliseconds: isBusy || queue.count > 0 ? 0 : left))
         return true
+    }
+
+    /// Serves ready descriptors: a few at once in the order of the kernel, of more a few from a queue in which processes take turns.
+    /// So a client beside hundreds of connections of another process waits for a few of them, not for all.
+    private func serve(_ ready: Int) {
+        if queue.count == 0, ready <= Self.servedAtOnce {
+            for index in 0..<ready {
+                if let (watcher, readiness) = poller.ready(index) { watcher.ready(for: readiness) }
+            }
+            return
+        }
+        for index in 0..<ready {
+            if poller.isEarly(index) {
+                if let (watcher, readiness) = poller.ready(index) { watcher.ready(for: readiness) }
+            } else if let (place, process) = poller.wait(index) {
+                queue.add(place, of: process)
+            }
+        }
+        for _ in 0..<Self.servedAtOnce {
+            guard let place = queue.next() else { break }
+            if let (watcher, readiness) = poller.turn(of: place) { watcher.ready(for: readiness) }
+        }
     }
 
     /// Ends sockets and timers, until there is no more work.
