@@ -52,6 +52,8 @@ package final class Peer: Sendable {
         package static let hostileMCP = Program("hostile-mcp-server.py")
         /// A stand-in for providers that misbehave, with TLS, HTTP/2 and OpenID Connect. Its argument is a folder.
         package static let hostileProvider = Program("hostile-provider.py", with: "authlib")
+        /// Not a server: becomes the command that follows, to which the kernel refuses filters of system calls.
+        package static let noFilters = Program("no-filters.py")
         /// Not a server: compares profiles with their JSON Schema.
         package static let profileSchema = Program("profile-schema.py", with: "jsonschema")
         /// A backend of FastAPI, with forms and tokens in several places. Its argument is Ada's password.
