@@ -7,8 +7,7 @@ import Synchronization
 /// as users may set it.
 package final class KeePassXC: Sendable {
     private let desktop: Desktop
-    private let screen: Child
-    private let display: String
+    private let screen: VirtualScreen
     private let running = Mutex<Child?>(nil)
 
     private static let password = "pw"
@@ -20,12 +19,7 @@ package final class KeePassXC: Sendable {
 
     package init(on desktop: Desktop) async throws {
         self.desktop = desktop
-        // Given a descriptor, it takes a number that is free and writes it there.
-        screen = try await Child(
-            ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"],
-            environment: desktop.environment)
-        guard await screen.out.wait(for: "\n") else { throw Failure("no screen: \(await screen.err.all())") }
-        display = ":" + screen.out.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        screen = try await VirtualScreen(on: desktop)
         _ = try desktop.folder.folder("keepassxc")
         _ = try desktop.folder.write(Self.settings, to: "keepassxc/settings.ini")
         _ = try desktop.folder.write("", to: "keepassxc/local.ini")
@@ -85,7 +79,7 @@ package final class KeePassXC: Sendable {
         guard isShown else { throw Failure("KeePassXC asks nothing") }
         while let shown = try await window() {
             // Its default button allows. A window may end before the key is pressed.
-            _ = try await onScreen(["xdotool", "windowfocus", "--sync", shown, "key", "Return"])
+            _ = try await screen.run(["xdotool", "windowfocus", "--sync", shown, "key", "Return"])
             let isGone = try await until { try await window() != shown }
             guard isGone else { throw Failure("a dialog is still there") }
         }
@@ -97,12 +91,7 @@ package final class KeePassXC: Sendable {
     }
 
     private func window() async throws -> String? {
-        let found = try await onScreen(["xdotool", "search", "--onlyvisible", "--name", "Access Request"])
-        return found.out.split(separator: "\n").first.map(String.init)
-    }
-
-    private func onScreen(_ command: [String]) async throws -> Child.Output {
-        try await desktop.run(command, with: ["DISPLAY": display])
+        try await screen.window("--name", "Access Request")
     }
 
     private func tool(_ arguments: [String], input: String) async throws -> Child.Output {
@@ -110,7 +99,7 @@ package final class KeePassXC: Sendable {
     }
 
     private var environment: [String: String] {
-        desktop.environment.merging(["DISPLAY": display, "QT_QPA_PLATFORM": "xcb"]) { $1 }
+        screen.environment.merging(["QT_QPA_PLATFORM": "xcb"]) { $1 }
     }
 
     private static let settings = """

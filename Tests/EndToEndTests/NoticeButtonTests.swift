@@ -1,0 +1,130 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// dunst, a notification server of desktops, on a virtual screen. The user clicks with xdotool.
+@Suite("Notifications of a real server", .serialized, .timeLimit(.minutes(2)))
+struct NoticeButtonTests {
+    /// What the user sees and does.
+    private final class Screen: Sendable {
+        let screen: VirtualScreen
+        private let dunst: Child
+
+        init(on desktop: Desktop) async throws {
+            screen = try await VirtualScreen(on: desktop)
+            // Nothing goes away by itself.
+            let urgencies = ["low", "normal", "critical"].map { "[urgency_\($0)]\ntimeout = 0\n" }
+            let settings = try desktop.folder.write(
+                "[global]\norigin = top-left\noffset = 0x0\nmouse_left_click = do_action\n" + urgencies.joined(),
+                to: "dunstrc")
+            dunst = try await Child(["dunst", "-conf", settings, "-print"], environment: screen.environment)
+            let owned = try await desktop.run([
+                "gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.Notifications",
+            ])
+            guard owned.status == 0 else { throw Failure("no notification server: \(dunst.err.text)") }
+        }
+
+        /// All that it has shown so far.
+        var shown: Gathered { dunst.out }
+
+        /// How many it shows now.
+        func count() async throws -> Int? {
+            let output = try await screen.run(["dunstctl", "count", "displayed"])
+            return Int(output.out.trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+
+        /// Clicks on the notification.
+        func click() async throws {
+            var window: String?
+            guard
+                try await until({
+                    window = try await screen.window("--class", "Dunst")
+                    return window != nil
+                }), let window
+            else { throw Failure("there is no notification: \(shown.text)") }
+            let clicked = try await screen.run(["xdotool", "mousemove", "--window", window, "20", "20", "click", "1"])
+            guard clicked.status == 0 else { throw Failure("no click: \(clicked.err)") }
+        }
+
+        func end() async {
+            await dunst.end()
+            await screen.end()
+        }
+    }
+
+    @Test("a click on that of an ended session opens a terminal, where the user signs in; then it is withdrawn")
+    func signIn() async throws {
+        try await Scene.play(tokenSeconds: 4) { scene in
+            let screen = try await Screen(on: scene.desktop)
+            let log = scene.desktop.folder.path + "/terminal.log"
+            // xterm, with a record of what it shows. Its programs end by themselves, too, if the test does not get that far.
+            let terminal = try scene.desktop.folder.write(
+                "#!/bin/sh\nshift\nexec xterm -e timeout --foreground 110 script -qfec \"$*\" '\(log)'\n",
+                to: "terminal")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: terminal)
+            try await scene.restart(with: ["DISPLAY": screen.screen.display, "TERMINAL": terminal])
+            // Nothing renews it.
+            #expect(try await scene.login(.anonymousWall).status == 0)
+            #expect(try await scene.authc(["wait", "--until", "signed_out", "--timeout", "60s"]).status == 0)
+            #expect(await screen.shown.wait(for: "summary: 'Sign in to anonymous-wall again'"))
+            #expect(screen.shown.text.contains("authc login anonymous-wall -s anonymous-wall"), "\(screen.shown.text)")
+            #expect(screen.shown.text.contains("\"sign-in\": \"Sign in\""), "\(screen.shown.text)")
+            #expect(screen.shown.text.contains("desktop_entry: 'org.authd.agent'"), "\(screen.shown.text)")
+            await scene.backends.setTokenLifetime(.seconds(3600), at: .anonymousWall)
+
+            try await screen.click()
+            @Sendable func text() -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
+            for (prompt, answer) in [("E-mail: ", "ada@example.org"), ("Password: ", "Correct-horse1")] {
+                let isAsked = try await until {
+                    _ = try await scene.authc(["version"])
+                    return text().contains(prompt)
+                }
+                try #require(isAsked, "\(text())")
+                let window = try #require(try await screen.screen.window("--class", "XTerm"))
+                let typed = try await screen.screen.run([
+                    "xdotool", "windowfocus", "--sync", window, "type", answer + "\n",
+                ])
+                #expect(typed.status == 0, "\(typed)")
+            }
+            #expect(try await scene.authc(["wait", "--timeout", "30s"]).status == 0, "\(text())")
+            #expect(try await scene.authc(["token"]).status == 0)
+            #expect(try await until { try await screen.count() == 0 })
+            // The window is there until the user has read it.
+            let window = try #require(try await screen.screen.window("--class", "XTerm"))
+            _ = try await screen.screen.run(["xdotool", "windowfocus", "--sync", window, "key", "Return"])
+            #expect(try await until { try await screen.screen.window("--class", "XTerm") == nil })
+            await screen.end()
+        }
+    }
+
+    @Test("the action of that of a locked keyring has the keyring ask; a click while nothing is shown does nothing")
+    func unlock() async throws {
+        try await Scene.play { scene in
+            let screen = try await Screen(on: scene.desktop)
+            #expect(try await scene.login(.appTemplate).status == 0)
+            try await scene.agent.child.end()
+            let person = try await Person(on: scene.desktop)
+            let keyring = try await scene.desktop.startKeyring(replacing: true, before: person)
+            try await scene.desktop.lockKeyring()
+            await person.will(.cancel)
+            try await scene.startAgent(with: ["DISPLAY": screen.screen.display])
+            #expect(try await until { try await scene.ask("agent.info", [:])["store"]?["state"] == "denied" })
+            #expect(try await screen.count() == 0)
+            #expect(try await scene.authc(["token", "-s", "app-template"]).status == 4)
+            #expect(await screen.shown.wait(for: "summary: "))
+            #expect(screen.shown.text.contains("keyring"), "\(screen.shown.text)")
+
+            await person.will(.type(Desktop.keyringPassword))
+            #expect(try await screen.screen.run(["dunstctl", "action", "0"]).status == 0)
+            #expect(try await scene.authc(["wait", "-s", "app-template", "--timeout", "30s"]).status == 0)
+            #expect(try await scene.authc(["token"]).status == 0)
+            #expect(await person.isDone())
+            #expect(try await until { try await screen.count() == 0 })
+            await keyring.end()
+            await person.end()
+            await screen.end()
+        }
+    }
+}
