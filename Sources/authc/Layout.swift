@@ -48,18 +48,20 @@ enum Layout {
         return result
     }
 
-    /// `text` in lines for this screen. Breaks at spaces, and on a terminal also inside a word that is longer than a line. In a
-    /// file or pipe a path is never broken.
-    static func wrapped(_ text: String, on screen: Screen, indent: Int = 0) -> [String] {
-        wrapped(text, to: screen.width - indent, breakingWords: screen.isTerminal)
+    /// `text` in lines for this screen. Breaks at spaces, and on a terminal also inside a word that is longer than a line. URLs and
+    /// paths are not broken, so that they can be copied, unless nothing may be wider than the screen.
+    static func wrapped(_ text: String, on screen: Screen, indent: Int = 0, isExact: Bool = false) -> [String] {
+        wrapped(text, to: screen.width - indent) { word in
+            screen.isTerminal && (isExact || !word.contains("/"))
+        }
     }
 
-    private static func wrapped(_ text: String, to columns: Int, breakingWords: Bool) -> [String] {
+    private static func wrapped(_ text: String, to columns: Int, breaking: (Substring) -> Bool) -> [String] {
         let columns = max(1, columns)
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {
-            for piece in breakingWords ? pieces(of: word, columns) : [String(word)] {
+            for piece in breaking(word) ? pieces(of: word, columns) : [String(word)] {
                 if line.isEmpty {
                     line = piece
                 } else if width(line) + 1 + width(piece) <= columns {

@@ -11,7 +11,7 @@ enum OutboxText {
             let head = "\(entry.id)  \(entry.session)  \(entry.request)  \(state(entry, now))"
             return [head] + (entry.error.map { [$0.message] + $0.response } ?? []).map { "  " + $0 }
         }
-        try Output.result(lines.map { Visible.line($0) }.joined(separator: "\n"))
+        try Output.text(lines.map { Visible.line($0) }.joined(separator: "\n"))
     }
 
     /// One entry in full.

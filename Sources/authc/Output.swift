@@ -7,6 +7,11 @@ enum Output {
         try write(text.utf8 + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
     }
 
+    /// Writes text that people read: lines fit the terminal.
+    static func text(_ text: String) throws(Failure) {
+        try result(Layout.fitted(text, on: .current))
+    }
+
     /// Writes one line. Characters that a terminal acts on are escaped.
     static func json(_ value: JSON) throws(Failure) {
         try write(Visible.escaped(json: value.serialized()) + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
@@ -29,13 +34,26 @@ enum Output {
     }
 
     static func note(_ text: String) {
+        let text = Layout.fitted(text, on: .of(STDERR_FILENO))
         // If stderr fails, there is nowhere to report that.
+        try? write(text.utf8 + [UInt8(ascii: "\n")], to: STDERR_FILENO)
+    }
+
+    /// Writes a command for the user to copy: on one line, however long it is.
+    static func command(_ text: String) {
         try? write(text.utf8 + [UInt8(ascii: "\n")], to: STDERR_FILENO)
     }
 
     /// Writes without a line feed.
     static func prompt(_ text: String) {
         try? write(Array(text.utf8), to: STDERR_FILENO)
+    }
+
+    /// A question, after which the user types.
+    static func question(_ text: String) {
+        let end = text.reversed().prefix { $0 == " " }.count
+        let fitted = Layout.fitted(String(text.dropLast(end)), on: .of(STDERR_FILENO))
+        prompt(fitted + String(repeating: " ", count: end))
     }
 
     /// The reader has closed the pipe. SIGPIPE would end the program the same way.

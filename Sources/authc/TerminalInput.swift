@@ -20,7 +20,7 @@ struct TerminalInput {
         while true {
             // Before the question: an immediate answer must not be shown, nor dropped.
             let found = isSecret ? try hideEcho() : nil
-            Output.prompt(question)
+            Output.question(question)
             let outcome = signals.wait(for: STDIN_FILENO, until: .never)
             let line = outcome == .ready ? readLine() : nil
             if let found { restore(found) }

@@ -104,7 +104,7 @@ struct FirstSignInTests {
         defer { agent.stop() }
         let text = try await Self.answer(
             [
-                ("Number, name or URL: ", "3"), ("Known provider: ", "githbu"), ("Did you mean github?", "github"),
+                ("Number, name or URL: ", "3"), ("Known provider: ", "githbu"), ("Did you mean\r\ngithub?", "github"),
                 ("Client ID: ", "Iv1.0123456789abcdef"),
             ], agent)
         #expect(text.contains("exit 0"), "\(text)")

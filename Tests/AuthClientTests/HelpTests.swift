@@ -57,6 +57,18 @@ struct HelpTests {
         #expect(try await Program.run(["--version"], folder: folder).output.contains("EXAMPLES") == false)
     }
 
+    /// Every command that has no others below it.
+    static func commands(in folder: String) async throws -> [[String]] {
+        var waiting = [[String]()]
+        var commands: [[String]] = []
+        while let command = waiting.popLast() {
+            let children = Self.children(of: try await Program.run(command + ["--help"], folder: folder).output)
+            if children.isEmpty { commands.append(command) }
+            waiting += children.map { command + [$0] }
+        }
+        return commands
+    }
+
     private static func children(of help: String) -> [String] {
         guard let list = help.components(separatedBy: "\nSUBCOMMANDS:\n").dropFirst().first else { return [] }
         return list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }.compactMap { line in

@@ -109,7 +109,7 @@ struct Provider: ParsableCommand {
         }
 
         private func report(_ problems: [ProfileProblem]) throws(Failure) {
-            try Output.result(problems.map { Visible.line($0.description) }.joined(separator: "\n"))
+            try Output.text(problems.map { Visible.line($0.description) }.joined(separator: "\n"))
         }
     }
 

@@ -25,7 +25,7 @@ struct GitConfiguration {
         if !remove { commands += [["--add", key, ""], ["--add", key, helper]] }
         for arguments in commands {
             if !dryRun { _ = try run(git + arguments) }
-            Output.note((git + arguments).map(Self.quoted).joined(separator: " "))
+            Output.command((git + arguments).map(Self.quoted).joined(separator: " "))
         }
     }
 

@@ -16,7 +16,7 @@ struct Policy: ParsableCommand {
         func run(_ options: Options) throws(Failure) -> ExitStatus {
             let (policy, json) = try options.connect().call(PolicyShow())
             if options.json { return try Output.jsonResult(json) }
-            try Output.result(policy.rules.map(PolicyText.rule).joined(separator: "\n"))
+            try Output.text(policy.rules.map(PolicyText.rule).joined(separator: "\n"))
             for line in PolicyText.notes(policy) { Output.note(Visible.line(line)) }
             return .done
         }
@@ -41,7 +41,7 @@ struct Policy: ParsableCommand {
                 Output.note("None of \(replayed.entries) recorded requests would have a different result.")
                 return .done
             }
-            try Output.result(replayed.changes.map(PolicyText.difference).joined(separator: "\n"))
+            try Output.text(replayed.changes.map(PolicyText.difference).joined(separator: "\n"))
             return .done
         }
     }

@@ -78,7 +78,7 @@ extension Policy {
             if options.json {
                 try Output.json(json)
             } else {
-                try Output.result(PolicyText.verdict(verdict))
+                try Output.text(PolicyText.verdict(verdict))
             }
             return verdict.allowed ? .done : .denied
         }

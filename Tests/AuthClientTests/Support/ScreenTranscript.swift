@@ -1,0 +1,106 @@
+import AuthWire
+import Foundation
+import TestSupport
+
+/// What commands show on a terminal, as text: what the agent replies, what is typed, what is seen at which widths.
+///
+///     agent session.list {"sessions":[]}
+///     file authd.toml "log_level = \"notice\"\n"
+///     $ authc logout --all
+///     ? [y/N] => n
+///     @ 80
+///     …
+///     exit 77
+///     @ 40
+///     …
+///
+/// `agent` and `error` are as in a ``Transcript``. `file` has a file below the home, as JSON. `?` waits for a text, then types.
+/// `@ 80 40` stands before what both widths show. `unbroken TEXT`: lines that begin with it are for copying, and may be wider than
+/// the screen. `unseen TEXT`: lines that begin with it depend on the machine, and are left out with the indented ones below them.
+struct ScreenTranscript {
+    struct Command {
+        let line: String
+        var typed: [(prompt: String, answer: String)] = []
+        /// By width.
+        var expected: [UInt16: String] = [:]
+    }
+
+    private(set) var replies: [String: Result<JSON, AgentError>] = [:]
+    private(set) var files: [(path: String, text: String)] = []
+    private(set) var unbroken: [String] = []
+    private let unseen: [String]
+    private(set) var commands: [Command] = []
+
+    init(_ text: String) throws {
+        let (head, body) = Self.parts(text)
+        replies = try Transcript(head).replies
+        for line in head.split(separator: "\n") where line.hasPrefix("file ") {
+            let parts = line.split(separator: " ", maxSplits: 2).map(String.init)
+            files.append((parts[1], try JSON(parsing: parts[2]).stringValue ?? ""))
+        }
+        func texts(_ word: String) -> [String] {
+            head.split(separator: "\n").filter { $0.hasPrefix(word + " ") }.map { String($0.dropFirst(word.count + 1)) }
+        }
+        unbroken = texts("unbroken")
+        unseen = texts("unseen")
+        var widths: [UInt16] = []
+        for line in body.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+            if line.hasPrefix("$ ") {
+                commands.append(Command(line: String(line.dropFirst(2))))
+                widths = []
+            } else if line.hasPrefix("@ ") {
+                widths = line.split(separator: " ").compactMap { UInt16($0) }
+            } else if line.hasPrefix("? "), widths.isEmpty {
+                let parts = line.dropFirst(2).components(separatedBy: " => ")
+                commands[commands.count - 1].typed.append((parts[0], parts.dropFirst().first ?? ""))
+            } else {
+                for width in widths { commands[commands.count - 1].expected[width, default: ""] += line + "\n" }
+            }
+        }
+        for index in commands.indices {
+            commands[index].expected = commands[index].expected.mapValues { $0.trimmingCharacters(in: .newlines) }
+        }
+    }
+
+    private static func parts(_ text: String) -> (head: String, body: String) {
+        guard let start = text.range(of: "\n$ ") else { return (text, "") }
+        return (String(text[..<start.lowerBound]) + "\n", String(text[start.lowerBound...].dropFirst()))
+    }
+
+    /// Every folder of ``TestFolder`` has a path of this length, so that lines are broken at the same places.
+    private static let folder = "/tmp/authc-FOLDER"
+
+    /// What a command shows on a terminal of this width: plain, in ASCII.
+    func shown(_ command: Command, columns: UInt16) async throws -> String {
+        let agent = try TestAgent(replies: replies)
+        defer { agent.stop() }
+        for file in files {
+            let place = URL(filePath: agent.folder + "/" + file.path)
+            try FileManager.default.createDirectory(
+                at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try file.text.write(to: place, atomically: true, encoding: .utf8)
+        }
+        let terminal = try await Terminal(
+            "cd \"$XDG_RUNTIME_DIR\"; \(command.line); echo \"exit $?\"; echo \(Self.end)", columns: columns,
+            environment: [
+                "XDG_RUNTIME_DIR": agent.folder, "HOME": agent.folder, "PATH": "/usr/bin:/bin", "TZ": "UTC",
+                "LANG": "C", "NO_COLOR": "1",
+            ])
+        for typed in command.typed {
+            await terminal.waits(for: typed.prompt)
+            terminal.type(typed.answer + "\n")
+        }
+        await terminal.waits(for: Self.end + "\r\n")
+        await terminal.ends()
+        let text = terminal.text.replacing("\r\n", with: "\n").replacing(Self.end, with: "")
+            .replacing(agent.folder, with: Self.folder)
+        var isLeftOut = false
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+            isLeftOut = isLeftOut && line.hasPrefix(" ") || unseen.contains { line.hasPrefix($0) }
+            return !isLeftOut
+        }
+        return lines.joined(separator: "\n").trimmingCharacters(in: .newlines)
+    }
+
+    private static let end = "=end="
+}
