@@ -10,6 +10,8 @@ struct Call: Sendable {
     /// Lower-case names, in the order received.
     var headers: [(name: String, value: String)]
     var body: [UInt8]
+    /// The address of the client.
+    var client: String?
 
     func header(_ name: String) -> String? {
         headers.first { $0.name == name }?.value

@@ -50,6 +50,7 @@ struct Routes {
         let basePath = basePath
         router.on(RouterPath(stringLiteral: basePath + path), method: method) { request, context in
             var call = try await Call(reading: request, basePath: basePath)
+            call.client = context.client
             for (name, value) in context.parameters { call.parameters[String(name)] = String(value) }
             return try await handler(call).response()
         }
@@ -59,9 +60,12 @@ struct Routes {
 /// Hummingbird's context of a request, without additions.
 struct CallContext: RequestContext {
     var coreContext: CoreRequestContextStorage
+    /// The address of the client.
+    let client: String?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
+        client = source.channel.remoteAddress?.ipAddress
     }
 }
 

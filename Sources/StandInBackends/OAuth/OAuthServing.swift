@@ -110,9 +110,7 @@ struct OAuthServing: Shape {
             state.note { $0.refreshes += 1 }
             if state.applies(.slowDown) { throw .oauth("slow_down") }
             if state.applies(.unknownTarget) { throw .oauth("invalid_target") }
-            let family = try state.use(refreshToken: form["refresh_token"] ?? "", thumbprint: key)
-            return await granted(
-                family, withRefreshToken: !state.applies(.wrongTypes), scope: target(form), boundTo: key)
+            return try await renewed(form, boundTo: key, client: call.client)
         case "urn:ietf:params:oauth:grant-type:token-exchange":
             let family = try state.family(of: form["subject_token"] ?? "")
             return await granted(family, withRefreshToken: false, scope: target(form), boundTo: key)
@@ -126,6 +124,26 @@ struct OAuthServing: Shape {
         }
     }
 
+    private func renewed(
+        _ form: [String: String], boundTo key: String?, client: String?
+    ) async throws(Refusal) -> Answer {
+        let sent = form["refresh_token"] ?? ""
+        let used: (family: Int, isRepeated: Bool)
+        do throws(OAuthRenewal.Refusal) {
+            used = try state.use(refreshToken: sent, thumbprint: key)
+        } catch {
+            state.record(OAuthRenewal(sent: sent, client: client, outcome: .refused(error)))
+            throw .oauth("invalid_grant")
+        }
+        return await granted(
+            used.family, withRefreshToken: !state.applies(.wrongTypes), scope: target(form), boundTo: key
+        ) { access in
+            state.record(
+                OAuthRenewal(
+                    sent: sent, client: client, outcome: .renewed(accessToken: access, isRepeated: used.isRepeated)))
+        }
+    }
+
     /// The requested scope, which is recorded together with the audience (RFC 6749 §6, RFC 8707).
     private func target(_ form: [String: String]) -> String? {
         let audience = form["resource"].map { "resource " + $0 } ?? form["audience"].map { "audience " + $0 }
@@ -136,11 +154,13 @@ struct OAuthServing: Shape {
     }
 
     private func granted(
-        _ family: Int, withRefreshToken: Bool, nonce: String? = nil, scope: String? = nil, boundTo key: String?
+        _ family: Int, withRefreshToken: Bool, nonce: String? = nil, scope: String? = nil, boundTo key: String?,
+        whenIssued: (_ accessToken: String) -> Void = { _ in }
     ) async -> Answer {
         let isBound = key != nil && !state.applies(.unboundTokens)
         state.bind(family, to: isBound ? key : nil)
         let issued = state.issue(family, withRefreshToken: withRefreshToken)
+        whenIssued(issued.access)
         let hasWrongTypes = state.applies(.wrongTypes)
         let type = state.applies(.unknownTokenType) ? "mac" : isBound ? "DPoP" : hasWrongTypes ? "bearer" : "Bearer"
         if state.applies(.formAnswers) {

@@ -1,6 +1,8 @@
 /// An authorization server over real HTTP (RFC 6749, RFC 8414, RFC 8628). It checks requests strictly, and can misbehave.
 package final class OAuthStandIn: Sendable {
     package struct Configuration: Sendable {
+        /// A numeric address.
+        package var host = "127.0.0.1"
         package var clientID = "authd-test"
         /// `nil`: the client is public.
         package var clientSecret: String?
@@ -22,6 +24,8 @@ package final class OAuthStandIn: Sendable {
         /// How far its clock is ahead.
         package var clockAhead = Duration.zero
         package var tokenLifetime = Duration.seconds(3600)
+        /// How long a refresh token is still accepted after another one has replaced it, because the response may be lost.
+        package var grace = Duration.zero
         package var deviceInterval = Duration.seconds(1)
         package var deviceLifetime = Duration.seconds(600)
         /// What ID tokens name as the tenant of their user.
@@ -84,7 +88,7 @@ package final class OAuthStandIn: Sendable {
         signer = IDTokenSigner()
         self.state = state
         let server = OAuthServing(state: state, signer: signer)
-        listener = try Listener(host: "127.0.0.1", respond: server.respond)
+        listener = try Listener(host: configuration.host, respond: server.respond)
         state.use(issuer: "http://\(listener.authority)")
     }
 
@@ -140,6 +144,20 @@ package final class OAuthStandIn: Sendable {
 
     /// As an administrator can who removes a client.
     package func forgetClient() { state.forgetClient() }
+
+    /// Every request with a refresh token, oldest first.
+    package var renewals: [OAuthRenewal] { state.renewals.value }
+
+    /// A renewal is recorded before its response is sent.
+    package func waitForRenewals(_ matches: @escaping @Sendable ([OAuthRenewal]) -> Bool) async throws {
+        try await state.renewals.wait(until: matches)
+    }
+
+    /// `nil`: it was never issued.
+    package func standing(ofAccessToken token: String) -> OAuthStanding? { state.standing(ofAccessToken: token) }
+
+    /// How long used refresh tokens are accepted from now on, also those that were used before.
+    package func setGrace(_ length: Duration) { state.setGrace(length) }
 
     /// What tokens live that are given out from now on.
     package func setTokenLifetime(_ length: Duration) { state.setTokenLifetime(length) }

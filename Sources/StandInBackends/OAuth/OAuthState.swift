@@ -8,7 +8,9 @@ final class OAuthState: Sendable {
     struct Family: Sendable {
         var user: OAuthStandIn.User?
         var refreshToken: String?
-        var isOver = false
+        /// When its tokens became invalid; `nil`: they are valid.
+        var overSince: ContinuousClock.Instant?
+        var isOver: Bool { overSince != nil }
         /// The thumbprint of the key that its tokens are bound to (RFC 9449 §6).
         var thumbprint: String?
     }
@@ -40,10 +42,11 @@ final class OAuthState: Sendable {
         var lifetime: Double
         /// The lifetime of refresh tokens, if responses report it.
         var refreshLifetime: Double?
+        var grace: Double
         var families: [Int: Family] = [:]
-        var accessTokens: [String: (family: Int, endsAt: Double)] = [:]
+        var accessTokens: [String: AccessToken] = [:]
         /// Used ones stay, to detect reuse.
-        var refreshTokens: [String: Int] = [:]
+        var refreshTokens: [String: RefreshToken] = [:]
         var devices: [String: Device] = [:]
         var codes: [String: Code] = [:]
         var pushed: [String: [String: String]] = [:]
@@ -59,6 +62,7 @@ final class OAuthState: Sendable {
     let configuration: OAuthStandIn.Configuration
     let secrets = SecretLog()
     let counts = ObservedValue(OAuthStandIn.Counts())
+    let renewals = ObservedValue<[OAuthRenewal]>([])
     let holdsRegistrations = ObservedValue(false)
     /// Whether the last authorization request met the provider's conditions for a refresh token.
     let issuesRefreshTokens = ObservedValue(true)
@@ -71,7 +75,7 @@ final class OAuthState: Sendable {
         state = Mutex(
             State(
                 user: configuration.user, lifetime: configuration.tokenLifetime.inSeconds,
-                clientKey: configuration.clientKey))
+                grace: configuration.grace.inSeconds, clientKey: configuration.clientKey))
     }
 
     var issuer: String { state.withLock { $0.issuer } }
@@ -108,6 +112,7 @@ final class OAuthState: Sendable {
     func use(_ user: OAuthStandIn.User) { state.withLock { $0.user = user } }
     var refreshLifetime: Double? { state.withLock { $0.refreshLifetime } }
     func setRefreshLifetime(_ length: Duration?) { state.withLock { $0.refreshLifetime = length?.inSeconds } }
+    func setGrace(_ length: Duration) { state.withLock { $0.grace = length.inSeconds } }
     func setTokenLifetime(_ length: Duration) { state.withLock { $0.lifetime = length.inSeconds } }
     func inject(_ fault: OAuthStandIn.Fault, times: Int) { state.withLock { $0.faults[fault] = times } }
     func clearFaults() { state.withLock { $0.faults = [:] } }
@@ -123,7 +128,7 @@ final class OAuthState: Sendable {
 
     func endSessions() {
         state.withLock { state in
-            for number in state.families.keys { state.families[number]?.isOver = true }
+            for number in state.families.keys { Self.end(number, &state) }
         }
     }
 
@@ -213,7 +218,7 @@ final class OAuthState: Sendable {
         let (family, isReplay, nonce) = state.withLock { state -> (Int?, Bool, String?) in
             guard var known = state.codes[code] else { return (nil, false, nil) }
             if let family = known.family {
-                state.families[family]?.isOver = true
+                Self.end(family, &state)
                 return (nil, true, nil)
             }
             guard known.redirectURI == redirectURI, known.challenge == digest, now < known.endsAt,
@@ -239,36 +244,62 @@ final class OAuthState: Sendable {
         let refresh = withRefreshToken ? Self.token("rt") : nil
         for secret in [access, refresh].compactMap(\.self) { secrets.note(.token, secret) }
         return state.withLock { state in
-            state.accessTokens[access] = (family, now + state.lifetime)
+            state.accessTokens[access] = AccessToken(
+                family: family, endsAt: now + state.lifetime, issuedAt: .now, lifetime: state.lifetime)
             if let refresh {
-                state.refreshTokens[refresh] = family
+                if let former = state.families[family]?.refreshToken, state.refreshTokens[former]?.replacedAt == nil {
+                    state.refreshTokens[former]?.replacedAt = now
+                }
+                state.refreshTokens[refresh] = RefreshToken(family: family)
                 state.families[family]?.refreshToken = refresh
             }
             return (access, refresh, state.lifetime)
         }
     }
 
-    /// The family of a valid refresh token. Reuse ends the whole family.
+    /// The family of a valid refresh token. Reuse after the grace period ends the whole family.
     /// - Parameter thumbprint: of the key of the request's proof, which must be the token's.
-    func use(refreshToken: String, thumbprint: String?) throws(Refusal) -> Int {
-        let outcome = state.withLock { state -> (family: Int?, isReuse: Bool) in
-            guard let number = state.refreshTokens[refreshToken], let family = state.families[number],
+    func use(refreshToken: String, thumbprint: String?) throws(OAuthRenewal.Refusal) -> (family: Int, isRepeated: Bool)
+    {
+        let outcome = state.withLock { state -> Result<(family: Int, isRepeated: Bool), OAuthRenewal.Refusal> in
+            guard let known = state.refreshTokens[refreshToken], let family = state.families[known.family],
                 family.thumbprint == nil || family.thumbprint == thumbprint
-            else { return (nil, false) }
-            guard family.refreshToken == refreshToken, !family.isOver else {
-                state.families[number]?.isOver = true
-                return (nil, !family.isOver)
+            else { return .failure(.unknown) }
+            if family.isOver { return .failure(.ended) }
+            guard isAccepted(refreshToken, known, of: family, grace: state.grace) else {
+                Self.end(known.family, &state)
+                return .failure(.reused)
             }
-            return (number, false)
+            return .success((known.family, family.refreshToken != refreshToken))
         }
-        if outcome.isReuse { note { $0.reuses += 1 } }
-        guard let family = outcome.family else { throw .oauth("invalid_grant") }
-        return family
+        if case .failure(.reused) = outcome { note { $0.reuses += 1 } }
+        return try outcome.get()
+    }
+
+    /// The first replacement counts: a second one does not extend the token's life.
+    private func isAccepted(_ text: String, _ token: RefreshToken, of family: Family, grace: Double) -> Bool {
+        family.refreshToken == text || token.replacedAt.map { now < $0 + grace } ?? false
+    }
+
+    func record(_ renewal: OAuthRenewal) { renewals.update { $0.append(renewal) } }
+
+    /// `nil`: it was never issued.
+    func standing(ofAccessToken text: String) -> OAuthStanding? {
+        state.withLock { state in
+            guard let token = state.accessTokens[text] else { return nil }
+            let ends = [token.revokedAt, state.families[token.family]?.overSince].compactMap(\.self)
+            return OAuthStanding(
+                issuedAt: token.issuedAt, endsAt: token.issuedAt + .seconds(token.lifetime), revokedAt: ends.min())
+        }
+    }
+
+    private static func end(_ family: Int, _ state: inout State) {
+        if state.families[family]?.overSince == nil { state.families[family]?.overSince = .now }
     }
 
     func user(of accessToken: String) throws(Refusal) -> OAuthStandIn.User {
         let user = state.withLock { state -> OAuthStandIn.User? in
-            guard let token = state.accessTokens[accessToken], token.endsAt > now,
+            guard let token = state.accessTokens[accessToken], token.endsAt > now, token.revokedAt == nil,
                 let family = state.families[token.family], !family.isOver
             else { return nil }
             return family.user
@@ -310,18 +341,20 @@ final class OAuthState: Sendable {
 
     func revoke(_ token: String) {
         state.withLock { state in
-            if let family = state.refreshTokens[token] { state.families[family]?.isOver = true }
-            state.accessTokens[token] = nil
+            if let known = state.refreshTokens[token] { Self.end(known.family, &state) }
+            state.accessTokens[token]?.revokedAt = .now
         }
     }
 
     func isGood(_ token: String) -> Bool {
         state.withLock { state in
             if let access = state.accessTokens[token] {
-                return access.endsAt > now && state.families[access.family]?.isOver == false
+                return access.endsAt > now && access.revokedAt == nil && state.families[access.family]?.isOver == false
             }
-            guard let family = state.refreshTokens[token].flatMap({ state.families[$0] }) else { return false }
-            return !family.isOver && family.refreshToken == token
+            guard let known = state.refreshTokens[token], let family = state.families[known.family] else {
+                return false
+            }
+            return !family.isOver && isAccepted(token, known, of: family, grace: state.grace)
         }
     }
 

@@ -178,8 +178,8 @@ struct ProviderServing: Shape {
         case "refresh_token":
             state.note { $0.refreshes += 1 }
             return await issued(
-                try state.use(refreshToken: fields["refresh_token"] ?? "", thumbprint: nil), nonce: nil,
-                isRenewal: true, scope: fields["scope"], call)
+                try state.family(ofRefreshToken: fields["refresh_token"] ?? ""), nonce: nil, isRenewal: true,
+                scope: fields["scope"], call)
         default: throw .oauth("unsupported_grant_type")
         }
     }
