@@ -1,6 +1,6 @@
 import Foundation
 
-/// An authority for one test, with a certificate of a server on this machine, and one of a client.
+/// An authority for one test, with a certificate of a server on this machine or at some addresses, and one of a client.
 package final class EtcdCertificates: Sendable {
     private let folder: TemporaryFolder
 
@@ -8,13 +8,15 @@ package final class EtcdCertificates: Sendable {
     package var clientCertificate: String { folder.path + "/client.pem" }
     package var clientKey: String { folder.path + "/client.key" }
 
-    package init() async throws {
+    /// - Parameter addresses: of servers, beside this machine's own.
+    package init(addresses: [String] = []) async throws {
         folder = try TemporaryFolder()
         try await openssl(["-subj", "/CN=Authority", "-keyout", folder.path + "/ca.key", "-out", authority])
         // etcd's gateway is a client of the same member, with the certificate of the server.
+        let names = (["DNS:localhost"] + (["127.0.0.1"] + addresses).map { "IP:" + $0 }).joined(separator: ",")
         let uses = "extendedKeyUsage=serverAuth,clientAuth"
         for (name, more) in [
-            ("server", ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", uses]),
+            ("server", ["-addext", "subjectAltName=\(names)", "-addext", uses]),
             ("client", ["-addext", "extendedKeyUsage=clientAuth"]),
         ] {
             try await openssl(

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The members of an etcd cluster for one test, on ports of this machine. Their data lies in memory.
+/// The members of an etcd cluster for one test, on ports of this machine or on hosts. Their data lies in memory.
 package final class EtcdMembers: Sendable {
     package struct Options: Sendable {
         package var count = 1
@@ -11,8 +11,21 @@ package final class EtcdMembers: Sendable {
         package var quota: Int?
         /// Clients use TLS with a certificate of this authority.
         package var certificates: EtcdCertificates?
+        /// Where each member runs, if not on ports of this machine.
+        package var places: [Place] = []
 
         package init() {}
+    }
+
+    /// A host with an address.
+    package struct Place: Sendable {
+        package let address: String
+        /// A command that runs another one there.
+        package let through: [String]
+
+        package init(address: String, through: [String]) {
+            (self.address, self.through) = (address, through)
+        }
     }
 
     /// Where etcd and etcdctl are.
@@ -42,6 +55,7 @@ package final class EtcdMembers: Sendable {
         let name: String
         let clientURL: String
         let peerURL: String
+        let through: [String]
         var data: String
         var child: Child?
     }
@@ -61,9 +75,13 @@ package final class EtcdMembers: Sendable {
         let scheme = options.certificates == nil ? "http" : "https"
         members = Mutex(
             try (0..<options.count).map { index in
-                Member(
-                    name: "m\(index)", clientURL: "\(scheme)://127.0.0.1:\(try FreePort.find())",
-                    peerURL: "http://127.0.0.1:\(try FreePort.find())", data: place + "/m\(index)")
+                // A host has its ports for itself.
+                let host = options.places.isEmpty ? nil : options.places[index]
+                let address = host?.address ?? "127.0.0.1"
+                let (client, peer) = host == nil ? (try FreePort.find(), try FreePort.find()) : (2379, 2380)
+                return Member(
+                    name: "m\(index)", clientURL: "\(scheme)://\(address):\(client)",
+                    peerURL: "http://\(address):\(peer)", through: host?.through ?? [], data: place + "/m\(index)")
             })
     }
 
@@ -83,8 +101,8 @@ package final class EtcdMembers: Sendable {
         try result.get()
     }
 
-    /// A port that was free a moment ago may be in use by now: then other ones are tried.
-    private static func started(_ options: Options) async throws -> EtcdMembers {
+    /// The caller ends them. A port that was free a moment ago may be in use by now: then other ones are tried.
+    package static func started(_ options: Options) async throws -> EtcdMembers {
         var failure = Failure("etcd did not start")
         for _ in 1...3 {
             let members = try EtcdMembers(options)
@@ -118,12 +136,14 @@ package final class EtcdMembers: Sendable {
         let (member, cluster) = members.withLock { members in
             (members[index], members.map { "\($0.name)=\($0.peerURL)" }.joined(separator: ","))
         }
-        var command = [
-            options.programs.etcd, "--name", member.name, "--data-dir", member.data, "--listen-client-urls",
-            member.clientURL, "--advertise-client-urls", member.clientURL, "--listen-peer-urls", member.peerURL,
-            "--initial-advertise-peer-urls", member.peerURL, "--initial-cluster", cluster, "--heartbeat-interval", "50",
-            "--election-timeout", "500",
-        ]
+        var command =
+            member.through + [
+                options.programs.etcd, "--name", member.name, "--data-dir", member.data, "--listen-client-urls",
+                member.clientURL, "--advertise-client-urls", member.clientURL, "--listen-peer-urls", member.peerURL,
+                "--initial-advertise-peer-urls", member.peerURL, "--initial-cluster", cluster, "--heartbeat-interval",
+                "50",
+                "--election-timeout", "500",
+            ]
         if let quota = options.quota { command += ["--quota-backend-bytes", String(quota)] }
         if let certificates = options.certificates { command += certificates.serverOptions }
         let child = try await Child(command + more, environment: environment)
@@ -135,6 +155,14 @@ package final class EtcdMembers: Sendable {
         guard await child.err.wait(for: "ready to serve client requests") else {
             throw Failure("etcd: \(child.err.text.suffix(2000))")
         }
+    }
+
+    /// Which one leads the others; `nil` if none does.
+    package func leader() async throws -> Int? {
+        // Endpoint, ID, version, size, whether it leads, and more.
+        let lines = try await control("endpoint", "status").split(separator: "\n").map { $0.split(separator: ", ") }
+        let leading = lines.first { $0.count > 4 && $0[4] == "true" }?.first
+        return leading.flatMap { endpoints.firstIndex(of: String($0)) }
     }
 
     package func signal(_ signal: Int32, _ index: Int) { members.withLock { $0[index].child }?.kill(signal) }
