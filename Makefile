@@ -13,6 +13,9 @@ FIRST ?= 1
 # How often make crash kills the agent, by the seeds from CRASH_FIRST on.
 KILLS ?= 300
 CRASH_FIRST ?= 1
+# How many faults make cluster plays, by the seeds from CLUSTER_FIRST on.
+FAULTS ?= 100
+CLUSTER_FIRST ?= 1
 # How much make streams sends up, and back.
 MIB ?= 200
 # How long make fuzz runs all its targets together, in seconds, and make fuzz-toml plays, from the seed FIRST on.
@@ -86,7 +89,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages tarball docs site library install-library build-tests demo test shake simulate crash streams growth fuzz fuzz-toml lint format install uninstall clean bench packages peers sbom
+.PHONY: help build clients package-managers deb check-packages tarball docs site library install-library build-tests demo test shake simulate crash cluster streams growth fuzz fuzz-toml lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
@@ -101,6 +104,7 @@ help:
 	@echo 'make shake      every test $(PASSES) times while each core is busy with something else (PASSES=n)'
 	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
+	@echo 'make cluster    five hosts that share a session, interrupted $(FAULTS) times (FAULTS=n, CLUSTER_FIRST=n)'
 	@echo 'make clients    the examples of Docs/clients in languages that must be installed (CLIENT_LANGUAGES="$(CLIENT_LANGUAGES)")'
 	@echo 'make package-managers  recipes of package managers that must be installed (PACKAGE_PROGRAMS="$(PACKAGE_PROGRAMS)")'
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole, in memory that does not grow with it (MIB=n)'
@@ -195,6 +199,12 @@ crash: packages
 	$(SWIFT) build --product authc
 	$(SWIFT) build --product crash
 	.build/debug/crash $(KILLS) $(CRASH_FIRST)
+
+# The debug build, as for make crash. As root, or where users may create network namespaces.
+cluster: packages
+	$(SWIFT) build --product authc
+	$(SWIFT) build --product cluster-faults
+	.build/debug/cluster-faults $(FAULTS) $(CLUSTER_FIRST)
 
 # make test runs those that need no compiler.
 clients: packages

@@ -362,6 +362,17 @@ let package = Package(
         .executableTarget(
             name: "crash", dependencies: ["CrashTrial", "authd", "authc"], path: "Tests/Crash", swiftSettings: checked),
         .testTarget(name: "CrashTests", dependencies: ["CrashTrial"], swiftSettings: checked),
+        // Kills, stops and cuts off hosts that share a session, and members of their etcd (Docs/decisions/cluster-trial.md).
+        .target(
+            name: "ClusterTrial",
+            dependencies: ["AuthClient", "AuthModel", "AuthWire", "StandInBackends", "TestSupport"],
+            path: "Tests/ClusterTrial", swiftSettings: checked),
+        .executableTarget(
+            name: "cluster-faults", dependencies: ["ClusterTrial", "authd", "authc"], path: "Tests/ClusterFaults",
+            swiftSettings: checked),
+        .testTarget(
+            name: "ClusterTests", dependencies: ["ClusterTrial", "StandInBackends", "TestSupport"],
+            swiftSettings: checked),
         .testTarget(
             name: "SimulationTests", dependencies: ["Simulation", "AuthModel", "AuthWire"], swiftSettings: checked),
 

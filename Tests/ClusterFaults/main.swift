@@ -1,0 +1,26 @@
+import ClusterTrial
+import Glibc
+
+// cluster-faults [FAULTS [FIRST]]: so many faults of a cluster, by the seeds from that one on; ends with 1 if a rule was broken.
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+let numbers = arguments.map { UInt64($0) }
+guard numbers.count <= 2, !numbers.contains(nil) else {
+    print("usage: cluster-faults [FAULTS [FIRST]]")
+    exit(64)
+}
+OwnNetwork.enter(arguments)
+let count = numbers.first.flatMap(\.self) ?? 100
+let first = numbers.dropFirst().first.flatMap(\.self) ?? 1
+
+do {
+    let tally = try await ClusterTrial.run(seeds: first..<first + count) { line in
+        print(line)
+        fflush(nil)
+    }
+    print("seeds \(first) to \(first + count - 1)\n\(tally.report)")
+    exit(tally.faults.isEmpty && tally.count == count ? 0 : 1)
+} catch {
+    print("seeds \(first) to \(first + count - 1): \(error)")
+    exit(1)
+}

@@ -1,0 +1,61 @@
+/// The outcomes of many faults.
+package struct ClusterTally: Sendable {
+    private var outcomes: [FaultOutcome] = []
+    /// One line for each invariant that was broken.
+    package private(set) var faults: [String] = []
+    package var renewals = 0
+    package var repeats = 0
+    package var served = ServedTokens()
+
+    package init() {}
+
+    package mutating func note(_ outcome: FaultOutcome) {
+        outcomes.append(outcome)
+        faults += outcome.allFaults.map { "seed \(outcome.plan.seed): \($0) (\(outcome.plan))" }
+    }
+
+    /// - Parameter seed: of the last fault before it was noticed.
+    package mutating func note(_ clients: [String], seed: UInt64) {
+        faults += clients.map { "seed \(seed): \($0)" }
+    }
+
+    package var count: Int { outcomes.count }
+
+    /// Sessions whose loss nothing could prevent.
+    package var excusedLosses: Int { outcomes.count { $0.isLost && $0.allFaults.isEmpty } }
+
+    /// The last line is the count.
+    package var report: String {
+        var lines = FaultPlan.Kind.allCases.compactMap { kind -> String? in
+            let count = outcomes.count { $0.plan.kind == kind }
+            return count > 0 ? "\(kind.rawValue): \(count)" : nil
+        }
+        let plain = outcomes.filter { !$0.interruptedRenewal && !$0.isLost }
+        let interrupted = outcomes.filter { $0.interruptedRenewal && !$0.isLost }
+        lines += [
+            "renewals: \(renewals), with a used token in its grace period: \(repeats)",
+            "faults that interrupted a renewal: \(outcomes.count(where: \.interruptedRenewal))",
+            "longest time until all agents had the same token: \(longest(plain)); after an interrupted renewal "
+                + "\(longest(interrupted)); after the loss of a session \(longest(outcomes.filter(\.isLost)))",
+            "longest time that an agent served a token after another one had a newer one, without a fault: "
+                + served.longestLag.inWords,
+            "requests with a token: \(served.served), the longest wait \(served.longestWait.inWords)",
+        ]
+        let failures = served.failures.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
+        lines += failures.map { "requests without one, \($0.key): \($0.value)" }
+        lines += [
+            "tokens served after the provider had revoked them, by agents that it had not told: \(served.revoked), at most "
+                + "\(served.longestRevoked.inWords) later",
+            "tokens served after their end: \(served.late), at most \(served.latest.inWords) later",
+        ]
+        let lost = outcomes.count(where: \.isLost)
+        lines.append(
+            "\(count) faults, \(faults.count) broken rules, \(lost - excusedLosses) sessions lost; \(excusedLosses) more "
+                + "whose only copy was lost (\(FaultOutcome.interrupted))")
+        return (faults + lines).joined(separator: "\n")
+    }
+
+    private func longest(_ outcomes: [FaultOutcome]) -> String {
+        outcomes.compactMap(\.converged).max().map(\.inWords) ?? "none"
+    }
+}
