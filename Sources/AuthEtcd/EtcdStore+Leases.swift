@@ -60,7 +60,7 @@ extension EtcdStore: LeaseStore {
                 }
                 if let entry = outcome.entries[holder] {
                     guard entry.lease == lease.number else { return .heldElsewhere }
-                    return try await repeated(session, generation, entry, outcome)
+                    return try await repeated(session, generation, entry, outcome, own: own)
                 }
                 found = outcome
             }
@@ -68,25 +68,38 @@ extension EtcdStore: LeaseStore {
         }
     }
 
-    /// The first attempt was carried out, and its response was lost.
+    /// This host holds it: the first attempt was carried out, and its response was lost, or the hold that is known waits for the
+    /// result of another host.
     private func repeated(
-        _ session: SessionName, _ generation: UInt64, _ holder: EtcdEntry, _ outcome: EtcdTransaction
+        _ session: SessionName, _ generation: UInt64, _ holder: EtcdEntry, _ outcome: EtcdTransaction,
+        own: RenewalIntent
     ) async throws(StoreError) -> HoldOutcome {
-        let left = outcome.entries[places.intent(session)]
+        let (intent, place) = (places.intent(session), places.session(session))
+        let left = outcome.entries[intent]
         // Put in the same transaction.
         let isOwn = left?.modRevision == holder.modRevision
+        let stored = try await decoded(outcome.entries[place], of: session)
+        let former = isOwn ? .answered : left.flatMap { RenewalIntent($0.value) }?.formerHold(of: stored) ?? .answered
+        if former == .abandoned, let hold = holds[session], !hold.isLost, hold.revision == holder.modRevision {
+            return .held(stored, after: former)
+        }
+        let putsIntent = former == .answered && !isOwn
         // A release of that hold may still be on its way: this is another one.
         let again = try await transaction(
             .transaction(
-                [.changed(key: holder.key, at: holder.modRevision)],
-                then: [.read(places.session(session)), .put(holderMark, to: holder.key, lease: holder.lease)],
+                [
+                    .changed(key: holder.key, at: holder.modRevision),
+                    .changed(key: intent, at: left?.modRevision ?? 0),
+                ],
+                then: [.read(place), .put(holderMark, to: holder.key, lease: holder.lease)]
+                    + (putsIntent ? [.put(own.bytes, to: intent)] : []),
                 otherwiseReading: []))
         guard again.succeeded else { throw .cluster(.leaseLost) }
-        let hold = Hold(
-            lease: LeaseID(holder.lease), generation: generation, revision: again.header.revision)
-        let record = try await begun(session, hold, again, intentRevision: isOwn ? holder.modRevision : nil)
-        let former = left.flatMap { RenewalIntent($0.value) }?.formerHold(of: record) ?? .answered
-        return .held(record, after: isOwn ? .answered : former)
+        let revision = again.header.revision
+        let hold = Hold(lease: LeaseID(holder.lease), generation: generation, revision: revision)
+        let record = try await begun(
+            session, hold, again, intentRevision: putsIntent ? revision : isOwn ? left?.modRevision : nil)
+        return .held(record, after: former)
     }
 
     /// Without a record that can be read there is nothing to hold.

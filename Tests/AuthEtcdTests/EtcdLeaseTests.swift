@@ -166,6 +166,39 @@ struct EtcdLeaseTests {
         }
     }
 
+    @Test("that wait for another host's result find it when they ask again, and note their own intent then")
+    func answeredLate() async throws {
+        try await together { store, other, members in
+            let (lease, _) = try await hold(store)
+            try await members.control("lease", "revoke", String(lease.number, radix: 16))
+            let (otherLease, outcome) = try await hold(other)
+            let sample = try etcdSample()
+            #expect(outcome == .held(sample, after: .abandoned))
+            // Nothing has changed: the intent of the first one stays, and it may still write.
+            let before = try await changes(members)
+            #expect(before.count == 2)
+            #expect(
+                try await other.hold(Self.work, generation: 1, under: otherLease) == .held(sample, after: .abandoned))
+            #expect(try await changes(members) == before)
+            #expect(try await store.update(etcdSample(generation: 2), replacesOther: false).stored == nil)
+            #expect(try await changes(members) == [before[0]])
+            let renewed = try etcdSample(generation: 2)
+            #expect(
+                try await other.hold(Self.work, generation: 2, under: otherLease) == .held(renewed, after: .answered))
+            let own = try await changes(members)
+            #expect(own.count == 2 && own[0] != before[0] && own[0] == own[1])
+            // The hold is a good one: it writes, and ends with that.
+            #expect(try await other.update(etcdSample(generation: 3), replacesOther: false).stored == nil)
+            #expect(try await changes(members).isEmpty)
+        }
+    }
+
+    /// The last changes of the holder and the intent that are there.
+    private func changes(_ members: EtcdMembers) async throws -> [Substring] {
+        let found = try await [members.dump("/authd/ada/holders/"), members.dump("/authd/ada/intents/")]
+        return found.flatMap { $0.split(separator: "\n").filter { $0.contains("ModRevision") } }
+    }
+
     @Test("that were lost let a host write nothing once another one has claimed the session")
     func claimed() async throws {
         try await together { store, other, members in

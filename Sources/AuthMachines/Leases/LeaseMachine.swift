@@ -7,7 +7,7 @@ package import AuthWire
 /// Invariants:
 /// 1. Each request of a renewal begins only while this host holds the session, under a lease that has not ended by this host's own
 ///    clock.
-/// 2. If another host ended during a renewal, this one waits until that request must have ended too.
+/// 2. If another host ended during a renewal, this one waits until that request must have ended too, or its result is known.
 /// 3. One renewal of a session has the hold; others of this host wait in their order, until the release of the former has ended.
 /// 4. All holds of this host are attached to one lease, which is kept alive only while a session is wanted or held.
 /// 5. Each renewal that wants its session gets one reply.
@@ -50,7 +50,7 @@ package struct LeaseMachine: Machine {
         /// Another host holds it.
         case elsewhere(checkAt: BootInstant)
         /// This host holds it, and the request of another host may still reach the provider.
-        case settling(until: BootInstant)
+        case settling(until: BootInstant, checkAt: BootInstant)
         /// The store is about to note what this host will send, after a holder whose result is unknown.
         case claiming
         /// The caller renews.
@@ -61,6 +61,8 @@ package struct LeaseMachine: Machine {
     private struct Claim {
         var waiter: Waiter
         var stage = Stage.waiting
+        /// The end of the wait for another host's request, while the store is asked again.
+        var settlesUntil: BootInstant?
         /// Its caller has its reply, or no longer waits.
         var isReplied = false
         /// What the hold is attached to.
@@ -131,6 +133,7 @@ package struct LeaseMachine: Machine {
         for (session, claim) in claims {
             switch claim.stage {
             case .requested, .settling, .claiming:
+                claims[session]?.settlesUntil = nil
                 if claim.isReplied { next(session) } else { claims[session]?.stage = .waiting }
             case .waiting, .elsewhere, .held, .releasing: break
             }
@@ -197,10 +200,33 @@ package struct LeaseMachine: Machine {
         case .success(.held(let record, after: .answered)): begin(session, record, isInterrupted: false, &turn)
         case .success(.held(_, after: .unanswered)): claim(session, &turn)
         case .success(.held(_, after: .abandoned)):
-            claims[session]?.stage = .settling(until: turn.now.boot + Self.requestLimit)
+            settle(session, until: claims[session]?.settlesUntil ?? turn.now.boot + Self.requestLimit, turn.now.boot)
         case .success(.heldElsewhere): claims[session]?.stage = .elsewhere(checkAt: turn.now.boot + Self.checkInterval)
-        case .failure(let error): failed(session, error, &turn)
+        case .failure(let error):
+            if error != .cluster(.leaseLost), let until = claims[session]?.settlesUntil,
+                claims[session]?.isReplied == false
+            {
+                settle(session, until: until, turn.now.boot)
+            } else {
+                failed(session, error, &turn)
+            }
         }
+    }
+
+    private mutating func settle(_ session: SessionName, until: BootInstant, _ now: BootInstant) {
+        claims[session]?.stage = .settling(until: until, checkAt: now + Self.checkInterval)
+    }
+
+    /// The host whose request may be on its way may have written its result since.
+    private mutating func checkAgain(
+        _ session: SessionName, until: BootInstant, _ now: BootInstant, _ turn: inout LeaseTurn
+    ) {
+        guard let claim = claims[session], let lease, lease.endsAt - now >= Self.shortestLease else {
+            return settle(session, until: until, now)
+        }
+        claims[session]?.settlesUntil = until
+        claims[session]?.stage = .requested
+        turn.act(.hold(session, generation: claim.waiter.generation, lease.id))
     }
 
     private mutating func claim(_ session: SessionName, _ turn: inout LeaseTurn) {
@@ -302,7 +328,12 @@ package struct LeaseMachine: Machine {
             if case .elsewhere(let checkAt) = claim.stage, now < checkAt { return }
             claims[session]?.stage = .waiting
             request(session, claim.waiter, now, &turn)
-        case .settling(let until): if until <= now { self.claim(session, &turn) }
+        case .settling(let until, let checkAt):
+            if until <= now {
+                self.claim(session, &turn)
+            } else if checkAt <= now {
+                checkAgain(session, until: until, now, &turn)
+            }
         case .held(let until): if until <= now { release(session, leaving: .abandoned, &turn) }
         case .requested, .claiming, .releasing: break
         }
@@ -331,7 +362,8 @@ package struct LeaseMachine: Machine {
             switch claim.stage {
             case .waiting: deadlines.append(claim.waiter.until)
             case .elsewhere(let checkAt): deadlines.append(min(checkAt, claim.waiter.until))
-            case .settling(let until), .held(let until): deadlines.append(until)
+            case .settling(let until, let checkAt): deadlines.append(min(checkAt, until))
+            case .held(let until): deadlines.append(until)
             case .requested, .claiming, .releasing: break
             }
         }

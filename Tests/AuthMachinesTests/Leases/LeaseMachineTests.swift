@@ -198,10 +198,45 @@ struct LeaseMachineTests {
         bench.want(1)
         bench.granted()
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
-        while !bench.actions.contains(.claim(Self.work, generation: 3, Self.lease)) { try bench.sleepKeepingLease() }
-        #expect(bench.now == .seconds(1030) && bench.replies.isEmpty)
+        var checks = 0
+        while !bench.actions.contains(.claim(Self.work, generation: 3, Self.lease)) {
+            try bench.sleepKeepingLease()
+            guard bench.actions.contains(.hold(Self.work, generation: 3, Self.lease)) else { continue }
+            checks += 1
+            // A failure of etcd changes nothing either.
+            let isDown = checks.isMultiple(of: 2)
+            bench.send(
+                .holdEnded(
+                    Self.work, Self.lease,
+                    isDown
+                        ? .failure(.cluster(.unreachable(reason: "test"))) : .success(.held(nil, after: .abandoned))))
+        }
+        #expect(bench.now == .seconds(1030) && bench.replies.isEmpty && checks == 9)
         bench.send(.claimed(Self.work, Self.lease, .success(nil)))
         #expect(bench.replies == [1: .held(nil, isInterrupted: true)])
+    }
+
+    @Test("after a host that was interrupted during its renewal begin as soon as its result is known")
+    func answeredLate() throws {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
+        while !bench.actions.contains(.hold(Self.work, generation: 3, Self.lease)) { try bench.sleepKeepingLease() }
+        #expect(bench.now == .seconds(1003) && bench.replies.isEmpty)
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
+        #expect(bench.replies == [1: .held(nil, isInterrupted: false)])
+        // The next one does not begin with the wait of this one.
+        bench.send(.written(Self.work))
+        bench.want(2)
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
+        let start = bench.now
+        while !bench.actions.contains(.claim(Self.work, generation: 3, Self.lease)) {
+            try bench.sleepKeepingLease()
+            guard bench.actions.contains(.hold(Self.work, generation: 3, Self.lease)) else { continue }
+            bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
+        }
+        #expect(bench.now == start + .seconds(30))
     }
 
     @Test("that were lost while another host's request was awaited begin again under a new lease")

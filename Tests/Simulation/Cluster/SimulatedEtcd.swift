@@ -89,12 +89,23 @@ struct SimulatedEtcd {
         guard leases[lease] != nil else { return .leaseLost }
         if let holder {
             guard holder.lease == lease else { return .heldElsewhere }
-            // The first attempt was carried out, and its response was lost.
+            // The first attempt was carried out, and its response was lost, or it waits for the result of another host.
             let isOwn = intent?.number == holder.number
+            let former = isOwn ? .answered : intent?.formerHold(of: record) ?? .answered
+            if former == .answered, !isOwn {
+                lastChange += 1
+                note(generation)
+                self.holder = Holder(lease: lease, number: lastChange)
+                return .held(
+                    Hold(
+                        lease: lease, number: lastChange, generation: generation, intent: lastChange,
+                        version: record?.version),
+                    after: .answered)
+            }
             let hold = Hold(
                 lease: lease, number: holder.number, generation: generation, intent: isOwn ? holder.number : nil,
                 version: record?.version)
-            return .held(hold, after: isOwn ? .answered : intent?.formerHold(of: record) ?? .answered)
+            return .held(hold, after: former)
         }
         let former = intent?.formerHold(of: record) ?? .answered
         lastChange += 1
