@@ -9,7 +9,7 @@ final class ClusterClients: Sendable {
         var served = ServedTokens()
         var interruptions: [Interruption] = []
         var wellSince: ContinuousClock.Instant?
-        var reported = 0
+        var reported = (faults: 0, late: 0)
     }
 
     private let server: OAuthStandIn
@@ -78,10 +78,13 @@ final class ClusterClients: Sendable {
     func allIsWell() { state.withLock { $0.wellSince = .now } }
 
     /// Faults since the last call.
-    func newFaults() -> [String] {
+    /// - Parameter hasNewLeader: whether etcd has elected one since then.
+    func newFaults(hasNewLeader: Bool) -> [String] {
         state.withLock { state in
-            defer { state.reported = state.served.faults.count }
-            return Array(state.served.faults.dropFirst(state.reported))
+            let served = state.served
+            defer { state.reported = (served.faults.count, served.lateFaults.count) }
+            let late = served.lateFaults.dropFirst(state.reported.late)
+            return Array(served.faults.dropFirst(state.reported.faults)) + (hasNewLeader ? [] : Array(late))
         }
     }
 }

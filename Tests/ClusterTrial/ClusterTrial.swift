@@ -20,10 +20,13 @@ package enum ClusterTrial {
                 throw TrialError("the agents do not serve the same token:\n\(world.hosts[1].lastLines)")
             }
             world.clients.allIsWell()
+            var term = await world.term()
             for seed in seeds {
                 let plan = FaultPlan(seed: seed, hosts: ClusterWorld.hostCount, members: ClusterWorld.memberCount)
                 let outcome = try await outcome(of: plan, in: world)
-                let clientFaults = world.clients.newFaults()
+                let formerTerm = term
+                term = await world.term()
+                let clientFaults = world.clients.newFaults(hasNewLeader: term == nil || term != formerTerm)
                 tally.note(outcome)
                 tally.note(clientFaults, seed: seed)
                 report("\(outcome)")
@@ -47,9 +50,12 @@ package enum ClusterTrial {
         let host = try await world.target(of: plan)
         try await world.interrupt(by: plan, host)
         let healed = ContinuousClock.now
-        async let isInterrupted = isRenewalInterrupted(world)
-        let end = await converge(world)
-        outcome.interruptedRenewal = try await isInterrupted
+        async let left = interruptedRenewal(world)
+        var end = await converge(world)
+        let interrupted = try await left
+        outcome.interruptedRenewal = !interrupted.isEmpty
+        // The agents may have had the same token before, and then not known of the interruption.
+        if try await isOver(interrupted, world) { end = await converge(world) }
         outcome.lossCauses = end.lossCauses
         if let lost = end.lostOn {
             try await world.hosts[lost].signIn { try world.server.decide(userCode: $0, approve: true) }
@@ -65,13 +71,22 @@ package enum ClusterTrial {
         return outcome
     }
 
-    /// Whether a host holds the session for longer than a renewal takes, or has left its intent: then another one waits until no
-    /// request can be on its way.
-    private static func isRenewalInterrupted(_ world: ClusterWorld) async throws -> Bool {
+    /// What etcd has of a renewal for longer than one takes: then another host waits until no request can be on its way.
+    private static func interruptedRenewal(_ world: ClusterWorld) async throws -> Set<String> {
         let before = try await world.renewalInProgress()
-        guard !before.isEmpty else { return false }
+        guard !before.isEmpty else { return [] }
         try await Task.sleep(for: renewal)
-        return try await !world.renewalInProgress().isDisjoint(with: before)
+        return try await world.renewalInProgress().intersection(before)
+    }
+
+    /// Waits until nothing of an interrupted renewal is left.
+    /// - Returns: whether it had to wait.
+    private static func isOver(_ interrupted: Set<String>, _ world: ClusterWorld) async throws -> Bool {
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < longestRecovery {
+            if try await world.renewalInProgress().isDisjoint(with: interrupted) { break }
+        }
+        return !interrupted.isEmpty
     }
 
     private struct End {

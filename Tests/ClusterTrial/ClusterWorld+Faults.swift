@@ -13,8 +13,8 @@ extension ClusterWorld {
             return hosts[plan.host]
         case .committed(let wait):
             let before = server.renewals.count
-            try await server.waitForRenewals { $0.count > before }
-            guard let commit = server.renewals.last else { return hosts[plan.host] }
+            try await server.waitForRenewals { $0.dropFirst(before).contains { $0.accessToken != nil } }
+            guard let commit = server.renewals.last(where: { $0.accessToken != nil }) else { return hosts[plan.host] }
             try await ContinuousClock().sleep(until: commit.at + wait)
             return hosts.first { $0.address == commit.client } ?? hosts[plan.host]
         }

@@ -142,6 +142,9 @@ final class ClusterWorld: Sendable {
         return revisions
     }
 
+    /// Of etcd's leader; `nil`: a member does not respond.
+    func term() async -> Int? { try? await members.term() }
+
     /// Soon after a fault, a member may not respond yet.
     private func dump(_ prefix: String) async throws -> String {
         for _ in 1...Self.dumpAttempts {

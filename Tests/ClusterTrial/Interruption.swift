@@ -38,12 +38,4 @@ package struct Interruption: Sendable {
         case .leaderKilled, .memberKilled, .memberCut: return false
         }
     }
-
-    /// Whether it may prolong leases: a new leader begins each lease again.
-    var mayChangeLeader: Bool {
-        switch kind {
-        case .leaderKilled, .memberKilled, .memberCut: true
-        case .agentKilled, .agentPaused, .hostCutFromEtcd, .hostCutFromProvider: false
-        }
-    }
 }

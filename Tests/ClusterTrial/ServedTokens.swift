@@ -41,12 +41,14 @@ package struct ServedTokens: Sendable {
     /// Served after the provider had revoked them, by agents that it had not told.
     package private(set) var revoked = 0
     package private(set) var longestRevoked = Duration.zero
-    /// Served after their end, because a new leader of etcd had prolonged the lease that measures it.
+    /// Served after their end.
     package private(set) var late = 0
     package private(set) var latest = Duration.zero
     /// The longest time that an agent served a token after another one had served a newer one, without a fault.
     package private(set) var longestLag = Duration.zero
     package private(set) var faults: [String] = []
+    /// Tokens that were served after their end. A new leader of etcd begins each lease again, and then they are no fault.
+    package private(set) var lateFaults: [String] = []
 
     package init() {}
 
@@ -72,11 +74,8 @@ package struct ServedTokens: Sendable {
         } else if standing.endsAt < asked {
             late += 1
             latest = max(latest, asked - standing.endsAt)
-            let isProlonged = interruptions.contains {
-                $0.mayChangeLeader && ($0.ended ?? asked) >= standing.issuedAt
-            }
-            if standing.endsAt + Self.lateness < asked, !isProlonged {
-                faults.append("\(response.host) served a token \((asked - standing.endsAt).inWords) after its end")
+            if standing.endsAt + Self.lateness < asked {
+                lateFaults.append("\(response.host) served a token \((asked - standing.endsAt).inWords) after its end")
             }
         }
         remember(response, standing)

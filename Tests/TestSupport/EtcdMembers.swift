@@ -159,10 +159,18 @@ package final class EtcdMembers: Sendable {
 
     /// Which one leads the others; `nil` if none does.
     package func leader() async throws -> Int? {
-        // Endpoint, ID, version, size, whether it leads, and more.
-        let lines = try await control("endpoint", "status").split(separator: "\n").map { $0.split(separator: ", ") }
-        let leading = lines.first { $0.count > 4 && $0[4] == "true" }?.first
+        let leading = try await status().first { $0.count > 4 && $0[4] == "true" }?.first
         return leading.flatMap { endpoints.firstIndex(of: String($0)) }
+    }
+
+    /// Grows with each election.
+    package func term() async throws -> Int {
+        try await status().compactMap { $0.count > 6 ? Int($0[6]) : nil }.max() ?? 0
+    }
+
+    /// Endpoint, ID, version, size, whether it leads, whether it only learns, its term, and more.
+    private func status() async throws -> [[Substring]] {
+        try await control("endpoint", "status").split(separator: "\n").map { $0.split(separator: ", ") }
     }
 
     package func signal(_ signal: Int32, _ index: Int) { members.withLock { $0[index].child }?.kill(signal) }
