@@ -60,7 +60,7 @@ extension EtcdStore: LeaseStore {
                 }
                 if let entry = outcome.entries[holder] {
                     guard entry.lease == lease.number else { return .heldElsewhere }
-                    return try await repeated(session, generation, entry, outcome, own: own)
+                    if let again = try await repeated(session, generation, entry, outcome, own: own) { return again }
                 }
                 found = outcome
             }
@@ -68,12 +68,13 @@ extension EtcdStore: LeaseStore {
         }
     }
 
-    /// This host holds it: the first attempt was carried out, and its response was lost, or the hold that is known waits for the
-    /// result of another host.
+    /// This host holds it: the first attempt was carried out, and its response was lost, or the hold waits for the result of
+    /// another host.
+    /// - Returns: `nil` if something has changed meanwhile.
     private func repeated(
         _ session: SessionName, _ generation: UInt64, _ holder: EtcdEntry, _ outcome: EtcdTransaction,
         own: RenewalIntent
-    ) async throws(StoreError) -> HoldOutcome {
+    ) async throws(StoreError) -> HoldOutcome? {
         let (intent, place) = (places.intent(session), places.session(session))
         let left = outcome.entries[intent]
         // Put in the same transaction.
@@ -83,8 +84,8 @@ extension EtcdStore: LeaseStore {
         if former == .abandoned, let hold = holds[session], !hold.isLost, hold.revision == holder.modRevision {
             return .held(stored, after: former)
         }
-        let putsIntent = former == .answered && !isOwn
-        // A release of that hold may still be on its way: this is another one.
+        // A release of that hold may still be on its way: this is another one. Its intent has the same revision again.
+        let putsIntent = former == .answered
         let again = try await transaction(
             .transaction(
                 [
@@ -94,11 +95,11 @@ extension EtcdStore: LeaseStore {
                 then: [.read(place), .put(holderMark, to: holder.key, lease: holder.lease)]
                     + (putsIntent ? [.put(own.bytes, to: intent)] : []),
                 otherwiseReading: []))
-        guard again.succeeded else { throw .cluster(.leaseLost) }
+        guard again.succeeded else { return nil }
         let revision = again.header.revision
         let hold = Hold(lease: LeaseID(holder.lease), generation: generation, revision: revision)
         let record = try await begun(
-            session, hold, again, intentRevision: putsIntent ? revision : isOwn ? left?.modRevision : nil)
+            session, hold, again, intentRevision: putsIntent ? revision : nil)
         return .held(record, after: former)
     }
 
@@ -221,6 +222,8 @@ extension EtcdStore: LeaseStore {
     func refused(_ session: SessionName, _ outcome: EtcdTransaction) -> Bool {
         let (holder, intent) = (outcome.entries[places.holder(session)], outcome.entries[places.intent(session)])
         guard let hold = holds[session] else { return holder != nil }
+        // The hold is newer than this refusal.
+        guard outcome.header.revision >= hold.revision else { return false }
         if !hold.isLost {
             if holder?.modRevision != hold.revision { lostHold(of: session) }
             return false

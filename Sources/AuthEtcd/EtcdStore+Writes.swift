@@ -55,6 +55,7 @@ extension EtcdStore {
                 guard SuspendingClock.now < deadline else { throw .cluster(.heldElsewhere) }
                 try? await pause(EtcdLimits.holderPause)
             }
+            let hadHold = holds[session] != nil
             if let obstacle {
                 return overtaken.contains(session) ? .overtaken(by: obstacle) : .refused(by: obstacle)
             }
@@ -68,7 +69,7 @@ extension EtcdStore {
             if written?.terms.releases ?? false { holds[session] = nil }
             // Its first attempt was carried out, and released it.
             if written == nil { writeEnded(session, with: record.version) }
-            return .written(endsHold: holds[session]?.isLost ?? true)
+            return .written(endsHold: hadHold && holds[session]?.isLost ?? true)
         }
     }
 

@@ -199,7 +199,9 @@ package actor EtcdStore {
     /// Nothing of a session that is gone counts for the next one of its name.
     func forget(_ session: SessionName) {
         lifetimes.forget(session)
-        holds[session] = nil
+        // Its release is still to come.
+        holds[session]?.version = nil
+        holds[session]?.intentRevision = nil
         overtaken.remove(session)
     }
 

@@ -180,8 +180,10 @@ struct EtcdLeaseTests {
             #expect(
                 try await other.hold(Self.work, generation: 1, under: otherLease) == .held(sample, after: .abandoned))
             #expect(try await changes(members) == before)
+            _ = try await other.keepAlive(otherLease)
             #expect(try await store.update(etcdSample(generation: 2), replacesOther: false).stored == nil)
             #expect(try await changes(members) == [before[0]])
+            _ = try await other.keepAlive(otherLease)
             let renewed = try etcdSample(generation: 2)
             #expect(
                 try await other.hold(Self.work, generation: 2, under: otherLease) == .held(renewed, after: .answered))

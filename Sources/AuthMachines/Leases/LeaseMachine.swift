@@ -116,7 +116,7 @@ package struct LeaseMachine: Machine {
         settle(&turn)
     }
 
-    /// Whether a request of that caller's renewal may begin: another one would wait for its end (invariant 2).
+    /// Whether a request of that caller's renewal may begin: if this host ended now, the next one would wait for its end.
     package func mayBegin(_ session: SessionName, for caller: CallerID, at now: BootInstant) -> Bool {
         guard let claim = claims[session], case .held = claim.stage, claim.waiter.caller == caller, let lease else {
             return false
@@ -200,20 +200,26 @@ package struct LeaseMachine: Machine {
         case .success(.held(let record, after: .answered)): begin(session, record, isInterrupted: false, &turn)
         case .success(.held(_, after: .unanswered)): claim(session, &turn)
         case .success(.held(_, after: .abandoned)):
-            settle(session, until: claims[session]?.settlesUntil ?? turn.now.boot + Self.requestLimit, turn.now.boot)
-        case .success(.heldElsewhere): claims[session]?.stage = .elsewhere(checkAt: turn.now.boot + Self.checkInterval)
+            awaitResult(
+                session, until: claims[session]?.settlesUntil ?? turn.now.boot + Self.requestLimit, turn.now.boot)
+        case .success(.heldElsewhere):
+            // It will be another request.
+            claims[session]?.settlesUntil = nil
+            claims[session]?.stage = .elsewhere(checkAt: turn.now.boot + Self.checkInterval)
         case .failure(let error):
-            if error != .cluster(.leaseLost), let until = claims[session]?.settlesUntil,
-                claims[session]?.isReplied == false
-            {
-                settle(session, until: until, turn.now.boot)
+            guard error != .cluster(.leaseLost), let until = claims[session]?.settlesUntil else {
+                return failed(session, error, &turn)
+            }
+            // This host still holds it.
+            if claims[session]?.isReplied ?? false {
+                release(session, leaving: .abandoned, &turn)
             } else {
-                failed(session, error, &turn)
+                awaitResult(session, until: until, turn.now.boot)
             }
         }
     }
 
-    private mutating func settle(_ session: SessionName, until: BootInstant, _ now: BootInstant) {
+    private mutating func awaitResult(_ session: SessionName, until: BootInstant, _ now: BootInstant) {
         claims[session]?.stage = .settling(until: until, checkAt: now + Self.checkInterval)
     }
 
@@ -222,7 +228,7 @@ package struct LeaseMachine: Machine {
         _ session: SessionName, until: BootInstant, _ now: BootInstant, _ turn: inout LeaseTurn
     ) {
         guard let claim = claims[session], let lease, lease.endsAt - now >= Self.shortestLease else {
-            return settle(session, until: until, now)
+            return awaitResult(session, until: until, now)
         }
         claims[session]?.settlesUntil = until
         claims[session]?.stage = .requested
@@ -243,6 +249,11 @@ package struct LeaseMachine: Machine {
         case .success(let record) where claims[session]?.isReplied == false:
             begin(session, record, isInterrupted: true, &turn)
         case .success: release(session, leaving: .unanswered, &turn)
+        // Others of this host may be good: etcd tells with the next hold whether the lease is.
+        case .failure(.cluster(.leaseLost)) where claims[session]?.isReplied == false:
+            claims[session]?.settlesUntil = nil
+            claims[session]?.stage = .waiting
+        case .failure(.cluster(.leaseLost)): next(session)
         case .failure(let error): failed(session, error, &turn)
         }
     }

@@ -17,6 +17,7 @@ extension SessionMachine {
     /// This host holds the session now, and another one has renewed it, or has signed out, since the request began.
     mutating func overtaken(_ id: RenewalRequestID, _ stored: SessionRecord?, _ turn: inout SessionTurn) {
         lateRequests[id] = nil
+        holdRefusals = 0
         guard let currentRequest, currentRequest.id == id, case .requesting = currentRequest.stage else {
             replacedRequests = replacedRequests.filter { $0.value.id != id }
             return

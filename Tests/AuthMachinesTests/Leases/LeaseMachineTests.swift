@@ -247,7 +247,22 @@ struct LeaseMachineTests {
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .unanswered))))
         #expect(bench.actions == [.claim(Self.work, generation: 3, Self.lease)])
         bench.send(.claimed(Self.work, Self.lease, .failure(.cluster(.leaseLost))))
+        // Only this hold is known to be lost.
+        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease)] && bench.replies.isEmpty)
+        bench.send(.holdEnded(Self.work, Self.lease, .failure(.cluster(.leaseLost))))
         #expect(bench.actions == [.grant] && bench.replies.isEmpty)
+    }
+
+    @Test("are released if a look at an awaited result fails and nobody waits any more")
+    func failedLook() throws {
+        var bench = Bench()
+        bench.want(1)
+        bench.granted()
+        bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
+        while !bench.actions.contains(.hold(Self.work, generation: 3, Self.lease)) { try bench.sleepKeepingLease() }
+        bench.send(.callerGone(CallerID(1)))
+        bench.send(.holdEnded(Self.work, Self.lease, .failure(.cluster(.unreachable(reason: "no")))))
+        #expect(bench.actions == [.release(Self.work, leaving: .abandoned)])
     }
 
     @Test("after such a host are released as they were if nobody waits any more")
