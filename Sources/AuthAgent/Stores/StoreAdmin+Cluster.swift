@@ -44,7 +44,8 @@ extension StoreAdmin {
             try await cluster.remove(host)
         } catch {
             var refusal = AgentError(error)
-            if (try? await cluster.isRekeying()) ?? false {
+            let left = try? await cluster.members()
+            if let left, !left.contains(where: { $0.id == host.id }), (try? await cluster.isRekeying()) ?? false {
                 refusal.message +=
                     " \(host.name) is not a member any more, but sessions may still be sealed with the former key: "
                     + "`authc store rekey` does the rest."
