@@ -21,7 +21,8 @@ extension Layout {
         var current = String(line.prefix(line.count - content.count))
         var isEmpty = true
         for (gap, word) in words(of: content, to: columns - indent) {
-            if !isEmpty, width(current) + gap + width(word) > columns {
+            // A word that is longer than a line gains nothing from a new one.
+            if !isEmpty, width(current) + gap + width(word) > columns, width(word) <= columns - indent {
                 lines.append(current)
                 current = margin
                 isEmpty = true

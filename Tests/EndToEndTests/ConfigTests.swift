@@ -161,7 +161,7 @@ struct ConfigTests {
                 """, to: "editor.sh")
             let terminal = try await scene.terminal("EDITOR='sh \(folder)/editor.sh' authc config edit")
             await terminal.waits(for: "Edit again? [Y/n] ")
-            #expect(terminal.text.contains("authd.toml:1: notifications: expected true or false"), "\(terminal.text)")
+            #expect(terminal.words.contains("authd.toml:1: notifications: expected true or false"), "\(terminal.text)")
             #expect(try Self.read(scene) == settings)
             terminal.type("\n")
             await terminal.waits(for: "exit ")
@@ -192,7 +192,7 @@ struct ConfigTests {
             let left = try FileManager.default.contentsOfDirectory(atPath: folder + "/config/authd").sorted()
             #expect(left == ["authd.toml"] + (answer.isEmpty ? [] : ["authd.toml.edited"]), "\(left)")
             guard !answer.isEmpty else { return }
-            #expect(terminal.text.contains("your version is in \(folder + Self.file).edited"), "\(terminal.text)")
+            #expect(terminal.words.contains("your version is in \(folder + Self.file).edited"), "\(terminal.text)")
             let kept = try String(contentsOfFile: folder + Self.file + ".edited", encoding: .utf8)
             #expect(kept == settings + "store = 7\n")
         }
@@ -211,7 +211,7 @@ struct ConfigTests {
             terminal.type("\u{3}")
             await terminal.waits(for: "exit 64")
             await terminal.ends()
-            #expect(terminal.text.contains("was changed in the meantime"), "\(terminal.text)")
+            #expect(terminal.words.contains("was changed in the meantime"), "\(terminal.text)")
             #expect(try Self.read(scene) == settings + "# other\n")
             let kept = try String(contentsOfFile: folder + Self.file + ".edited", encoding: .utf8)
             #expect(kept == settings + "# mine\n")

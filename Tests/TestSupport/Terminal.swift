@@ -61,10 +61,17 @@ package final class Terminal: Sendable {
     /// All that was shown so far.
     package var text: String { screen.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
-    /// Waits until `words` were shown, counting from the start or from the last `mark`.
+    /// The same with one space between two words: where lines end depends on the length of paths.
+    package var words: String { text.split { $0.isWhitespace }.joined(separator: " ") }
+
+    /// Waits until `words` were shown, counting from the start or from the last `mark`. A space may be the end of a line.
     package func waits(for words: String) async {
-        if text.contains(words) { return }
-        for await _ in changes where text.contains(words) { return }
+        func areShown() -> Bool {
+            let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            return text.contains(words) || lines.map { $0.drop { $0 == " " } }.joined(separator: " ").contains(words)
+        }
+        if areShown() { return }
+        for await _ in changes where areShown() { return }
     }
 
     /// Forgets what was shown.
