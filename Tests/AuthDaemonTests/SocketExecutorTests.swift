@@ -1,3 +1,4 @@
+import AuthFiles
 import Glibc
 import Synchronization
 import Testing
@@ -148,7 +149,7 @@ struct SocketExecutorTests {
         init(of process: Int32, on executor: SocketExecutor, _ ready: @escaping @Sendable (Ready) -> Void) throws {
             (peerProcess, self.ready) = (process, ready)
             var ends: [CInt] = [-1, -1]
-            pipe(&ends)
+            guard pipe(&ends) == 0 else { throw SystemFailure("open a pipe") }
             (descriptor, other) = (ends[0], ends[1])
             write(other, "x", 1)
             try executor.watch(descriptor, for: .input, self)
@@ -200,8 +201,8 @@ struct SocketExecutorTests {
         let place = try #require(order.firstIndex(of: 2))
         #expect(order.count == 61 && place <= 2, "\(order)")
         // The kernel reports 64 at once.
-        let many = try await served([(1, 300), (2, 1), (3, 1)], until: 302, endsInput: true).map(\.process)
-        #expect(many.count == 302 && many.prefix(60).filter { $0 != 1 }.sorted() == [2, 3], "\(many)")
+        let many = try await served([(1, 140), (2, 1), (3, 1)], until: 142, endsInput: true).map(\.process)
+        #expect(many.count == 142 && many.prefix(60).filter { $0 != 1 }.sorted() == [2, 3], "\(many)")
     }
 
     @Test("connections of a process that are ready all the time are served equally often")
@@ -210,7 +211,7 @@ struct SocketExecutorTests {
         let counts = Dictionary(grouping: order, by: \.descriptor).mapValues(\.count)
         let crowd = Set(order.lazy.filter { $0.process == 1 }.map(\.descriptor)).map { counts[$0] ?? 0 }
         let (least, most) = (crowd.min() ?? 0, crowd.max() ?? 0)
-        #expect(crowd.count == 100 && most - least <= 1, "\(crowd)")
+        #expect(crowd.count == 100 && most - least <= 2, "\(crowd)")
         // The kernel reports the other one in every second turn at the latest, and each turn serves eight.
         let others = order.count { $0.process == 2 }
         #expect(others >= 5000 / 16 && others > most, "\(others) beside \(most)")
