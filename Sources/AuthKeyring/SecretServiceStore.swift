@@ -154,9 +154,7 @@ package actor SecretServiceStore: SessionStore {
                 let values = try await store.values(attributes, keyring, deadline)
                 before = Array(values.keys)
                 let stored = try store.newest(values, of: record.session)
-                if let stored, !record.mayReplace(stored, replacesOther: replacesOther) {
-                    return .refused(by: stored)
-                }
+                if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return .refused(by: stored) }
             } catch {
                 // One item may be unreadable: a write replaces it, and shows whether it is more.
                 guard case .failed = error else { throw error }
