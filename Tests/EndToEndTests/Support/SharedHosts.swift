@@ -56,8 +56,8 @@ enum SharedHosts {
 
     /// The user carries the code from one host to the other.
     static func admit(_ other: Agent, by scene: Scene) async throws {
-        let doctor = try await other.authc("doctor")
-        #expect(doctor.out.contains("cluster not admitted"), "\(doctor.out)")
+        // It waits 5 s for each of its questions.
+        #expect(try await until { try await other.authc("doctor").out.contains("cluster not admitted") })
         let joined = try await other.authc("cluster", "join")
         #expect(joined.status == 0, "\(joined.err)")
         let code = joined.out.trimmingCharacters(in: .newlines)
