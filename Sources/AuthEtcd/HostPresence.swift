@@ -47,7 +47,7 @@ struct HostPresence: Sendable, Equatable {
 
 /// How often a host shows that it is connected.
 package struct PresenceTimes: Sendable, Equatable {
-    /// How long others take a host that has gone for connected.
+    /// How long a host that is gone still counts as connected.
     package var lease = Duration.seconds(150)
     /// Between two signs of life. They change nothing in etcd, and reach no other host.
     package var sign = Duration.seconds(60)

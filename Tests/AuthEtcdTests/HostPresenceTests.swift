@@ -74,7 +74,7 @@ struct HostPresenceTests {
         #expect(!isWatched(places.report("0")) && !isWatched(places.connection("0")))
     }
 
-    @Test("a report of another form or with a version of any length is none")
+    @Test("a report of another form, or with a version that is too long, is invalid")
     func hostile() {
         let report = HostReport(version: "0.1.0", writtenAt: WallTime(unixSeconds: 1_800_000_000))
         #expect(HostReport(report.bytes) == report)

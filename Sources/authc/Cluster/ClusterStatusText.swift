@@ -84,7 +84,7 @@ struct ClusterStatusText {
             notes.append("This agent has not processed \(unprocessed) changes yet.")
         }
         if status.isRekeying {
-            notes.append("A change of the record key has not ended. If no host is at it now: `authc store rekey`")
+            notes.append("A change of the record key has not ended. If no host is changing it now: `authc store rekey`")
         }
         return notes
     }

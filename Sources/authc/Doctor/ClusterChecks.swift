@@ -48,7 +48,7 @@ struct ClusterChecks {
                 hint: "start this member of etcd, or correct etcd.endpoints in authd.toml; authd uses the others")
         case .noLeader:
             return .warning(
-                .cluster, "\(member.endpoint) is of no use now\(reason)",
+                .cluster, "\(member.endpoint) cannot be used now\(reason)",
                 hint: "check its connection to the other members of etcd")
         case .failed:
             return .warning(
@@ -104,7 +104,7 @@ struct ClusterChecks {
             findings.append(
                 .warning(
                     .cluster, "a change of the record key has not ended: sessions may be sealed with the former one",
-                    hint: "if no host is at it now, `authc store rekey` ends it, and renews the sessions"))
+                    hint: "if no host is changing it now, `authc store rekey` ends it, and renews the sessions"))
         }
         return findings
     }
