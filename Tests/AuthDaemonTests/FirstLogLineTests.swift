@@ -17,9 +17,10 @@ struct FirstLogLineTests {
             return -1;
         }
         void vsyslog(int priority, const char *format, va_list arguments) {
-            dprintf(2, "syslog: ");
-            vdprintf(2, format, arguments);
-            dprintf(2, "\\n");
+            char message[1024];
+            vsnprintf(message, sizeof message, format, arguments);
+            // In one write: other threads write lines, too.
+            dprintf(2, "syslog: %s\\n", message);
         }
         void __vsyslog_chk(int priority, int flag, const char *format, va_list arguments) {
             vsyslog(priority, format, arguments);

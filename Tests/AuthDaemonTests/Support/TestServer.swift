@@ -37,11 +37,12 @@ struct TestServer: Sendable {
 
     func dialExtra() throws -> RawClient { try RawClient(extraPath) }
 
-    /// Advances the connections' time; timers that are due run before later requests.
+    /// Advances the connections' time; returns when timers that are due have run.
     func pass(_ amount: Duration) {
         time?.pass(amount)
-        // The executor reads the time when it has work.
-        executor.perform {}
+        // A turn of the executor runs submitted work, and then timers.
+        turn()
+        turn()
     }
 
     /// Returns when the sockets' thread has run all earlier work.
