@@ -46,7 +46,7 @@ RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/proxy-config) \
     Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake Tests/Fuzzing/fuzz \
-    Tests/BootedTests/boot Tests/BootedTests/fresh-root Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive \
+    Tests/BootedRootTests/boot Tests/BootedRootTests/fresh-root Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive \
     $(wildcard Sources/Packaging/tarball Sources/Packaging/site/swift-reference Sources/Packaging/deb/assemble Sources/Packaging/deb/*.p*) Docs/clients/shell/token
 SWIFT_SOURCES := Package.swift Sources Tests
 
@@ -154,7 +154,7 @@ deb: build library
 check-packages: packages deb
 	Tests/install-packages Tests/packaging-packages.txt
 	lintian --no-cfg --allow-root --fail-on error $(PACKAGES)/*.deb
-	Tests/BootedTests/fresh-root $(FRESH_ROOT) $(PACKAGES)/*.deb
+	Tests/BootedRootTests/fresh-root $(FRESH_ROOT) $(PACKAGES)/*.deb
 	$(SWIFT) build --build-tests
 	PACKAGED_PROGRAMS=$(CURDIR)/$(RELEASE) PACKAGE_ROOT=$(CURDIR)/$(FRESH_ROOT) \
 	    $(SWIFT) test --skip-build --disable-xctest --filter 'PackageLifeTests|PackageReadmeTests|OtherPackageInstalledTests'

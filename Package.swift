@@ -494,7 +494,7 @@ let package = Package(
             exclude: ["lab.py", "clock-shim.c", "clock-nudge.c"], swiftSettings: checked),
         // The units and sleep on a machine that systemd boots; boot has how.
         .testTarget(
-            name: "BootedTests", dependencies: ["StandInBackends", "TestSupport"],
+            name: "BootedRootTests", dependencies: ["StandInBackends", "TestSupport"],
             exclude: ["boot", "fresh-root", "restart-load.py", "stop-threads.py"], swiftSettings: checked),
         .testTarget(
             name: "HouseTests",

@@ -27,15 +27,11 @@ final class BootedMachine: Sendable {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Boots it, runs the test and ends everything. An ordinary user cannot do that, which is then shown.
+    /// Boots it, runs the test and ends everything. Only root can do that: `Tests/run-suites` leaves the suites of this target out
+    /// unless it runs as root.
     static func play(
         _ installation: Installation = .built, _ test: @escaping @Sendable (BootedMachine) async throws -> Void
     ) async throws {
-        guard geteuid() == 0 else {
-            let refused = try await Child([script, "/nowhere", "/nowhere"], environment: [:]).output()
-            guard refused.status == 1, refused.err.contains("root") else { throw Failure("not refused: \(refused)") }
-            return
-        }
         var configuration = StandIns.Configuration()
         configuration.tokenLifetime = .seconds(3600)
         try await StandIns.serving(configuration) { backends in
