@@ -32,35 +32,32 @@ extension EtcdStore: LeaseStore {
     }
 
     package func hold(
-        _ session: SessionName, generation: UInt64, under lease: LeaseID
+        _ session: SessionName, for version: RecordVersion, under lease: LeaseID
     ) async throws(StoreError) -> HoldOutcome {
         try await reporting(writes: true) { () throws(StoreError) in
             _ = try await opened()
             let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
+            let own = RenewalIntent(version, id: known(session).hold)
             var found: EtcdTransaction?
             for _ in 1...EtcdLimits.writeAttempts {
-                let stored = try await decoded(found?.entries[place], of: session)
-                let left = found?.entries[intent]
-                let former = left.flatMap { RenewalIntent($0.value) }?.formerHold(of: stored) ?? .answered
-                let own = intended(session, stored, generation)
+                let former = try await formerHold(found, of: session, under: lease)
                 var operations: [EtcdRequest.Operation] = [
                     .read(place), .put(holderMark, to: holder, lease: lease.number),
                 ]
                 if former == .answered { operations.append(.put(own.bytes, to: intent)) }
                 let outcome = try await transaction(
                     .transaction(
-                        [.changed(key: holder, at: 0), .changed(key: intent, at: left?.modRevision ?? 0)],
+                        [
+                            .changed(key: holder, at: 0),
+                            .changed(key: intent, at: found?.entries[intent]?.modRevision ?? 0),
+                        ],
                         then: operations, otherwiseReading: [holder, intent, place]))
-                let revision = outcome.header.revision
                 if outcome.succeeded {
-                    let record = try await begun(
-                        session, Hold(lease: lease, generation: generation, revision: revision), outcome,
-                        intentRevision: former == .answered ? revision : nil)
-                    return .held(record, after: former)
+                    return try await begun(session, lease, version, outcome, intent: own, after: former)
                 }
                 if let entry = outcome.entries[holder] {
                     guard entry.lease == lease.number else { return .heldElsewhere }
-                    if let again = try await repeated(session, generation, entry, outcome, own: own) { return again }
+                    if let again = try await repeated(session, version, entry, outcome, own) { return again }
                 }
                 found = outcome
             }
@@ -68,49 +65,55 @@ extension EtcdStore: LeaseStore {
         }
     }
 
-    /// This host holds it: the first attempt was carried out, and its response was lost, or the hold waits for the result of
-    /// another host.
+    /// This host holds it: an attempt was carried out, and its response was lost, or the hold waits for the result of another host.
     /// - Returns: `nil` if something has changed meanwhile.
     private func repeated(
-        _ session: SessionName, _ generation: UInt64, _ holder: EtcdEntry, _ outcome: EtcdTransaction,
-        own: RenewalIntent
+        _ session: SessionName, _ version: RecordVersion, _ holder: EtcdEntry, _ outcome: EtcdTransaction,
+        _ own: RenewalIntent
     ) async throws(StoreError) -> HoldOutcome? {
         let (intent, place) = (places.intent(session), places.session(session))
-        let left = outcome.entries[intent]
-        // Put in the same transaction.
-        let isOwn = left?.modRevision == holder.modRevision
-        let stored = try await decoded(outcome.entries[place], of: session)
-        let former = isOwn ? .answered : left.flatMap { RenewalIntent($0.value) }?.formerHold(of: stored) ?? .answered
+        let former = try await formerHold(outcome, of: session, under: LeaseID(holder.lease))
         if former == .abandoned, let hold = holds[session], !hold.isLost, hold.revision == holder.modRevision {
-            return .held(stored, after: former)
+            return .held(try await decoded(outcome.entries[place], of: session), after: former)
         }
         // A release of that hold may still be on its way: this is another one. Its intent has the same revision again.
-        let putsIntent = former == .answered
         let again = try await transaction(
             .transaction(
                 [
                     .changed(key: holder.key, at: holder.modRevision),
-                    .changed(key: intent, at: left?.modRevision ?? 0),
+                    .changed(key: intent, at: outcome.entries[intent]?.modRevision ?? 0),
                 ],
                 then: [.read(place), .put(holderMark, to: holder.key, lease: holder.lease)]
-                    + (putsIntent ? [.put(own.bytes, to: intent)] : []),
+                    + (former == .answered ? [.put(own.bytes, to: intent)] : []),
                 otherwiseReading: []))
         guard again.succeeded else { return nil }
-        let revision = again.header.revision
-        let hold = Hold(lease: LeaseID(holder.lease), generation: generation, revision: revision)
+        return try await begun(session, LeaseID(holder.lease), version, again, intent: own, after: former)
+    }
+
+    private func begun(
+        _ session: SessionName, _ lease: LeaseID, _ version: RecordVersion, _ outcome: EtcdTransaction,
+        intent: RenewalIntent, after former: HoldOutcome.FormerHold
+    ) async throws(StoreError) -> HoldOutcome {
+        let revision = outcome.header.revision
+        let isNoted = former == .answered
         let record = try await begun(
-            session, hold, again, intentRevision: putsIntent ? revision : nil)
+            session,
+            Hold(
+                lease: lease, generation: version.generation, revision: revision,
+                intentRevision: isNoted ? revision : nil),
+            outcome, under: isNoted ? intent : nil)
         return .held(record, after: former)
     }
 
     /// Without a record that can be read there is nothing to hold.
+    /// - Parameter intent: of this host, if it was put.
     private func begun(
-        _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction, intentRevision: Int64?
+        _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction, under intent: RenewalIntent?
     ) async throws(StoreError) -> SessionRecord? {
         // The response to an earlier request may be later.
         if let later = holds[session], later.revision > hold.revision { throw .cluster(.leaseLost) }
         holds[session] = hold
-        holds[session]?.intentRevision = intentRevision
+        if let intent { ownIntents[session]?.begin(intent.id) }
         overtaken.remove(session)
         do throws(StoreError) {
             let record = try await decoded(outcome.entries[places.session(session)], of: session)
@@ -122,17 +125,43 @@ extension EtcdStore: LeaseStore {
         }
     }
 
-    private func intended(_ session: SessionName, _ stored: SessionRecord?, _ generation: UInt64) -> RenewalIntent {
-        let signIn = stored?.signIn ?? view.signIn(of: session) ?? SignInID(signedInAt: WallTime(unixSeconds: 0))
-        return RenewalIntent(signIn: signIn, generation: generation)
+    /// How the hold before this one ended. If the record cannot be read, a hold of this host whose response was lost ends.
+    private func formerHold(
+        _ found: EtcdTransaction?, of session: SessionName, under lease: LeaseID
+    ) async throws(StoreError) -> HoldOutcome.FormerHold {
+        guard let found else { return .answered }
+        do throws(StoreError) {
+            let stored = try await decoded(found.entries[places.session(session)], of: session)
+            let left = found.entries[places.intent(session)].flatMap { RenewalIntent($0.value) }
+            return left?.formerHold(of: stored, known: known(session)) ?? .answered
+        } catch {
+            if let holder = found.entries[places.holder(session)], holder.lease == lease.number {
+                _ = try? await transaction(
+                    .transaction(
+                        [.changed(key: holder.key, at: holder.modRevision)], then: [.delete(holder.key)],
+                        otherwiseReading: []))
+            }
+            throw error
+        }
     }
 
-    package func claim(_ session: SessionName, generation: UInt64) async throws(StoreError) -> SessionRecord? {
-        guard let hold = holds[session], !hold.isLost else { throw .cluster(.leaseLost) }
+    private func known(_ session: SessionName) -> OwnIntents {
+        let known = ownIntents[session] ?? OwnIntents(prefix: String(UInt64.random(in: .min ... .max), radix: 36))
+        ownIntents[session] = known
+        return known
+    }
+
+    package func claim(
+        _ session: SessionName, for version: RecordVersion
+    ) async throws(StoreError) -> SessionRecord? {
+        guard var hold = holds[session], !hold.isLost else { throw .cluster(.leaseLost) }
         let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
-        // The sign-in is that of the record which the same transaction returns, or the record is not used.
-        let own = RenewalIntent(
-            signIn: hold.version?.signIn ?? intended(session, nil, generation).signIn, generation: generation)
+        // The note is about what is stored: if those are other tokens, nothing is sent.
+        var noted = version
+        if let stored = hold.version, stored.signIn != version.signIn || stored.generation > version.generation {
+            noted = stored
+        }
+        let own = RenewalIntent(noted, id: known(session).claim)
         let outcome = try await transaction(
             .transaction(
                 [.changed(key: holder, at: hold.revision)], then: [.read(place), .put(own.bytes, to: intent)],
@@ -141,13 +170,16 @@ extension EtcdStore: LeaseStore {
             lostHold(of: session)
             throw .cluster(.leaseLost)
         }
-        return try await begun(session, hold, outcome, intentRevision: outcome.header.revision)
+        hold.intentRevision = outcome.header.revision
+        return try await begun(session, hold, outcome, under: own)
     }
 
     package func release(
         _ session: SessionName, leaving end: HoldOutcome.FormerHold
     ) async throws(StoreError) {
-        guard let hold = holds[session], !hold.isLost else {
+        guard let hold = holds[session] else { return }
+        if hold.intentRevision != nil { ownIntents[session]?.end(end) }
+        guard !hold.isLost else {
             holds[session] = nil
             return
         }
@@ -160,8 +192,7 @@ extension EtcdStore: LeaseStore {
             case .answered: operations.append(.delete(intent))
             case .unanswered:
                 if let version = hold.version {
-                    let left = RenewalIntent(
-                        signIn: version.signIn, generation: version.generation, isUnanswered: true)
+                    let left = RenewalIntent(version, id: known(session).last ?? "", isUnanswered: true)
                     operations.append(.put(left.bytes, to: intent))
                 }
             case .abandoned: break
@@ -211,9 +242,10 @@ extension EtcdStore: LeaseStore {
 
     /// While this host holds a session, no other one writes tokens: if there are others, the hold was lost.
     func isOvertaken(_ record: SessionRecord, by stored: SessionRecord) -> Bool {
-        guard let version = holds[record.session]?.version, !stored.tokens.areSame(as: record.tokens) else {
-            return false
-        }
+        guard let hold = holds[record.session], let version = hold.version, !stored.tokens.areSame(as: record.tokens)
+        else { return false }
+        // It waits for the result of another host, and has sent nothing.
+        guard hold.isLost || hold.intentRevision != nil else { return false }
         return !version.hasSameTokens(as: stored.version)
     }
 

@@ -40,7 +40,7 @@ extension EtcdStore {
         if wentBack {
             note(.wentBack)
             // Revisions before that are those of another history.
-            (holds, overtaken) = ([:], [])
+            (holds, ownIntents, overtaken) = ([:], [:], [])
             // The record of the cluster may be an older one, too.
             if let member { _ = try await reopened(instead: member) }
         }

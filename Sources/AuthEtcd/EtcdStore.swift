@@ -61,6 +61,7 @@ package actor EtcdStore {
     var isWatchOpen = false
     /// Sessions that this host holds, as far as it knows.
     var holds: [SessionName: Hold] = [:]
+    var ownIntents: [SessionName: OwnIntents] = [:]
     /// Renewed or replaced by another host after this one had lost its hold.
     var overtaken: Set<SessionName> = []
     var lifetimes = SharedLifetimes()
@@ -200,6 +201,7 @@ package actor EtcdStore {
     func forget(_ session: SessionName) {
         lifetimes.forget(session)
         // Its release is still to come.
+        ownIntents[session] = nil
         holds[session]?.version = nil
         holds[session]?.intentRevision = nil
         overtaken.remove(session)

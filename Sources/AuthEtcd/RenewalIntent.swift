@@ -6,12 +6,15 @@ struct RenewalIntent: Sendable, Equatable {
     let signIn: SignInID
     /// Of the tokens.
     let generation: UInt64
+    /// Chosen by its author. Hosts with a former version of authd write none.
+    let id: String
     /// The request has ended, and what the provider did is unknown.
     let isUnanswered: Bool
 
-    init(signIn: SignInID, generation: UInt64, isUnanswered: Bool = false) {
-        self.signIn = signIn
-        self.generation = generation
+    /// - Parameter version: of the record whose tokens will be sent.
+    init(_ version: RecordVersion, id: String, isUnanswered: Bool = false) {
+        (signIn, generation) = (version.signIn, version.generation)
+        self.id = id
         self.isUnanswered = isUnanswered
     }
 
@@ -21,18 +24,22 @@ struct RenewalIntent: Sendable, Equatable {
             let signIn = json["sign_in"]?.stringValue.flatMap({ SignInID($0) }),
             let generation = json["generation"]?.integerValue.flatMap({ UInt64(exactly: $0) })
         else { return nil }
-        self.init(signIn: signIn, generation: generation, isUnanswered: json["unanswered"]?.boolValue ?? false)
+        self.signIn = signIn
+        self.generation = generation
+        id = json["id"]?.stringValue ?? ""
+        isUnanswered = json["unanswered"]?.boolValue ?? false
     }
 
     var bytes: [UInt8] {
         JSON.object([
-            "sign_in": .string(signIn.text), "generation": JSON(generation), "unanswered": .bool(isUnanswered),
+            "sign_in": .string(signIn.text), "generation": JSON(generation), "id": .string(id),
+            "unanswered": .bool(isUnanswered),
         ]).serialized()
     }
 
     /// How the hold ended that left this behind, as to the tokens of the record.
-    func formerHold(of record: SessionRecord?) -> HoldOutcome.FormerHold {
+    func formerHold(of record: SessionRecord?, known: OwnIntents) -> HoldOutcome.FormerHold {
         guard let record, signIn == record.signIn, generation >= record.generation else { return .answered }
-        return isUnanswered ? .unanswered : .abandoned
+        return known.formerHold(leaving: id) ?? (isUnanswered ? .unanswered : .abandoned)
     }
 }

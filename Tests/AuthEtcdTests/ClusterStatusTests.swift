@@ -81,7 +81,7 @@ struct ClusterStatusTests {
                     let name = try SessionName("work")
                     #expect(try await store.status().renewals.isEmpty)
                     let lease = try await other.grantLease()
-                    _ = try await other.hold(name, generation: 1, under: lease.id)
+                    _ = try await other.hold(name, for: etcdSample().version, under: lease.id)
                     let renewal = try #require(try await store.status().renewals.first)
                     let renewing = try await store.members().first { $0.name == "two" }
                     #expect(renewal.session == name && renewal.host == renewing?.id && renewal.host != nil)

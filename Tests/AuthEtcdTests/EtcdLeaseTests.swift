@@ -34,7 +34,9 @@ struct EtcdLeaseTests {
     private func hold(_ store: EtcdStore, generation: UInt64 = 1) async throws -> (LeaseID, HoldOutcome) {
         let lease = try await store.grantLease()
         #expect(lease.lasts == .seconds(10))
-        return (lease.id, try await store.hold(Self.work, generation: generation, under: lease.id))
+        return (
+            lease.id, try await store.hold(Self.work, for: etcdSample(generation: generation).version, under: lease.id)
+        )
     }
 
     @Test("belong to one host at a time, and end with the write of newer tokens")
@@ -67,7 +69,7 @@ struct EtcdLeaseTests {
             try await store.release(Self.work, leaving: .answered)
             let (third, again) = try await hold(store)
             #expect(again == .held(sample, after: .unanswered))
-            #expect(try await store.claim(Self.work, generation: 1) == sample)
+            #expect(try await store.claim(Self.work, for: etcdSample(generation: 1).version) == sample)
             // A lease that ends, as with its host.
             try await members.control("lease", "revoke", String(third.number, radix: 16))
             #expect(try await hold(other).1 == .held(sample, after: .abandoned))
@@ -88,9 +90,10 @@ struct EtcdLeaseTests {
             #expect(try freed == Self.work)
             #expect(try await store.keepAlive(lease) == nil)
             let home = try SessionName("home")
+            let version = try etcdSample("home").version
             #expect(
                 await store.fault { store throws(StoreError) in
-                    _ = try await store.hold(home, generation: 1, under: lease)
+                    _ = try await store.hold(home, for: version, under: lease)
                 } == .leaseLost)
         }
     }
@@ -160,7 +163,7 @@ struct EtcdLeaseTests {
                 #expect(try await other.load(Self.work)?.generation == 2)
                 if isWaitedFor {
                     let renewed = try etcdSample(generation: 2)
-                    #expect(try await other.claim(Self.work, generation: 1) == renewed)
+                    #expect(try await other.claim(Self.work, for: etcdSample(generation: 1).version) == renewed)
                 }
             }
         }
@@ -178,7 +181,8 @@ struct EtcdLeaseTests {
             let before = try await changes(members)
             #expect(before.count == 2)
             #expect(
-                try await other.hold(Self.work, generation: 1, under: otherLease) == .held(sample, after: .abandoned))
+                try await other.hold(Self.work, for: etcdSample(generation: 1).version, under: otherLease)
+                    == .held(sample, after: .abandoned))
             #expect(try await changes(members) == before)
             _ = try await other.keepAlive(otherLease)
             #expect(try await store.update(etcdSample(generation: 2), replacesOther: false).stored == nil)
@@ -186,7 +190,8 @@ struct EtcdLeaseTests {
             _ = try await other.keepAlive(otherLease)
             let renewed = try etcdSample(generation: 2)
             #expect(
-                try await other.hold(Self.work, generation: 2, under: otherLease) == .held(renewed, after: .answered))
+                try await other.hold(Self.work, for: etcdSample(generation: 2).version, under: otherLease)
+                    == .held(renewed, after: .answered))
             let own = try await changes(members)
             #expect(own.count == 2 && own[0] != before[0] && own[0] == own[1])
             // The hold is a good one: it writes, and ends with that.
@@ -208,7 +213,7 @@ struct EtcdLeaseTests {
             try await members.control("lease", "revoke", String(lease.number, radix: 16))
             _ = try await hold(other)
             let sample = try etcdSample()
-            #expect(try await other.claim(Self.work, generation: 1) == sample)
+            #expect(try await other.claim(Self.work, for: etcdSample(generation: 1).version) == sample)
             let mine = try etcdSample(generation: 2)
             #expect(
                 await store.fault { store throws(StoreError) in
@@ -228,13 +233,13 @@ struct EtcdLeaseTests {
     func lateRelease() async throws {
         try await together { store, other, members in
             let lease = try await store.grantLease().id
-            _ = try await store.hold(Self.work, generation: 1, under: lease)
+            _ = try await store.hold(Self.work, for: etcdSample(generation: 1).version, under: lease)
             // As if the release were still on its way.
             try await members.control("del", "/authd/ada/holders/work")
             try await members.control("del", "/authd/ada/intents/work")
             let sample = try etcdSample()
             #expect(
-                try await other.hold(Self.work, generation: 1, under: other.grantLease().id)
+                try await other.hold(Self.work, for: etcdSample(generation: 1).version, under: other.grantLease().id)
                     == .held(sample, after: .answered))
             try await store.release(Self.work, leaving: .answered)
             #expect(try await hold(store).1 == .heldElsewhere)

@@ -19,6 +19,7 @@ package struct EtcdHost: Sendable {
     package var presence = PresenceTimes()
     /// How wrong its date is.
     package var clockError = Duration.zero
+    package let losses = Losses()
 
     package init(_ name: String = "one") throws {
         self.name = name
@@ -39,7 +40,9 @@ package struct EtcdHost: Sendable {
             endpoints: endpoints, prefix: prefix, user: user, hostName: name)
         configuration.checkInterval = checkInterval
         configuration.presence = presence
-        let store = EtcdStore(configuration, local: local, transport: transport, clock: HostClock(error: clockError))
+        let store = EtcdStore(
+            configuration, local: local, transport: LossyTransport(transport: transport, losses: losses),
+            clock: HostClock(error: clockError))
         let result: Result<Value, any Error> = await withTaskGroup(of: Void.self) { group in
             if watches { group.addTask { await store.run() } }
             let result: Result<Value, any Error>

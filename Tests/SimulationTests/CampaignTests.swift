@@ -76,7 +76,7 @@ struct CampaignTests {
     @Test(
         "a fault in clusters is found",
         arguments: [
-            (ClusterInjectedFault.renewsWithoutHold, 10_005), (.forgetsIntents, 10_627), (.writesWithoutHold, 10_120),
+            (ClusterInjectedFault.renewsWithoutHold, 10_005), (.forgetsIntents, 10_627), (.writesWithoutHold, 10_068),
             (.keepsNoLease, 10_022),
         ] as [(ClusterInjectedFault, UInt64)])
     func clusterFaults(fault: ClusterInjectedFault, seed: UInt64) {

@@ -46,7 +46,7 @@ final class RenewalHolds: Sendable {
         do throws(WaitEnd) {
             reply = try await runner.ask { caller in
                 asking.withLock { $0 = caller }
-                return .wanted(caller, record.session, generation: record.generation)
+                return .wanted(caller, record.session, for: record.version)
             }
         } catch {
             return .stopping
@@ -60,7 +60,8 @@ final class RenewalHolds: Sendable {
             if let stored, stored.signIn == record.signIn, !stored.hasNewerTokens(than: record) {
                 return .granted(hold)
             }
-            await end(hold, of: record.session, leaving: .answered)
+            // If the stored tokens were sent, nobody knows yet what became of them.
+            await end(hold, of: record.session, leaving: hold.unsent)
             return .overtaken(stored)
         case .failure(.cluster(let fault)) where fault.isConnection && mayRenewApart: return .granted(nil)
         case .failure(let error): return .refused(error)
@@ -77,6 +78,12 @@ final class RenewalHolds: Sendable {
     func end(_ hold: Hold, of session: SessionName, leaving end: HoldOutcome.FormerHold) async {
         await runner.send(.ended(hold.caller, session, leaving: end))
     }
+
+    /// The renewal has ended with newer tokens that are to be written.
+    func renewed(_ hold: Hold, of session: SessionName) async { await runner.send(.renewed(hold.caller, session)) }
+
+    /// The session has no tokens that are to be written: a hold that waits for that ends.
+    func nothingToWrite(of session: SessionName) async { await runner.send(.nothingToWrite(session)) }
 
     /// A write has ended the hold, or has shown that another host has the session.
     func written(_ session: SessionName) async { await runner.send(.written(session)) }
@@ -105,17 +112,17 @@ private struct LeasePerformer: ActionPerformer {
                 let kept = await result { (leases) throws(StoreError) in try await leases.keepAlive(lease) }
                 return .keptAlive(lease, kept, sentAt: sentAt)
             }
-        case .hold(let session, let generation, let lease):
+        case .hold(let session, let version, let lease):
             runner.start { [self] in
                 let outcome = await result { (leases) throws(StoreError) in
-                    try await leases.hold(session, generation: generation, under: lease)
+                    try await leases.hold(session, for: version, under: lease)
                 }
                 return .holdEnded(session, lease, outcome)
             }
-        case .claim(let session, let generation, let lease):
+        case .claim(let session, let version, let lease):
             runner.start { [self] in
                 let record = await result { (leases) throws(StoreError) in
-                    try await leases.claim(session, generation: generation)
+                    try await leases.claim(session, for: version)
                 }
                 return .claimed(session, lease, record)
             }

@@ -137,7 +137,12 @@ struct SessionPerformer: ActionPerformer {
         _ hold: RenewalHolds.Hold, after result: Result<Grant, ProviderFailure>, _ runner: Runner<SessionMachine>
     ) async {
         switch result {
-        case .success: if await runner.read({ $0.hasUnwrittenTokens }) { return }
+        case .success:
+            guard await runner.read({ $0.hasUnwrittenTokens }) else { break }
+            await holds.renewed(hold, of: name)
+            // The write may have ended meanwhile.
+            if await !runner.read({ $0.hasUnwrittenTokens }) { await holds.nothingToWrite(of: name) }
+            return
         case .failure(.temporary): return await holds.end(hold, of: name, leaving: .unanswered)
         case .failure(.final), .failure(.refused): return await holds.end(hold, of: name, leaving: hold.unsent)
         }
@@ -183,17 +188,29 @@ struct SessionPerformer: ActionPerformer {
     }
 
     private func compare(_ runner: isolated Runner<SessionMachine>) {
-        runner.start { [self] in
+        runner.start { [self, runner] in
             storage.flushHandovers()
-            let found = await read()
-            guard case .success(nil) = found else { return .compared(found) }
-            do throws(StoreError) {
-                let isLost = try await storage.store.hasLost(name)
-                return .compared(found, absence: isLost ? .lost : storage.store.showsEverything ? .removed : .unsure)
-            } catch {
-                return .compared(.failure(error))
-            }
+            await report(await compared(), to: runner)
+            return nil
         }
+    }
+
+    private func compared() async -> SessionEvent {
+        let found = await read()
+        guard case .success(nil) = found else { return .compared(found) }
+        do throws(StoreError) {
+            let isLost = try await storage.store.hasLost(name)
+            return .compared(found, absence: isLost ? .lost : storage.store.showsEverything ? .removed : .unsure)
+        } catch {
+            return .compared(.failure(error))
+        }
+    }
+
+    /// After this event the session may have no tokens of its own that are to be written. A hold that waited for the write then ends.
+    private func report(_ event: SessionEvent, to runner: Runner<SessionMachine>) async {
+        await runner.send(event)
+        guard storage.store.leases != nil, await !runner.read({ $0.hasUnwrittenTokens }) else { return }
+        await holds.nothingToWrite(of: name)
     }
 
     private func read() async -> Result<SessionRecord?, StoreError> {
@@ -203,30 +220,32 @@ struct SessionPerformer: ActionPerformer {
     private func save(
         _ record: SessionRecord, replacesOther: Bool, _ runner: isolated Runner<SessionMachine>
     ) {
-        runner.start { [self] in
+        runner.start { [self, runner] in
             storage.flushHandovers()
             do throws(StoreError) {
                 switch try await storage.store.update(record, replacesOther: replacesOther) {
                 case .written(let endsHold):
                     if endsHold { await holds.written(name) }
                     return .saved(record.version)
-                case .refused(let stored): return .saveRefused(record.version, stored)
+                case .refused(let stored): await report(.saveRefused(record.version, stored), to: runner)
                 case .overtaken(let stored):
                     await holds.written(name)
                     return .saveOvertaken(record.version, stored)
                 }
             } catch {
-                return .saveFailed(record.version, error)
+                await report(.saveFailed(record.version, error), to: runner)
             }
+            return nil
         }
     }
 
     private func delete(_ runner: isolated Runner<SessionMachine>) {
         let signIn = runner.read { $0.record.signIn }
-        runner.start { [self] in
+        runner.start { [self, runner] in
             storage.flushHandovers()
             do throws(StoreError) {
-                return .deleted(try await storage.store.delete(name, of: signIn))
+                await report(.deleted(try await storage.store.delete(name, of: signIn)), to: runner)
+                return nil
             } catch {
                 return .deleteFailed(error)
             }

@@ -4,11 +4,15 @@ package import AuthWire
 /// What can happen to the holds of a host.
 package enum LeaseEvent: Sendable {
     /// A renewal of the session is to begin.
-    /// - Parameter generation: of the tokens that will be sent.
-    case wanted(CallerID, SessionName, generation: UInt64)
+    /// - Parameter version: of the record whose tokens will be sent.
+    case wanted(CallerID, SessionName, for: RecordVersion)
     /// The renewal of that caller has ended without newer tokens that are to be written.
     /// - Parameter end: what the next holder gets to know.
     case ended(CallerID, SessionName, leaving: HoldOutcome.FormerHold)
+    /// The renewal of that caller has ended with newer tokens that are to be written: the hold lasts until then.
+    case renewed(CallerID, SessionName)
+    /// The session has no tokens that are to be written.
+    case nothingToWrite(SessionName)
     /// The store has newer tokens: it has released the session in the same transaction.
     case written(SessionName)
     /// No host holds the session any more.
@@ -29,8 +33,8 @@ package enum LeaseEvent: Sendable {
 package enum LeaseAction: Sendable, Equatable {
     case grant
     case keepAlive(LeaseID)
-    case hold(SessionName, generation: UInt64, LeaseID)
-    case claim(SessionName, generation: UInt64, LeaseID)
+    case hold(SessionName, for: RecordVersion, LeaseID)
+    case claim(SessionName, for: RecordVersion, LeaseID)
     case release(SessionName, leaving: HoldOutcome.FormerHold)
 }
 

@@ -38,7 +38,7 @@ package struct LeaseMachine: Machine {
 
     private struct Waiter {
         let caller: CallerID
-        let generation: UInt64
+        let version: RecordVersion
         let until: BootInstant
     }
 
@@ -55,6 +55,8 @@ package struct LeaseMachine: Machine {
         case claiming
         /// The caller renews.
         case held(until: BootInstant)
+        /// The renewal has ended, and its tokens are not in the store yet.
+        case writing(until: BootInstant)
         case releasing
     }
 
@@ -72,7 +74,7 @@ package struct LeaseMachine: Machine {
         var needsLease: Bool {
             switch stage {
             case .elsewhere, .releasing: false
-            case .waiting, .requested, .settling, .claiming, .held: true
+            case .waiting, .requested, .settling, .claiming, .held, .writing: true
             }
         }
     }
@@ -91,8 +93,8 @@ package struct LeaseMachine: Machine {
         let now = turn.now.boot
         endLease(at: now)
         switch event {
-        case .wanted(let caller, let session, let generation):
-            let waiter = Waiter(caller: caller, generation: generation, until: now + Self.longestWait)
+        case .wanted(let caller, let session, let version):
+            let waiter = Waiter(caller: caller, version: version, until: now + Self.longestWait)
             if claims[session] == nil {
                 claims[session] = Claim(waiter: waiter)
             } else {
@@ -102,7 +104,17 @@ package struct LeaseMachine: Machine {
             if case .held = claims[session]?.stage, claims[session]?.waiter.caller == caller {
                 release(session, leaving: end, &turn)
             }
-        case .written(let session): if case .held = claims[session]?.stage { next(session) }
+        case .renewed(let caller, let session):
+            if case .held(let until) = claims[session]?.stage, claims[session]?.waiter.caller == caller {
+                claims[session]?.stage = .writing(until: until)
+            }
+        case .nothingToWrite(let session):
+            if case .writing = claims[session]?.stage { release(session, leaving: .answered, &turn) }
+        case .written(let session):
+            switch claims[session]?.stage {
+            case .held, .writing: next(session)
+            default: break
+            }
         case .released(let session):
             if case .elsewhere = claims[session]?.stage { claims[session]?.stage = .waiting }
         case .callerGone(let caller): callerGone(caller, &turn)
@@ -135,7 +147,7 @@ package struct LeaseMachine: Machine {
             case .requested, .settling, .claiming:
                 claims[session]?.settlesUntil = nil
                 if claim.isReplied { next(session) } else { claims[session]?.stage = .waiting }
-            case .waiting, .elsewhere, .held, .releasing: break
+            case .waiting, .elsewhere, .held, .writing, .releasing: break
             }
         }
     }
@@ -232,13 +244,13 @@ package struct LeaseMachine: Machine {
         }
         claims[session]?.settlesUntil = until
         claims[session]?.stage = .requested
-        turn.act(.hold(session, generation: claim.waiter.generation, lease.id))
+        turn.act(.hold(session, for: claim.waiter.version, lease.id))
     }
 
     private mutating func claim(_ session: SessionName, _ turn: inout LeaseTurn) {
         guard let claim = claims[session], let lease else { return }
         claims[session]?.stage = .claiming
-        turn.act(.claim(session, generation: claim.waiter.generation, lease.id))
+        turn.act(.claim(session, for: claim.waiter.version, lease.id))
     }
 
     private mutating func claimed(
@@ -305,7 +317,7 @@ package struct LeaseMachine: Machine {
             case .settling: release(session, leaving: .abandoned, &turn)
             // The result shows what is to be released.
             case .requested, .claiming: claims[session]?.isReplied = true
-            case .held, .releasing: break
+            case .held, .writing, .releasing: break
             }
         }
     }
@@ -345,7 +357,8 @@ package struct LeaseMachine: Machine {
             } else if checkAt <= now {
                 checkAgain(session, until: until, now, &turn)
             }
-        case .held(let until): if until <= now { release(session, leaving: .abandoned, &turn) }
+        case .held(let until), .writing(let until):
+            if until <= now { release(session, leaving: .abandoned, &turn) }
         case .requested, .claiming, .releasing: break
         }
     }
@@ -360,7 +373,7 @@ package struct LeaseMachine: Machine {
                 return
             }
             claims[session]?.stage = .requested
-            turn.act(.hold(session, generation: waiter.generation, lease.id))
+            turn.act(.hold(session, for: waiter.version, lease.id))
         } else if !isGranting {
             isGranting = true
             turn.act(.grant)
@@ -374,7 +387,7 @@ package struct LeaseMachine: Machine {
             case .waiting: deadlines.append(claim.waiter.until)
             case .elsewhere(let checkAt): deadlines.append(min(checkAt, claim.waiter.until))
             case .settling(let until, let checkAt): deadlines.append(min(checkAt, until))
-            case .held(let until): deadlines.append(until)
+            case .held(let until), .writing(let until): deadlines.append(until)
             case .requested, .claiming, .releasing: break
             }
         }

@@ -14,14 +14,16 @@ package protocol LeaseStore: Sendable {
     func keepAlive(_ lease: LeaseID) async throws(StoreError) -> Duration?
 
     /// Acquires the hold of a session, unless another host has it.
-    /// - Parameter generation: of the tokens that will be sent. It is noted for the next holder, unless there is a note of the
-    ///   last one: then ``claim(_:generation:)`` notes it.
-    func hold(_ session: SessionName, generation: UInt64, under lease: LeaseID) async throws(StoreError) -> HoldOutcome
+    /// - Parameter version: of the record whose tokens will be sent. It is noted for the next holder, unless there is a note of
+    ///   the last one: then ``claim(_:for:)`` notes it.
+    func hold(
+        _ session: SessionName, for version: RecordVersion, under lease: LeaseID
+    ) async throws(StoreError) -> HoldOutcome
 
-    /// Notes that the tokens of that generation are about to be sent, in place of the note of the last holder.
+    /// Notes that the tokens of that version are about to be sent, in place of the note of the last holder.
     /// - Returns: the stored record as it is then; `nil`: there is none.
     /// - Throws: ``ClusterFault/leaseLost`` if this host does not hold the session any more.
-    func claim(_ session: SessionName, generation: UInt64) async throws(StoreError) -> SessionRecord?
+    func claim(_ session: SessionName, for version: RecordVersion) async throws(StoreError) -> SessionRecord?
 
     /// Releases a session without newer tokens. A write of newer tokens releases it in the same transaction.
     /// - Parameter end: what the next holder gets to know.

@@ -12,6 +12,9 @@ struct HeldRenewalTests {
         private let kept = MemoryStore()
         private let endings = Mutex<[HoldOutcome.FormerHold]>([])
 
+        /// Another host has written it before the next write.
+        let written = Mutex<SessionRecord?>(nil)
+
         let kind = StoreKind.memory
         var leases: (any LeaseStore)? { self }
         /// How holds have ended that brought no newer tokens.
@@ -23,6 +26,10 @@ struct HeldRenewalTests {
         func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await kept.load(session) }
         func save(_ record: SessionRecord) async throws(StoreError) { try await kept.save(record) }
         func update(_ record: SessionRecord, replacesOther: Bool) async throws(StoreError) -> UpdateOutcome {
+            if let other = written.withLock({ $0.take() }) {
+                try await kept.save(other)
+                return .refused(by: other)
+            }
             let outcome = try await kept.update(record, replacesOther: replacesOther)
             return outcome == .written() ? .written(endsHold: true) : outcome
         }
@@ -32,11 +39,11 @@ struct HeldRenewalTests {
         func grantLease() async throws(StoreError) -> GrantedLease { GrantedLease(LeaseID(1), lasts: .seconds(10)) }
         func keepAlive(_ lease: LeaseID) async throws(StoreError) -> Duration? { .seconds(10) }
         func hold(
-            _ session: SessionName, generation: UInt64, under lease: LeaseID
+            _ session: SessionName, for version: RecordVersion, under lease: LeaseID
         ) async throws(StoreError) -> HoldOutcome {
             .held(try await load(session), after: .answered)
         }
-        func claim(_ session: SessionName, generation: UInt64) async throws(StoreError) -> SessionRecord? {
+        func claim(_ session: SessionName, for version: RecordVersion) async throws(StoreError) -> SessionRecord? {
             try await load(session)
         }
         func release(_ session: SessionName, leaving end: HoldOutcome.FormerHold) async throws(StoreError) {
@@ -71,6 +78,40 @@ struct HeldRenewalTests {
                 if isSlow { #expect(try sessions.status(nil).lastError?.contains("lease") == true) }
             }
             #expect(store.released == (isSlow ? [.answered] : []))
+        }
+    }
+
+    @Test("ends its hold if its tokens are not written, as another host has signed in")
+    func notWritten() async throws {
+        let store = SharedStore()
+        let numbers = Counter()
+        let newer = Mutex<SessionRecord?>(nil)
+        let transport = ScriptedTransport { request throws(TransportError) in
+            if request.url.hasSuffix("/refresh") {
+                let record = newer.withLock { $0 }
+                store.written.withLock { $0 = record }
+            }
+            return ExampleProvider.json(
+                200, #"{"token":"token-\#(numbers.next())","expires_in":1000,"user":{"id":"7"}}"#)
+        }
+        let example = try ExampleProvider(store: store, transport: transport)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(
+                LoginStart(provider: "example", fields: SessionRegistryTests.fields, remember: true))
+            let name = try #require(try await store.names().first?.session)
+            while try await store.load(name) == nil { await Task.yield() }
+            var other = try #require(try await store.load(name))
+            other.signIn = try #require(SignInID("s2-1"))
+            other.tokens.accessToken = Secret("of another host")
+            let record = other
+            newer.withLock { $0 = record }
+            _ = try await sessions.refresh(SessionParams())
+            while store.released.isEmpty {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            #expect(store.released == [.answered])
+            #expect(try await sessions.token(TokenGet()).accessToken == "of another host")
         }
     }
 }

@@ -1,11 +1,13 @@
 import AuthMachines
-import AuthModel
+@testable import AuthModel
 import AuthWire
 import Testing
 
 @Suite("Holds of sessions that hosts share")
 struct LeaseMachineTests {
     fileprivate static let lease = LeaseID(7)
+    fileprivate static let version = RecordVersion(
+        signIn: SignInID(signedInAt: WallTime(unixSeconds: 0)), generation: 3, corrections: 0, revision: 1)
 
     /// The machine, its clock, and what it has decided.
     private struct Bench {
@@ -39,7 +41,7 @@ struct LeaseMachineTests {
         }
 
         mutating func want(_ caller: UInt64, _ session: SessionName = work) {
-            send(.wanted(CallerID(caller), session, generation: 3))
+            send(.wanted(CallerID(caller), session, for: LeaseMachineTests.version))
         }
 
         mutating func granted(_ lease: LeaseID = lease, lasts: Duration = .seconds(10)) {
@@ -74,7 +76,7 @@ struct LeaseMachineTests {
         bench.granted()
         #expect(
             bench.actions == [
-                .hold(Self.home, generation: 3, Self.lease), .hold(Self.work, generation: 3, Self.lease),
+                .hold(Self.home, for: Self.version, Self.lease), .hold(Self.work, for: Self.version, Self.lease),
             ])
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
         #expect(bench.replies == [1: .held(nil, isInterrupted: false)])
@@ -97,9 +99,32 @@ struct LeaseMachineTests {
         bench.now += .seconds(10)
         #expect(!may(1))
         // The hold was attached to the former lease.
-        bench.send(.wanted(CallerID(3), Self.home, generation: 1))
+        bench.send(.wanted(CallerID(3), Self.home, for: Self.version))
         bench.granted(LeaseID(8))
         #expect(!may(1))
+    }
+
+    @Test("of renewed tokens last until these are written, or there is nothing to write any more")
+    func writing() throws {
+        for isWritten in [true, false] {
+            var bench = Bench.holding()
+            bench.want(2)
+            bench.send(.renewed(CallerID(1), Self.work))
+            #expect(!bench.machine.mayBegin(Self.work, for: CallerID(1), at: bench.boot))
+            // Long after the first ten seconds of the lease.
+            for _ in 1...10 { try bench.sleepKeepingLease() }
+            #expect(bench.replies.keys.sorted() == [1])
+            bench.send(isWritten ? .written(Self.work) : .nothingToWrite(Self.work))
+            if !isWritten {
+                #expect(bench.actions == [.release(Self.work, leaving: .answered)])
+                bench.send(.releaseEnded(Self.work))
+            }
+            #expect(bench.actions.contains(.hold(Self.work, for: Self.version, Self.lease)))
+        }
+        // A renewal that has not ended is not affected.
+        var bench = Bench.holding()
+        bench.send(.nothingToWrite(Self.work))
+        #expect(bench.actions.isEmpty && bench.machine.mayBegin(Self.work, for: CallerID(1), at: bench.boot))
     }
 
     @Test("keep the lease while they last, and not afterwards")
@@ -116,7 +141,7 @@ struct LeaseMachineTests {
         // The next one soon after uses it, too.
         bench.now += .seconds(2)
         bench.want(2)
-        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease)])
+        #expect(bench.actions == [.hold(Self.work, for: Self.version, Self.lease)])
     }
 
     @Test("need a lease that lasts long enough: it is kept first, or there is a new one")
@@ -127,7 +152,7 @@ struct LeaseMachineTests {
         bench.want(2)
         #expect(bench.actions == [.keepAlive(Self.lease)])
         bench.send(.keptAlive(Self.lease, .success(.seconds(10)), sentAt: bench.boot))
-        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease)])
+        #expect(bench.actions == [.hold(Self.work, for: Self.version, Self.lease)])
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
         bench.send(.ended(CallerID(2), Self.work, leaving: .answered))
         #expect(bench.actions == [.release(Self.work, leaving: .answered)])
@@ -161,10 +186,10 @@ struct LeaseMachineTests {
         #expect(bench.actions.isEmpty && bench.replies.isEmpty)
         var other = bench
         other.send(.released(Self.work))
-        #expect(other.actions == [.hold(Self.work, generation: 3, Self.lease)])
+        #expect(other.actions == [.hold(Self.work, for: Self.version, Self.lease)])
         try bench.sleep()
         #expect(bench.now == .seconds(1003))
-        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease), .keepAlive(Self.lease)])
+        #expect(bench.actions == [.hold(Self.work, for: Self.version, Self.lease), .keepAlive(Self.lease)])
     }
 
     @Test("of another host are waited for 45 s, and no longer")
@@ -199,9 +224,9 @@ struct LeaseMachineTests {
         bench.granted()
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
         var checks = 0
-        while !bench.actions.contains(.claim(Self.work, generation: 3, Self.lease)) {
+        while !bench.actions.contains(.claim(Self.work, for: Self.version, Self.lease)) {
             try bench.sleepKeepingLease()
-            guard bench.actions.contains(.hold(Self.work, generation: 3, Self.lease)) else { continue }
+            guard bench.actions.contains(.hold(Self.work, for: Self.version, Self.lease)) else { continue }
             checks += 1
             // A failure of etcd changes nothing either.
             let isDown = checks.isMultiple(of: 2)
@@ -222,7 +247,7 @@ struct LeaseMachineTests {
         bench.want(1)
         bench.granted()
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
-        while !bench.actions.contains(.hold(Self.work, generation: 3, Self.lease)) { try bench.sleepKeepingLease() }
+        while !bench.actions.contains(.hold(Self.work, for: Self.version, Self.lease)) { try bench.sleepKeepingLease() }
         #expect(bench.now == .seconds(1003) && bench.replies.isEmpty)
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
         #expect(bench.replies == [1: .held(nil, isInterrupted: false)])
@@ -231,9 +256,9 @@ struct LeaseMachineTests {
         bench.want(2)
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
         let start = bench.now
-        while !bench.actions.contains(.claim(Self.work, generation: 3, Self.lease)) {
+        while !bench.actions.contains(.claim(Self.work, for: Self.version, Self.lease)) {
             try bench.sleepKeepingLease()
-            guard bench.actions.contains(.hold(Self.work, generation: 3, Self.lease)) else { continue }
+            guard bench.actions.contains(.hold(Self.work, for: Self.version, Self.lease)) else { continue }
             bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
         }
         #expect(bench.now == start + .seconds(30))
@@ -245,10 +270,10 @@ struct LeaseMachineTests {
         bench.want(1)
         bench.granted()
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .unanswered))))
-        #expect(bench.actions == [.claim(Self.work, generation: 3, Self.lease)])
+        #expect(bench.actions == [.claim(Self.work, for: Self.version, Self.lease)])
         bench.send(.claimed(Self.work, Self.lease, .failure(.cluster(.leaseLost))))
         // Only this hold is known to be lost.
-        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease)] && bench.replies.isEmpty)
+        #expect(bench.actions == [.hold(Self.work, for: Self.version, Self.lease)] && bench.replies.isEmpty)
         bench.send(.holdEnded(Self.work, Self.lease, .failure(.cluster(.leaseLost))))
         #expect(bench.actions == [.grant] && bench.replies.isEmpty)
     }
@@ -259,7 +284,7 @@ struct LeaseMachineTests {
         bench.want(1)
         bench.granted()
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .abandoned))))
-        while !bench.actions.contains(.hold(Self.work, generation: 3, Self.lease)) { try bench.sleepKeepingLease() }
+        while !bench.actions.contains(.hold(Self.work, for: Self.version, Self.lease)) { try bench.sleepKeepingLease() }
         bench.send(.callerGone(CallerID(1)))
         bench.send(.holdEnded(Self.work, Self.lease, .failure(.cluster(.unreachable(reason: "no")))))
         #expect(bench.actions == [.release(Self.work, leaving: .abandoned)])
@@ -290,7 +315,7 @@ struct LeaseMachineTests {
         bench.send(.ended(CallerID(1), Self.work, leaving: .unanswered))
         #expect(bench.actions == [.release(Self.work, leaving: .unanswered)])
         bench.send(.releaseEnded(Self.work))
-        #expect(bench.actions == [.hold(Self.work, generation: 3, Self.lease)])
+        #expect(bench.actions == [.hold(Self.work, for: Self.version, Self.lease)])
         bench.send(.holdEnded(Self.work, Self.lease, .success(.held(nil, after: .answered))))
         #expect(bench.replies[3] != nil && bench.replies[2] == nil)
     }

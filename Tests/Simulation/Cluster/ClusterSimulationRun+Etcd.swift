@@ -7,8 +7,8 @@ struct EtcdCall {
     enum Kind {
         case grant
         case keepAlive(LeaseID)
-        case hold(LeaseID, generation: UInt64)
-        case claim(SimulatedEtcd.Hold, generation: UInt64, LeaseID)
+        case hold(LeaseID, RecordVersion)
+        case claim(SimulatedEtcd.Hold, RecordVersion, LeaseID)
         case release(SimulatedEtcd.Hold, leaving: HoldOutcome.FormerHold)
         indirect case save(SessionRecord, replacesOther: Bool)
         case compare
@@ -34,6 +34,8 @@ struct EtcdCall {
     let process: Int
     let kind: Kind
     let sentAt: BootInstant
+    /// What the process knew then.
+    let known: OwnIntents
     var answer = Answer.unreachable
 }
 
@@ -46,7 +48,8 @@ extension ClusterSimulationRun {
 
     func send(_ kind: EtcdCall.Kind, from host: SimulatedHost) {
         let number = nextNumber()
-        calls[number] = EtcdCall(host: host.number, process: host.process, kind: kind, sentAt: moment(host).boot)
+        calls[number] = EtcdCall(
+            host: host.number, process: host.process, kind: kind, sentAt: moment(host).boot, known: host.intents)
         let open = max(now, host.cutUntil, etcdGoneUntil)
         guard open - now < Self.callLimit else { return queue.add(.answered(number), at: now + Self.callLimit) }
         queue.add(.reachesEtcd(number), at: open + latency())
@@ -94,9 +97,10 @@ extension ClusterSimulationRun {
             let isGood = etcd.keep(lease, at: now)
             expectLeaseEnd()
             return .kept(isGood: isGood)
-        case .hold(let lease, let generation): return .held(etcd.hold(lease, generation: generation), etcd.record)
-        case .claim(let hold, let generation, _):
-            return .claimed(etcd.claim(hold, generation: generation), etcd.record)
+        case .hold(let lease, let version):
+            return .held(etcd.hold(lease, version, former: host.hold, known: call.known), etcd.record)
+        case .claim(let hold, let version, _):
+            return .claimed(etcd.claim(hold, version, known: call.known), etcd.record)
         case .release(let hold, let end):
             if etcd.release(hold, leaving: end) { reportRelease() }
             return .done
@@ -137,6 +141,7 @@ extension ClusterSimulationRun {
         case (.hold(let lease, _), _): handleLease(host, .holdEnded(Self.name, lease, .failure(unreachable)))
         case (.claim(_, _, let lease), .claimed(let claimed?, let record)):
             host.hold = claimed
+            if let id = claimed.id { host.intents.begin(id) }
             handleLease(host, .claimed(Self.name, lease, .success(record.map(host.localized))))
         case (.claim(_, _, let lease), .claimed(nil, _)):
             host.hold?.isLost = true
@@ -146,12 +151,12 @@ extension ClusterSimulationRun {
         case (.save(let record, _), _): handle(host, .saveFailed(record.version, unreachable))
         case (.compare, .record(let record, let revision)):
             host.seen = max(host.seen, revision)
-            handle(host, .compared(.success(record.map(host.localized)), absence: .removed))
+            report(host, .compared(.success(record.map(host.localized)), absence: .removed))
         case (.compare, _): handle(host, .compared(.failure(unreachable)))
         case (.reread(let request), .record(let record, _)):
             handle(host, .storeReread(request, .success(record.map(host.localized))))
         case (.reread(let request), _): handle(host, .storeReread(request, .failure(unreachable)))
-        case (.delete, .removed(let removed)): handle(host, .deleted(removed))
+        case (.delete, .removed(let removed)): report(host, .deleted(removed))
         case (.delete, _): handle(host, .deleteFailed(unreachable))
         case (.load, .record(let record, let revision)):
             if host.machine == nil { host.seen = revision }
@@ -170,7 +175,10 @@ extension ClusterSimulationRun {
         case .leaseLost: handleLease(host, .holdEnded(Self.name, lease, .failure(.cluster(.leaseLost))))
         case .held(let hold, let former):
             // The response to an earlier request may be later.
-            if host.hold.map({ $0.number < hold.number }) ?? true { host.hold = hold }
+            if host.hold.map({ $0.number < hold.number }) ?? true {
+                host.hold = hold
+                if let id = hold.id { host.intents.begin(id) }
+            }
             let after = fault == .forgetsIntents ? .answered : former
             handleLease(host, .holdEnded(Self.name, lease, .success(.held(record.map(host.localized), after: after))))
         }
@@ -185,12 +193,18 @@ extension ClusterSimulationRun {
             handleLease(host, .written(Self.name))
             handle(host, .saveOvertaken(record.version, host.localized(stored)))
         case .refused(let stored, isOvertaken: false):
-            handle(host, .saveRefused(record.version, host.localized(stored)))
+            report(host, .saveRefused(record.version, host.localized(stored)))
         case .removed:
-            handle(host, .saveFailed(record.version, .cluster(.removed)))
+            report(host, .saveFailed(record.version, .cluster(.removed)))
             handle(host, .storeChanged)
         case .heldElsewhere: handle(host, .saveFailed(record.version, .cluster(.heldElsewhere)))
         }
+    }
+
+    /// As `SessionPerformer` does it: a hold that waits for a write ends if there is nothing to write any more.
+    private func report(_ host: SimulatedHost, _ event: SessionEvent) {
+        handle(host, event)
+        if host.machine?.hasUnwrittenTokens != true { handleLease(host, .nothingToWrite(Self.name)) }
     }
 
     // MARK: The watch

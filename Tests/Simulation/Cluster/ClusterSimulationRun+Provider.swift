@@ -88,7 +88,9 @@ extension ClusterSimulationRun {
         let end: HoldOutcome.FormerHold
         switch result {
         case .success:
-            guard host.machine?.hasUnwrittenTokens != true else { return }
+            guard host.machine?.hasUnwrittenTokens != true else {
+                return handleLease(host, .renewed(request.caller, Self.name))
+            }
             end = .answered
         case .failure(.temporary): end = .unanswered
         case .failure(.final), .failure(.refused): end = request.isInterrupted ? .unanswered : .answered

@@ -238,6 +238,7 @@ final class ClusterSimulationRun: SimulationBase {
         host.isRunning = false
         host.process += 1
         (host.machine, host.leases) = (nil, LeaseMachine())
+        host.forgetIntents()
         (host.wakeUp, host.leaseWakeUp, host.published, host.hold) = (nil, nil, nil, nil)
         (host.renewals, host.waiting) = ([:], [:])
     }
@@ -266,7 +267,7 @@ final class ClusterSimulationRun: SimulationBase {
             let caller = host.nextCaller()
             host.renewals[caller] = SimulatedHost.Renewal(request: request, record: record, caller: caller)
             guard fault != .renewsWithoutHold else { return sendToProvider(host, caller) }
-            handleLease(host, .wanted(caller, Self.name, generation: record.generation))
+            handleLease(host, .wanted(caller, Self.name, for: record.version))
         case .save(let record, let replacesOther): send(.save(record, replacesOther: replacesOther), from: host)
         case .rewrite(let record): send(.save(record, replacesOther: false), from: host)
         case .compare: send(.compare, from: host)
@@ -299,16 +300,17 @@ final class ClusterSimulationRun: SimulationBase {
             switch action {
             case .grant: send(.grant, from: host)
             case .keepAlive(let lease): if fault != .keepsNoLease { send(.keepAlive(lease), from: host) }
-            case .hold(_, let generation, let lease): send(.hold(lease, generation: generation), from: host)
-            case .claim(_, let generation, let lease):
+            case .hold(_, let version, let lease): send(.hold(lease, version), from: host)
+            case .claim(_, let version, let lease):
                 if let hold = host.hold, !hold.isLost {
-                    send(.claim(hold, generation: generation, lease), from: host)
+                    send(.claim(hold, version, lease), from: host)
                 } else {
                     handleLease(host, .claimed(Self.name, lease, .failure(.cluster(.leaseLost))))
                 }
             case .release(_, let end):
                 let hold = host.hold
                 host.hold = nil
+                if hold?.intent != nil { host.intents.end(fault == .forgetsIntents ? .answered : end) }
                 if let hold, !hold.isLost {
                     send(.release(hold, leaving: fault == .forgetsIntents ? .answered : end), from: host)
                 } else {
@@ -328,14 +330,14 @@ final class ClusterSimulationRun: SimulationBase {
             handle(host, .notSent(renewal.request, error))
         case .held(let stored, let isInterrupted):
             if isInterrupted { coverage.interrupted += 1 }
+            let unsent: HoldOutcome.FormerHold = isInterrupted ? .unanswered : .answered
             let isOurs = stored.map { $0.signIn == renewal.record.signIn && !$0.hasNewerTokens(than: renewal.record) }
             guard isOurs ?? (host.machine?.isStored == false) else {
                 host.renewals[caller] = nil
                 coverage.overtaken += 1
-                handleLease(host, .ended(caller, Self.name, leaving: .answered))
+                handleLease(host, .ended(caller, Self.name, leaving: unsent))
                 return handle(host, .overtaken(renewal.request, stored))
             }
-            let unsent: HoldOutcome.FormerHold = isInterrupted ? .unanswered : .answered
             let isCurrent = host.machine?.isCurrent(renewal.request) ?? false
             guard isCurrent, host.leases.mayBegin(Self.name, for: caller, at: moment(host).boot) else {
                 host.renewals[caller] = nil

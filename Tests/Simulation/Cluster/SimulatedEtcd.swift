@@ -13,13 +13,19 @@ struct SimulatedEtcd {
     struct Intent: Equatable {
         let signIn: SignInID
         let generation: UInt64
+        let id: String
         /// The change that it is.
         let number: Int
         var isUnanswered = false
 
-        func formerHold(of record: SessionRecord?) -> HoldOutcome.FormerHold {
+        init(_ version: RecordVersion, id: String, number: Int) {
+            (signIn, generation) = (version.signIn, version.generation)
+            (self.id, self.number) = (id, number)
+        }
+
+        func formerHold(of record: SessionRecord?, known: OwnIntents) -> HoldOutcome.FormerHold {
             guard let record, signIn == record.signIn, generation >= record.generation else { return .answered }
-            return isUnanswered ? .unanswered : .abandoned
+            return known.formerHold(leaving: id) ?? (isUnanswered ? .unanswered : .abandoned)
         }
     }
 
@@ -30,6 +36,8 @@ struct SimulatedEtcd {
         /// Of the tokens that the host sends.
         let generation: UInt64
         var intent: Int?
+        /// Of the intent.
+        var id: String?
         var version: RecordVersion?
         var isLost = false
     }
@@ -85,51 +93,43 @@ struct SimulatedEtcd {
         case leaseLost
     }
 
-    mutating func hold(_ lease: LeaseID, generation: UInt64) -> HoldAnswer {
+    /// - Parameters:
+    ///   - version: of the tokens that will be sent.
+    ///   - former: what the host remembers of its hold.
+    ///   - known: what the host knows about its own intents.
+    mutating func hold(_ lease: LeaseID, _ version: RecordVersion, former: Hold?, known: OwnIntents) -> HoldAnswer {
         guard leases[lease] != nil else { return .leaseLost }
+        let left = intent?.formerHold(of: record, known: known) ?? .answered
         if let holder {
             guard holder.lease == lease else { return .heldElsewhere }
-            // The first attempt was carried out, and its response was lost, or it waits for the result of another host.
-            let isOwn = intent?.number == holder.number
-            let former = isOwn ? .answered : intent?.formerHold(of: record) ?? .answered
-            if former == .answered, !isOwn {
-                lastChange += 1
-                note(generation)
-                self.holder = Holder(lease: lease, number: lastChange)
-                return .held(
-                    Hold(
-                        lease: lease, number: lastChange, generation: generation, intent: lastChange,
-                        version: record?.version),
-                    after: .answered)
+            // It waits for the result of another host.
+            if left == .abandoned, let former, !former.isLost, former.number == holder.number {
+                return .held(former, after: left)
             }
-            let hold = Hold(
-                lease: lease, number: holder.number, generation: generation, intent: isOwn ? holder.number : nil,
-                version: record?.version)
-            return .held(hold, after: former)
         }
-        let former = intent?.formerHold(of: record) ?? .answered
+        // If this host has it already, the response to an earlier attempt was lost: this is another hold.
         lastChange += 1
         holder = Holder(lease: lease, number: lastChange)
-        var hold = Hold(lease: lease, number: lastChange, generation: generation, version: record?.version)
-        if former == .answered {
-            note(generation)
-            hold.intent = lastChange
+        var hold = Hold(
+            lease: lease, number: lastChange, generation: version.generation, version: record?.version)
+        if left == .answered {
+            intent = Intent(version, id: known.hold, number: lastChange)
+            (hold.intent, hold.id) = (lastChange, known.hold)
         }
-        return .held(hold, after: former)
+        return .held(hold, after: left)
     }
 
-    mutating func claim(_ hold: Hold, generation: UInt64) -> Hold? {
+    mutating func claim(_ hold: Hold, _ version: RecordVersion, known: OwnIntents) -> Hold? {
         guard holder?.number == hold.number else { return nil }
         lastChange += 1
-        note(generation)
-        return Hold(
-            lease: hold.lease, number: hold.number, generation: generation, intent: lastChange, version: record?.version
-        )
-    }
-
-    private mutating func note(_ generation: UInt64) {
-        guard let record else { return intent = nil }
-        intent = Intent(signIn: record.signIn, generation: generation, number: lastChange)
+        var noted = version
+        if let stored = hold.version, stored.signIn != version.signIn || stored.generation > version.generation {
+            noted = stored
+        }
+        intent = Intent(noted, id: known.claim, number: lastChange)
+        var claimed = hold
+        (claimed.intent, claimed.id, claimed.version) = (lastChange, known.claim, record?.version)
+        return claimed
     }
 
     /// - Returns: whether it had the session.
@@ -139,7 +139,12 @@ struct SimulatedEtcd {
         guard hold.intent != nil else { return true }
         switch end {
         case .answered: intent = nil
-        case .unanswered: intent?.isUnanswered = true
+        case .unanswered:
+            if let version = hold.version {
+                lastChange += 1
+                intent = Intent(version, id: hold.id ?? "", number: lastChange)
+                intent?.isUnanswered = true
+            }
         case .abandoned: break
         }
         return true
@@ -167,7 +172,8 @@ struct SimulatedEtcd {
         }
         if stored == record { return .written(hasReleased: false) }
         let isSame = stored.tokens.areSame(as: record.tokens)
-        if let version = hold?.version, !isSame, !version.hasSameTokens(as: stored.version) {
+        let hasSent = hold.map { $0.isLost || $0.intent != nil } ?? false
+        if hasSent, let version = hold?.version, !isSame, !version.hasSameTokens(as: stored.version) {
             hold?.isLost = true
             return .refused(stored, isOvertaken: true)
         }

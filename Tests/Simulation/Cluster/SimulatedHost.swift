@@ -32,6 +32,7 @@ final class SimulatedHost {
     var waiting: [CallerID: Duration] = [:]
     /// As `EtcdStore` remembers it.
     var hold: SimulatedEtcd.Hold?
+    var intents: OwnIntents
     /// Whether the tokens of the renewal that has the hold were sent before, with an unknown result.
     var isInterrupted = false
     /// The state of etcd that it has seen.
@@ -43,6 +44,14 @@ final class SimulatedHost {
     init(_ number: Int, clockError: Duration) {
         self.number = number
         self.clockError = clockError
+        intents = Self.intents(number, 0)
+    }
+
+    /// What a new process knows.
+    func forgetIntents() { intents = Self.intents(number, process) }
+
+    private static func intents(_ number: Int, _ process: Int) -> OwnIntents {
+        OwnIntents(prefix: "\(number).\(process)")
     }
 
     func nextCaller() -> CallerID {

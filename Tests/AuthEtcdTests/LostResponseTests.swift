@@ -1,0 +1,165 @@
+import AuthEtcd
+import AuthModel
+import AuthWire
+import EtcdTestSupport
+import TestSupport
+import Testing
+
+@Suite("Holds in etcd, if responses are lost", .timeLimit(.minutes(2)))
+struct LostResponseTests {
+    private static var work: SessionName {
+        get throws { try SessionName("work") }
+    }
+
+    /// Two hosts of one cluster, with the sample in it, and what the first one loses.
+    private func together(_ body: (EtcdStore, Losses, EtcdStore, EtcdMembers) async throws -> Void) async throws {
+        try await EtcdMembers.running { members in
+            let (one, two) = (try EtcdHost("one"), try EtcdHost("two"))
+            try await one.start(at: members.endpoints) { store in
+                try await store.save(etcdSample())
+                try await admit(two, by: store, at: members)
+                try await two.start(at: members.endpoints) { other in
+                    #expect(await other.states().first { $0 == .ready } == .ready)
+                    _ = try await other.load(Self.work)
+                    try await body(store, one.losses, other, members)
+                }
+            }
+        }
+    }
+
+    private func end(_ lease: LeaseID, _ members: EtcdMembers) async throws {
+        try await members.control("lease", "revoke", String(lease.number, radix: 16))
+    }
+
+    @Test("a hold that was carried out, and of which this host knows nothing, does not make it wait for itself")
+    func hold() async throws {
+        try await together { store, losses, other, members in
+            let sample = try etcdSample()
+            let lease = try await store.grantLease().id
+            let lost = await losses.losing(.responses) {
+                await store.fault { store throws(StoreError) in
+                    _ = try await store.hold(sample.session, for: sample.version, under: lease)
+                }
+            }
+            #expect(lost?.isConnection == true)
+            #expect(try await members.dump("/authd/ada/holders/").contains("holders/work"))
+            // Its lease may still be good, or have ended.
+            #expect(
+                try await store.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .answered))
+            try await store.release(Self.work, leaving: .answered)
+            _ = await losses.losing(.responses) {
+                await store.fault { store throws(StoreError) in
+                    _ = try await store.hold(sample.session, for: sample.version, under: lease)
+                }
+            }
+            try await end(lease, members)
+            let next = try await store.grantLease().id
+            #expect(
+                try await store.hold(Self.work, for: sample.version, under: next) == .held(sample, after: .answered))
+            // Others do not know that nothing was sent.
+            try await end(next, members)
+            let others = try await other.grantLease().id
+            #expect(
+                try await other.hold(Self.work, for: sample.version, under: others) == .held(sample, after: .abandoned))
+        }
+    }
+
+    @Test("a claim that was carried out leaves the tokens in doubt, and this host does not wait for itself")
+    func claim() async throws {
+        try await together { store, losses, other, members in
+            let sample = try etcdSample()
+            let others = try await other.grantLease().id
+            _ = try await other.hold(Self.work, for: sample.version, under: others)
+            try await end(others, members)
+            let lease = try await store.grantLease().id
+            #expect(
+                try await store.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .abandoned))
+            let lost = await losses.losing(.responses) {
+                await store.fault { store throws(StoreError) in
+                    _ = try await store.claim(sample.session, for: sample.version)
+                }
+            }
+            #expect(lost?.isConnection == true)
+            try await end(lease, members)
+            let next = try await store.grantLease().id
+            #expect(
+                try await store.hold(Self.work, for: sample.version, under: next) == .held(sample, after: .unanswered))
+        }
+    }
+
+    @Test("a release that is lost does not hide that the last request had no answer")
+    func release() async throws {
+        try await together { store, losses, _, members in
+            let sample = try etcdSample()
+            let lease = try await store.grantLease().id
+            _ = try await store.hold(Self.work, for: sample.version, under: lease)
+            let lost = await losses.losing(.calls) {
+                await store.fault { store throws(StoreError) in
+                    try await store.release(sample.session, leaving: .unanswered)
+                }
+            }
+            #expect(lost?.isConnection == true)
+            // Under the same lease, which others' holds may have kept, and under another one.
+            #expect(
+                try await store.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .unanswered))
+            try await end(lease, members)
+            let next = try await store.grantLease().id
+            #expect(
+                try await store.hold(Self.work, for: sample.version, under: next) == .held(sample, after: .unanswered))
+        }
+    }
+
+    @Test("a damaged record does not keep a hold whose response was lost")
+    func damaged() async throws {
+        try await together { store, losses, _, members in
+            let sample = try etcdSample()
+            let lease = try await store.grantLease().id
+            _ = await losses.losing(.responses) {
+                await store.fault { store throws(StoreError) in
+                    _ = try await store.hold(sample.session, for: sample.version, under: lease)
+                }
+            }
+            try await members.control("put", "/authd/ada/sessions/work", "damaged")
+            await #expect(throws: StoreError.self) {
+                try await store.hold(Self.work, for: sample.version, under: lease)
+            }
+            #expect(try await !members.dump("/authd/ada/holders/").contains("holders/work"))
+        }
+    }
+
+    @Test("a change of the user is not refused as a lost hold while the result of another host is awaited")
+    func userChange() async throws {
+        try await together { store, _, other, members in
+            let sample = try etcdSample()
+            let lease = try await store.grantLease().id
+            _ = try await store.hold(Self.work, for: sample.version, under: lease)
+            try await end(lease, members)
+            let others = try await other.grantLease().id
+            #expect(
+                try await other.hold(Self.work, for: sample.version, under: others) == .held(sample, after: .abandoned))
+            let renewed = try etcdSample(generation: 2)
+            #expect(try await store.update(renewed, replacesOther: false).stored == nil)
+            var changed = sample
+            (changed.user, changed.revision) = (UserSummary(email: "grace@example.org"), 2)
+            #expect(try await other.update(changed, replacesOther: false) == .refused(by: renewed))
+        }
+    }
+
+    @Test("the note of a sign-in that is not written yet is about that sign-in")
+    func newSignIn() async throws {
+        try await together { store, _, other, members in
+            var signIn = try etcdSample()
+            signIn.signIn = try #require(SignInID("s2-1"))
+            let lease = try await store.grantLease().id
+            // The record of the former sign-in is there.
+            let outcome = try await store.hold(Self.work, for: signIn.version, under: lease)
+            #expect(try outcome == .held(etcdSample(), after: .answered))
+            // The write arrives late.
+            #expect(try await store.update(signIn, replacesOther: true).stored == nil)
+            try await end(lease, members)
+            let others = try await other.grantLease().id
+            let next = try await other.hold(Self.work, for: signIn.version, under: others)
+            #expect(next == .held(signIn, after: .abandoned))
+        }
+    }
+}
