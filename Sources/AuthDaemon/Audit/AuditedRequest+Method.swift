@@ -1,3 +1,4 @@
+import AuthMachines
 import AuthModel
 import AuthWire
 

@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// What the user does before a request is carried out.

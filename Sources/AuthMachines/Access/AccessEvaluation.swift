@@ -1,4 +1,5 @@
-internal import AuthWire
+package import AuthModel
+import AuthWire
 
 /// Compares rules with one request of a caller. Facts are read when a rule first needs them, after everything else about it has
 /// matched.
