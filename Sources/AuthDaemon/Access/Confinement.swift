@@ -78,19 +78,22 @@ struct Confinement: Sendable {
     /// The same handling, whose results are checked and filtered.
     func guarding(_ handling: RequestHandling, of request: ConfinedRequest) -> RequestHandling {
         switch handling {
-        case .now(let result):
-            .now(
-                Result { () throws(AgentError) in
-                    try checkStore(for: request)
-                    return visibility.result(try result.get(), of: request.method)
-                }.mapError(visibility.error))
-        case .live:
-            .now(.failure(visibility.error(.notAllowedHere("allows no such token"))))
-        case .later(let limit, let work, _, _): .later(within: limit, guarding(work, of: request))
-        case .open(let opening): .open(guarding(opening, of: request))
+        case .live: .now(.failure(visibility.error(.notAllowedHere("allows no such token"))))
         case .onStream(let name, let use): .onStream(name) { guarding(use($0), of: request) }
-        case .rendered, .subscribe, .unsubscribe: handling
+        default:
+            handling.wrapping(
+                now: { guarding($0, of: request) }, work: { guarding($0, of: request) },
+                opening: { guarding($0, of: request) })
         }
+    }
+
+    private func guarding(
+        _ result: Result<JSON, AgentError>, of request: ConfinedRequest
+    ) -> Result<JSON, AgentError> {
+        Result { () throws(AgentError) in
+            try checkStore(for: request)
+            return visibility.result(try result.get(), of: request.method)
+        }.mapError(visibility.error)
     }
 
     private func guarding(_ work: @escaping RequestTask.Work, of request: ConfinedRequest) -> RequestTask.Work {
@@ -148,25 +151,25 @@ struct Confinement: Sendable {
     }
 
     private func guarding(_ opening: StreamOpening, of request: ConfinedRequest) -> StreamOpening {
-        StreamOpening(
-            name: opening.name, request: opening.request,
-            make: { send throws(AgentError) in
-                try opening.make { result in
-                    if let refusal = request.refusal(by: now) { return send(.failure(visibility.error(refusal))) }
-                    send(result.map { withoutCredentials($0, of: request) }.mapError(visibility.error))
-                }
-            },
-            run: { stream in
-                await withDiscardingTaskGroup { group in
-                    group.addTask {
-                        for await rules in self.rules.states() {
-                            guard let refusal = request.refusal(by: rules) else { continue }
-                            return stream.close(visibility.error(refusal))
-                        }
+        var guarded = opening
+        guarded.make = { send throws(AgentError) in
+            try opening.make { result in
+                if let refusal = request.refusal(by: now) { return send(.failure(visibility.error(refusal))) }
+                send(result.map { withoutCredentials($0, of: request) }.mapError(visibility.error))
+            }
+        }
+        guarded.run = { stream in
+            await withDiscardingTaskGroup { group in
+                group.addTask {
+                    for await rules in self.rules.states() {
+                        guard let refusal = request.refusal(by: rules) else { continue }
+                        return stream.close(visibility.error(refusal))
                     }
-                    await opening.run(stream)
-                    group.cancelAll()
                 }
-            })
+                await opening.run(stream)
+                group.cancelAll()
+            }
+        }
+        return guarded
     }
 }

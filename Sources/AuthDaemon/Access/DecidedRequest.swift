@@ -28,17 +28,17 @@ struct DecidedRequest: Sendable {
         case .live(let token, _):
             guard let refusal = refusal(of: token.session) else { return handling }
             return .now(.failure(refusal))
-        case .later(let limit, let work, let trail, let endsAtLock):
-            return .later(
-                within: limit,
-                { end async throws(AgentError) in
-                    let payload = try await work(end)
-                    var session: SessionName?
-                    if case .token(let token) = payload { session = token.session }
-                    if let refusal = refusal(of: session) { throw refusal }
-                    return payload
-                }, trail, endsAtLock: endsAtLock)
-        default: return handling
+        default: return handling.wrapping(work: guarding)
+        }
+    }
+
+    private func guarding(_ work: @escaping RequestTask.Work) -> RequestTask.Work {
+        { end async throws(AgentError) in
+            let payload = try await work(end)
+            var session: SessionName?
+            if case .token(let token) = payload { session = token.session }
+            if let refusal = refusal(of: session) { throw refusal }
+            return payload
         }
     }
 

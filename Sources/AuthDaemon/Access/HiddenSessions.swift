@@ -55,27 +55,25 @@ struct HiddenSessions {
 
     /// The same handling of a method that lists sessions, without the hidden ones, and of any method, without names of them in errors.
     func filtering(_ handling: RequestHandling, of method: String) -> RequestHandling {
-        switch handling {
-        case .now(let result):
-            return .now(result.map { filtered($0, of: method) }.mapError(Self.filtered))
-        case .later(let limit, let work, let trail, let endsAtLock):
-            // If the store has not been read yet, the list is not known, but the facts about the caller are.
-            let hiding = Self.lists[method].map { (list: $0, isHidden: rule) }
-            return .later(
-                within: limit,
-                { end async throws(AgentError) in
-                    let payload: Payload
-                    do throws(AgentError) {
-                        payload = try await work(end)
-                    } catch {
-                        throw Self.filtered(error)
-                    }
-                    guard let hiding else { return payload }
-                    guard case .value(let json) = payload else { return .value([:]) }
-                    return .value(Self.filtered(json, hiding.list) { !hiding.isHidden($0) })
-                }, trail, endsAtLock: endsAtLock)
-        case .open(let opening): return .open(opening.changingErrors(Self.filtered))
-        case .rendered, .live, .onStream, .subscribe, .unsubscribe: return handling
+        handling.wrapping(
+            now: { $0.map { filtered($0, of: method) }.mapError(Self.filtered) },
+            work: { filtering($0, of: method) },
+            opening: { $0.changingErrors(Self.filtered) })
+    }
+
+    private func filtering(_ work: @escaping RequestTask.Work, of method: String) -> RequestTask.Work {
+        // If the store has not been read yet, the list is not known, but the facts about the caller are.
+        let hiding = Self.lists[method].map { (list: $0, isHidden: rule) }
+        return { end async throws(AgentError) in
+            let payload: Payload
+            do throws(AgentError) {
+                payload = try await work(end)
+            } catch {
+                throw Self.filtered(error)
+            }
+            guard let hiding else { return payload }
+            guard case .value(let json) = payload else { return .value([:]) }
+            return .value(Self.filtered(json, hiding.list) { !hiding.isHidden($0) })
         }
     }
 

@@ -51,15 +51,12 @@ struct UserGate: Sendable {
     /// The same handling after the check.
     func guarding(_ handling: RequestHandling) -> RequestHandling {
         switch handling {
-        case .now(.failure), .onStream, .subscribe, .unsubscribe: return handling
         case .now(.success(let json)): return check == nil ? handling : later { _ in .value(json) }
         case .rendered(let text): return check == nil ? handling : later { _ in .text(text) }
         case .live(let token, let work):
             let isNeeded = check != nil || self.check(about: token.session) != nil
             return isNeeded ? later(work) : handling
-        case .later(let limit, let work, let trail, let endsAtLock):
-            return .later(within: limit, checked(work), trail, endsAtLock: endsAtLock)
-        case .open(let opening): return check == nil ? handling : .open(checked(opening))
+        default: return handling.wrapping(work: checked, opening: { check == nil ? $0 : checked($0) })
         }
     }
 
@@ -77,16 +74,16 @@ struct UserGate: Sendable {
     }
 
     private func checked(_ opening: StreamOpening) -> StreamOpening {
-        StreamOpening(
-            name: opening.name, make: opening.make,
-            run: { stream in
-                do throws(AgentError) {
-                    if let check { try await pass(check, request.target.name) }
-                } catch {
-                    return stream.close(error)
-                }
-                await opening.run(stream)
-            })
+        var checked = opening
+        checked.run = { stream in
+            do throws(AgentError) {
+                if let check { try await pass(check, request.target.name) }
+            } catch {
+                return stream.close(error)
+            }
+            await opening.run(stream)
+        }
+        return checked
     }
 
     /// For a session that the request has not named.

@@ -41,8 +41,9 @@ struct AuditTrail: Sendable {
         case .live(let token, _):
             record(request, token: token.token, .number(token.number))
             return handling
-        case .later(let limit, let work, _, let endsAtLock):
-            return .later(within: limit, work, self, endsAtLock: endsAtLock)
+        case .later(var waiting):
+            waiting.trail = self
+            return .later(waiting)
         case .open(let opening): return .open(recording(opening))
         case .rendered, .onStream, .subscribe, .unsubscribe:
             record(request)
@@ -64,19 +65,19 @@ struct AuditTrail: Sendable {
     }
 
     private func recording(_ opening: StreamOpening) -> StreamOpening {
-        StreamOpening(
-            name: opening.name, request: opening.request,
-            make: { send throws(AgentError) in
-                do throws(AgentError) {
-                    return try opening.make { result in
-                        record(result.map(Payload.response))
-                        send(result)
-                    }
-                } catch {
-                    record(request, error)
-                    throw error
+        var recorded = opening
+        recorded.make = { send throws(AgentError) in
+            do throws(AgentError) {
+                return try opening.make { result in
+                    record(result.map(Payload.response))
+                    send(result)
                 }
-            }, run: opening.run)
+            } catch {
+                record(request, error)
+                throw error
+            }
+        }
+        return recorded
     }
 
     private func record(

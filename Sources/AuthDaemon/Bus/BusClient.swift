@@ -82,8 +82,7 @@ final class BusClient: RequestOwner, PeerProcessUser {
         case .now(let result): answer(result)
         case .rendered(let text): answer(Self.json(.text(text)))
         case .live(let token, _): answer(Self.json(.text(token.json(at: registry.clock.bootInstant))))
-        case .later(let limit, let work, let trail, let endsAtLock):
-            begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: answer)
+        case .later(let request): begin(request, for: answer)
         case .open, .onStream, .subscribe, .unsubscribe:
             answer(.failure(AgentError(.unsupported, "This method is not available on the session bus.")))
         }
@@ -99,25 +98,22 @@ final class BusClient: RequestOwner, PeerProcessUser {
         }
     }
 
-    private func begin(
-        _ work: @escaping RequestTask.Work, within asked: Duration?, recordedBy trail: AuditTrail?,
-        endsAtLock: Bool, for answer: @escaping Answer
-    ) {
+    private func begin(_ request: WaitingRequest, for answer: @escaping Answer) {
         guard running.count < registry.limits.requestsPerConnection else {
             return answer(.failure(.tooManyRequests(registry.limits)))
         }
-        let limit = registry.limits.answerLimit(asked, isConfined: isConfined)
+        let limit = registry.limits.answerLimit(request.limit, isConfined: isConfined)
         lastTicket += 1
         let ticket = lastTicket
         registry.counters.began()
         running.insert(ticket)
         answers[ticket] = answer
         let late = OneShot<AgentError>()
-        if endsAtLock { endAtLock[ticket] = late }
-        let bounded = registry.afterStart(work, within: limit)
+        if request.endsAtLock { endAtLock[ticket] = late }
+        let bounded = registry.afterStart(request.work, within: limit)
         deadlines[ticket] = registry.executor.schedule(in: limit) { late.send(.late(after: limit)) }
         (requests ?? openTasks()).yield(
-            RequestTask(ticket: ticket, kind: .once(within: limit, late: late, bounded, trail)))
+            RequestTask(ticket: ticket, kind: .once(within: limit, late: late, bounded, request.trail)))
     }
 
     private func openTasks() -> AsyncStream<RequestTask>.Continuation {

@@ -149,9 +149,9 @@ extension Dispatcher {
                 // Rules are applied again when a queued write is sent.
                 let facts = call.queue ? access.facts(of: caller, for: .program) : nil
                 // A queued write is reported as queued, so that the client does not repeat it.
-                return .later(
-                    within: call.timeout, { _ async throws(AgentError) in .response(try await answer(call, facts)) },
-                    endsAtLock: !call.queue)
+                return .later(within: call.timeout, endsAtLock: !call.queue) { _ async throws(AgentError) in
+                    .response(try await answer(call, facts))
+                }
             }
             return .open(
                 StreamOpening(

@@ -10,9 +10,7 @@ enum RequestHandling {
     case rendered([UInt8])
     /// From memory, or with this work if something has to be waited for first.
     case live(LiveToken, RequestTask.Work)
-    /// With work that waits, within the caller's time limit; `nil`: within the usual one. It begins when the store has been read
-    /// once. The trail records the result that is sent. A lock of the agent ends it.
-    case later(within: Duration?, RequestTask.Work, AuditTrail? = nil, endsAtLock: Bool = true)
+    case later(WaitingRequest)
     /// With a stream that lives until its task ends.
     case open(StreamOpening)
     /// With a stream of this connection.
@@ -20,11 +18,47 @@ enum RequestHandling {
     case subscribe(SubscribeParams)
     case unsubscribe(SubscribeParams)
 
+    /// With work that waits.
+    static func later(
+        within limit: Duration?, endsAtLock: Bool = true, _ work: @escaping RequestTask.Work
+    ) -> RequestHandling {
+        .later(WaitingRequest(limit: limit, endsAtLock: endsAtLock, work: work))
+    }
+
+    /// The same handling with another result, other work and another stream. Tokens and texts in memory, and what is done with a
+    /// stream that is open, stay as they are.
+    func wrapping(
+        now: (Result<JSON, AgentError>) -> Result<JSON, AgentError> = { $0 },
+        work: (@escaping RequestTask.Work) -> RequestTask.Work = { $0 },
+        opening: (StreamOpening) -> StreamOpening = { $0 }
+    ) -> RequestHandling {
+        switch self {
+        case .now(let result): return .now(now(result))
+        case .later(var waiting):
+            waiting.work = work(waiting.work)
+            return .later(waiting)
+        case .open(let former): return .open(opening(former))
+        case .rendered, .live, .onStream, .subscribe, .unsubscribe: return self
+        }
+    }
+
     /// The same handling of a request that a locked agent serves, too.
     func continuingWhenLocked() -> RequestHandling {
-        guard case .later(let limit, let work, let trail, _) = self else { return self }
-        return .later(within: limit, work, trail, endsAtLock: false)
+        guard case .later(var waiting) = self else { return self }
+        waiting.endsAtLock = false
+        return .later(waiting)
     }
+}
+
+/// A request whose result has to be waited for. Its work begins when the store has been read once.
+struct WaitingRequest: Sendable {
+    /// The caller's time limit; `nil`: the usual one.
+    let limit: Duration?
+    /// Whether a lock of the agent ends it.
+    var endsAtLock = true
+    /// Records the result that is sent.
+    var trail: AuditTrail?
+    var work: RequestTask.Work
 }
 
 /// A call with a streamed body or response.
@@ -34,20 +68,20 @@ struct StreamOpening: Sendable {
     /// What the rules decided about.
     var request: AccessRequest?
     /// Called once; `send` receives the response of the call.
-    let make: @Sendable (_ send: @escaping APIStream.Respond) throws(AgentError) -> APIStream
+    var make: @Sendable (_ send: @escaping APIStream.Respond) throws(AgentError) -> APIStream
     /// Returns when the stream has ended.
-    let run: @Sendable (APIStream) async -> Void
+    var run: @Sendable (APIStream) async -> Void
 
     /// The same opening with other errors.
     func changingErrors(_ change: @escaping @Sendable (AgentError) -> AgentError) -> StreamOpening {
-        StreamOpening(
-            name: name, request: request,
-            make: { [make] send throws(AgentError) in
-                do throws(AgentError) {
-                    return try make { send($0.mapError(change)) }
-                } catch {
-                    throw change(error)
-                }
-            }, run: run)
+        var changed = self
+        changed.make = { [make] send throws(AgentError) in
+            do throws(AgentError) {
+                return try make { send($0.mapError(change)) }
+            } catch {
+                throw change(error)
+            }
+        }
+        return changed
     }
 }

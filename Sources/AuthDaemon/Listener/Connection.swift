@@ -142,8 +142,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         case .live(let token, _):
             let json = token.json(at: registry.clock.bootInstant)
             deliver(.success(.text(json)), to: place, endsAtLock: true)
-        case .later(let limit, let work, let trail, let endsAtLock):
-            begin(work, within: limit, recordedBy: trail, endsAtLock: endsAtLock, for: place)
+        case .later(let request): begin(request, for: place)
         case .open(let opening): open(opening, for: place)
         case .onStream(let name, let use):
             guard let stream = streams[name]?.stream else { return deliver(.failure(.noStream), to: place) }
@@ -168,20 +167,17 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
 
     // MARK: Waiting work
 
-    private func begin(
-        _ work: @escaping RequestTask.Work, within asked: Duration?, recordedBy trail: AuditTrail?,
-        endsAtLock: Bool, for place: PendingRequests.Destination
-    ) {
-        let limit = registry.limits.answerLimit(asked, isConfined: isConfined)
+    private func begin(_ request: WaitingRequest, for place: PendingRequests.Destination) {
+        let limit = registry.limits.answerLimit(request.limit, isConfined: isConfined)
         do throws(AgentError) {
             let ticket = try reserve(for: place)
             registry.counters.began()
             let late = OneShot<AgentError>()
-            if endsAtLock { endAtLock[ticket] = late }
-            let bounded = registry.afterStart(work, within: limit)
+            if request.endsAtLock { endAtLock[ticket] = late }
+            let bounded = registry.afterStart(request.work, within: limit)
             deadlines[ticket] = socket.executor.schedule(in: limit) { late.send(.late(after: limit)) }
             (requests ?? openTasks()).yield(
-                RequestTask(ticket: ticket, kind: .once(within: limit, late: late, bounded, trail)))
+                RequestTask(ticket: ticket, kind: .once(within: limit, late: late, bounded, request.trail)))
         } catch {
             deliver(.failure(error), to: place)
         }
