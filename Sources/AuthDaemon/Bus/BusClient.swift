@@ -1,4 +1,3 @@
-import AuthConcurrency
 import AuthMachines
 import AuthModel
 import AuthWire
@@ -25,16 +24,14 @@ final class BusClient: RequestOwner, PeerProcessUser {
     private var hasEnded = false
     private var lastTicket = 0
     private var answers: [Int: Answer] = [:]
-    private var deadlines: [Int: TimerID] = [:]
-    /// Requests that a lock of the agent ends.
-    private var endAtLock: [Int: OneShot<AgentError>] = [:]
     private var running: Set<Int> = []
-    private var requests: AsyncStream<RequestTask>.Continuation?
+    private let requests: WaitingRequests
 
     init(_ name: String, registry: ConnectionRegistry) {
         number = registry.nextNumber()
         self.name = name
         self.registry = registry
+        requests = WaitingRequests(registry: registry)
     }
 
     var isConfined: Bool { caller?.confinement != nil }
@@ -102,25 +99,10 @@ final class BusClient: RequestOwner, PeerProcessUser {
         guard running.count < registry.limits.requestsPerConnection else {
             return answer(.failure(.tooManyRequests(registry.limits)))
         }
-        let limit = registry.limits.answerLimit(request.limit, isConfined: isConfined)
         lastTicket += 1
-        let ticket = lastTicket
-        registry.counters.began()
-        running.insert(ticket)
-        answers[ticket] = answer
-        let late = OneShot<AgentError>()
-        if request.endsAtLock { endAtLock[ticket] = late }
-        let bounded = registry.afterStart(request.work, within: limit)
-        deadlines[ticket] = registry.executor.schedule(in: limit) { late.send(.late(after: limit)) }
-        (requests ?? openTasks()).yield(
-            RequestTask(ticket: ticket, kind: .once(within: limit, late: late, bounded, request.trail)))
-    }
-
-    private func openTasks() -> AsyncStream<RequestTask>.Continuation {
-        let (stream, continuation) = AsyncStream<RequestTask>.makeStream()
-        requests = continuation
-        registry.start(ConnectionTasks(number: number, requests: stream), of: self)
-        return continuation
+        running.insert(lastTicket)
+        answers[lastTicket] = answer
+        requests.begin(request, as: lastTicket, for: self)
     }
 
     func answered(_ ticket: Int, _ result: Result<Payload, AgentError>) {
@@ -129,28 +111,20 @@ final class BusClient: RequestOwner, PeerProcessUser {
     }
 
     func ended(_ ticket: Int) {
-        registry.counters.ended()
+        requests.ended(ticket)
         running.remove(ticket)
         answers[ticket] = nil
-        endAtLock[ticket] = nil
-        if let deadline = deadlines.removeValue(forKey: ticket) { registry.executor.cancel(deadline) }
         registry.endIfEmpty()
     }
 
-    func agentLocked() {
-        for (ticket, late) in endAtLock {
-            answered(ticket, .failure(.agentLocked))
-            late.send(.agentLocked)
-        }
-    }
+    func agentLocked() { requests.agentLocked(self) }
 
     /// It has left the bus. Its requests are cancelled.
     func end() {
         guard !hasEnded else { return }
         hasEnded = true
         (waiting, answers, sent) = ([], [:], nil)
-        requests?.finish()
-        requests = nil
+        requests.end()
         guard let caller else { return }
         caller.repeated.end(in: registry.dispatcher.audit)
         if let process = caller.process {

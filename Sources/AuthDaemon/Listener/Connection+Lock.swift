@@ -1,5 +1,4 @@
 import AuthAgent
-import AuthConcurrency
 import AuthMachines
 import AuthModel
 import AuthWire
@@ -10,10 +9,7 @@ extension Connection {
     func agentLocked() {
         // First: an answer below may complete a batch.
         pending.agentLocked()
-        for (ticket, late) in endAtLock {
-            answered(ticket, .failure(.agentLocked))
-            late.send(.agentLocked)
-        }
+        requests.agentLocked(self)
         for (ticket, stream, _) in streams.values {
             answered(ticket, .failure(.agentLocked))
             stream.close(.agentLocked)

@@ -1,5 +1,4 @@
 import AuthAgent
-import AuthConcurrency
 import AuthFiles
 import AuthMachines
 import AuthModel
@@ -44,11 +43,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     var pending: PendingRequests
     /// By the client's name.
     private(set) var streams: [String: (ticket: Int, stream: APIStream, request: AccessRequest?)] = [:]
-    private var requests: AsyncStream<RequestTask>.Continuation?
-    /// The deadlines of requests in progress, by ticket.
-    private var deadlines: [Int: TimerID] = [:]
-    /// Requests that a lock of the agent ends.
-    private(set) var endAtLock: [Int: OneShot<AgentError>] = [:]
+    let requests: WaitingRequests
     var outgoing = ByteBuffer()
     /// The last plain token request.
     var repeated: RepeatedRequest?
@@ -80,6 +75,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         caller.socket = socket
         self.socket = socket
         self.registry = registry
+        requests = WaitingRequests(registry: registry)
         framer = LineFramer(limit: registry.limits.lineBytes)
         pending = PendingRequests(
             limit: registry.limits.requestsPerConnection, batchBytes: registry.limits.batchAnswerBytes)
@@ -126,8 +122,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         }
         phase = .closed
         release()
-        requests?.finish()
-        requests = nil
+        requests.end()
         if lingers { registry.lingerEnded() }
         lingers = false
         registry.leave(self)
@@ -168,16 +163,8 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     // MARK: Waiting work
 
     private func begin(_ request: WaitingRequest, for place: PendingRequests.Destination) {
-        let limit = registry.limits.answerLimit(request.limit, isConfined: isConfined)
         do throws(AgentError) {
-            let ticket = try reserve(for: place)
-            registry.counters.began()
-            let late = OneShot<AgentError>()
-            if request.endsAtLock { endAtLock[ticket] = late }
-            let bounded = registry.afterStart(request.work, within: limit)
-            deadlines[ticket] = socket.executor.schedule(in: limit) { late.send(.late(after: limit)) }
-            (requests ?? openTasks()).yield(
-                RequestTask(ticket: ticket, kind: .once(within: limit, late: late, bounded, request.trail)))
+            requests.begin(request, as: try reserve(for: place), for: self)
         } catch {
             deliver(.failure(error), to: place)
         }
@@ -221,32 +208,22 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
                 endRequest(ticket)
                 throw error
             }
-            registry.counters.began()
             streams[opening.name] = (ticket, stream, opening.request)
             caller.streamSessions[opening.name] = opening.request?.target.name
-            (requests ?? openTasks()).yield(RequestTask(ticket: ticket, kind: .stream { await opening.run(stream) }))
+            requests.begin(stream: { await opening.run(stream) }, as: ticket, for: self)
         } catch {
             deliver(.failure(error), to: place)
         }
     }
 
-    private func openTasks() -> AsyncStream<RequestTask>.Continuation {
-        let (stream, continuation) = AsyncStream<RequestTask>.makeStream()
-        requests = continuation
-        registry.start(ConnectionTasks(number: number, requests: stream), of: self)
-        return continuation
-    }
-
     func answered(_ ticket: Int, _ result: Result<Payload, AgentError>) {
         guard phase == .open || phase == .finishing, let place = pending.removeDestination(of: ticket) else { return }
-        deliver(result, to: place, endsAtLock: endAtLock[ticket] != nil || isStream(ticket))
+        deliver(result, to: place, endsAtLock: requests.endsAtLock(ticket) || isStream(ticket))
         flush()
     }
 
     func ended(_ ticket: Int) {
-        registry.counters.ended()
-        endAtLock[ticket] = nil
-        if let deadline = deadlines.removeValue(forKey: ticket) { socket.executor.cancel(deadline) }
+        requests.ended(ticket)
         endRequest(ticket)
         if let name = streams.first(where: { $0.value.ticket == ticket })?.key {
             streams[name] = nil

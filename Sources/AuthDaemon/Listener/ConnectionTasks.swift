@@ -4,6 +4,7 @@ import AuthWire
 protocol RequestOwner: AnyObject {
     /// Unique in the registry.
     var number: Int { get }
+    var isConfined: Bool { get }
     func answered(_ ticket: Int, _ result: Result<Payload, AgentError>)
     func ended(_ ticket: Int)
     /// Answers requests that a locked agent does not serve.
