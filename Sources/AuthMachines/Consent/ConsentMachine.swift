@@ -56,22 +56,13 @@ package struct ConsentMachine: Machine {
         var end: BootInstant { asked.boot + ConsentMachine.longestQuestion }
     }
 
-    private struct Waiting {
-        let question: ConsentQuestion
-        let due: BootInstant
-    }
-
-    private let delay: Duration
     private var current: Open?
-    /// In the order in which they came, without the current one.
-    private var waiting: [Waiting] = []
-    private var callers: [ConsentQuestion.Key: [CallerID]] = [:]
-    private var remembered: [ConsentQuestion.Key: BootInstant] = [:]
-    private var refused: [ConsentQuestion.Key.Program: BootInstant] = [:]
-    private var lastNumber: UInt64 = 0
+    private var queue: QuestionQueue<ConsentQuestion, ConsentQuestion.Key>
+    private var remembered = RememberedKeys<ConsentQuestion.Key>(limit: mostRemembered)
+    private var refused = RememberedKeys<ConsentQuestion.Key.Program>(limit: mostRemembered)
 
     /// - Parameter delay: how long a question waits before it is asked.
-    package init(delay: Duration = usualDelay) { self.delay = delay }
+    package init(delay: Duration = usualDelay) { queue = QuestionQueue(delay: delay, limit: Self.mostWaiting) }
 
     package static let wake = ConsentEvent.wake
     package static func callerGone(_ caller: CallerID) -> ConsentEvent { .callerGone(caller) }
@@ -83,7 +74,9 @@ package struct ConsentMachine: Machine {
         case .listRequested(let caller): turn.reply(.questions(current.map { [Self.item($0)] } ?? []), to: caller)
         case .answered(let caller, let number, let answer, let subject):
             answered(number, answer, by: subject, for: caller, &turn)
-        case .locked: (remembered, refused) = ([:], [:])
+        case .locked:
+            remembered.removeAll()
+            refused.removeAll()
         case .shown(let number, .answered(let answer)):
             if current?.number == number { end(with: answer, isInTime: true, &turn) }
         // It can still be answered on a terminal.
@@ -95,43 +88,31 @@ package struct ConsentMachine: Machine {
             }
         }
         askNext(&turn)
-        turn.wakeUp = current?.end ?? waiting.map(\.due).min()
+        turn.wakeUp = current?.end ?? queue.nextDue
     }
 
     private mutating func ask(_ question: ConsentQuestion, for caller: CallerID, _ turn: inout ConsentTurn) {
         let now = turn.now.boot
-        if let end = remembered[question.key], now < end { return turn.reply(.done, to: caller) }
-        if let end = refused[question.key.program], now < end {
-            return turn.reply(.failure(.consentPaused(for: end - now)), to: caller)
+        if remembered.remaining(question.key, at: now) != nil { return turn.reply(.done, to: caller) }
+        if let pause = refused.remaining(question.key.program, at: now) {
+            return turn.reply(.failure(.consentPaused(for: pause)), to: caller)
         }
-        if callers[question.key] == nil {
-            guard waiting.count < Self.mostWaiting else {
-                return turn.reply(.failure(.tooManyQuestions), to: caller)
-            }
-            waiting.append(Waiting(question: question, due: now + delay))
+        if !queue.add(question, question.key, for: caller, at: now) {
+            turn.reply(.failure(.tooManyQuestions), to: caller)
         }
-        callers[question.key, default: []].append(caller)
     }
 
     private mutating func askNext(_ turn: inout ConsentTurn) {
-        guard current == nil, let next = waiting.firstIndex(where: { $0.due <= turn.now.boot }) else { return }
-        let question = waiting.remove(at: next).question
-        lastNumber += 1
-        current = Open(question: question, number: lastNumber, asked: turn.now)
-        turn.act(.show(question, lastNumber))
+        guard current == nil, let (question, number) = queue.next(at: turn.now.boot) else { return }
+        current = Open(question: question, number: number, asked: turn.now)
+        turn.act(.show(question, number))
     }
 
     private mutating func callerGone(_ caller: CallerID, _ turn: inout ConsentTurn) {
-        for (key, list) in callers where list.contains(caller) {
-            let others = list.filter { $0 != caller }
-            callers[key] = others.isEmpty ? nil : others
-            guard others.isEmpty else { return }
-            waiting.removeAll { $0.question.key == key }
-            guard let open = current, open.question.key == key else { return }
-            // A program must not ask over and over.
-            turn.act(.withdraw(open.number))
-            return end(with: .refused, isInTime: false, &turn)
-        }
+        guard let key = queue.callerGone(caller), let open = current, open.question.key == key else { return }
+        // A program must not ask over and over.
+        turn.act(.withdraw(open.number))
+        end(with: .refused, isInTime: false, &turn)
     }
 
     private mutating func answered(
@@ -157,23 +138,16 @@ package struct ConsentMachine: Machine {
         switch answer {
         case .allowed(let time):
             if let time, case .identity = key.program {
-                remembered = remembered.filter { now < $0.value }
-                if remembered.count < Self.mostRemembered { remembered[key] = now + min(time, Self.longestMemory) }
+                remembered.remember(key, for: min(time, Self.longestMemory), at: now)
             }
             reply = .done
         case .refused:
-            refused = refused.filter { now < $0.value }
-            if refused.count < Self.mostRemembered { refused[key.program] = now + Self.coolDown }
+            refused.remember(key.program, for: Self.coolDown, at: now)
             reply = .failure(isInTime ? .consentRefused : .consentUnanswered)
             // Other questions about the program are not asked either.
-            for entry in waiting where entry.question.key.program == key.program {
-                for caller in callers.removeValue(forKey: entry.question.key) ?? [] {
-                    turn.reply(.failure(.consentPaused(for: Self.coolDown)), to: caller)
-                }
-            }
-            waiting.removeAll { $0.question.key.program == key.program }
+            queue.drop(replying: .failure(.consentPaused(for: Self.coolDown)), &turn) { $0.program == key.program }
         }
-        for caller in callers.removeValue(forKey: key) ?? [] { turn.reply(reply, to: caller) }
+        queue.reply(reply, to: key, &turn)
     }
 
     private static func item(_ open: Open) -> ConsentItem {

@@ -49,23 +49,14 @@ package struct PresenceMachine: Machine {
         var isWithdrawn = false
     }
 
-    private struct Waiting {
-        let question: PresenceQuestion
-        let due: BootInstant
-    }
-
-    private let delay: Duration
     private var settings = PresenceSettings()
     private var current: Check?
-    /// In the order in which they came, without the current one.
-    private var waiting: [Waiting] = []
-    private var callers: [PresenceQuestion: [CallerID]] = [:]
-    private var remembered: [PresenceQuestion: BootInstant] = [:]
+    private var queue: QuestionQueue<PresenceQuestion, PresenceQuestion>
+    private var remembered = RememberedKeys<PresenceQuestion>(limit: mostRemembered)
     private var failures = RecentFailures()
-    private var lastNumber: UInt64 = 0
 
     /// - Parameter delay: how long a question waits before it is asked.
-    package init(delay: Duration = usualDelay) { self.delay = delay }
+    package init(delay: Duration = usualDelay) { queue = QuestionQueue(delay: delay, limit: Self.mostWaiting) }
 
     package static let wake = PresenceEvent.wake
     package static func callerGone(_ caller: CallerID) -> PresenceEvent { .callerGone(caller) }
@@ -73,52 +64,39 @@ package struct PresenceMachine: Machine {
     package mutating func handle(_ event: PresenceEvent, in turn: inout PresenceTurn) {
         switch event {
         case .configured(let new):
-            if new != settings { remembered = [:] }
+            if new != settings { remembered.removeAll() }
             settings = new
         case .asked(let caller, let question): ask(question, for: caller, &turn)
         case .callerGone(let caller): callerGone(caller, &turn)
-        case .locked: remembered = [:]
+        case .locked: remembered.removeAll()
         case .answered(let number, let answer):
             if current?.number == number { answered(answer, &turn) }
         case .wake:
             if let current, current.end <= turn.now.boot { withdraw(&turn) }
         }
         askNext(&turn)
-        turn.wakeUp = current.map { $0.isWithdrawn ? nil : $0.end } ?? waiting.map(\.due).min()
+        turn.wakeUp = current.map { $0.isWithdrawn ? nil : $0.end } ?? queue.nextDue
     }
 
     private mutating func ask(_ question: PresenceQuestion, for caller: CallerID, _ turn: inout PresenceTurn) {
         let now = turn.now.boot
-        if let end = remembered[question], now < end { return turn.reply(.passed, to: caller) }
+        if remembered.remaining(question, at: now) != nil { return turn.reply(.passed, to: caller) }
         if let pause = failures.pause(at: now) {
             return turn.reply(.failure(.presencePaused(for: pause)), to: caller)
         }
-        if callers[question] == nil {
-            guard waiting.count < Self.mostWaiting else {
-                return turn.reply(.failure(.tooManyPresenceChecks), to: caller)
-            }
-            waiting.append(Waiting(question: question, due: now + delay))
+        if !queue.add(question, question, for: caller, at: now) {
+            turn.reply(.failure(.tooManyPresenceChecks), to: caller)
         }
-        callers[question, default: []].append(caller)
     }
 
     private mutating func askNext(_ turn: inout PresenceTurn) {
-        guard current == nil, let next = waiting.firstIndex(where: { $0.due <= turn.now.boot }) else { return }
-        let question = waiting.remove(at: next).question
-        lastNumber += 1
-        current = Check(question: question, number: lastNumber, end: turn.now.boot + Self.longestCheck)
-        turn.act(.ask(question, lastNumber))
+        guard current == nil, let (question, number) = queue.next(at: turn.now.boot) else { return }
+        current = Check(question: question, number: number, end: turn.now.boot + Self.longestCheck)
+        turn.act(.ask(question, number))
     }
 
     private mutating func callerGone(_ caller: CallerID, _ turn: inout PresenceTurn) {
-        for (question, list) in callers where list.contains(caller) {
-            let others = list.filter { $0 != caller }
-            guard others.isEmpty else { return callers[question] = others }
-            callers[question] = nil
-            waiting.removeAll { $0.question == question }
-            if current?.question == question { withdraw(&turn) }
-            return
-        }
+        if let question = queue.callerGone(caller), current?.question == question { withdraw(&turn) }
     }
 
     /// A question that was not answered counts as refused: a program must not ask over and over.
@@ -142,8 +120,7 @@ package struct PresenceMachine: Machine {
         case .passed:
             failures = RecentFailures()
             if let time = settings.remember, check.question.action == .release {
-                remembered = remembered.filter { now < $0.value }
-                if remembered.count < Self.mostRemembered { remembered[check.question] = now + time }
+                remembered.remember(check.question, for: time, at: now)
             }
             reply(.passed, &turn)
         case .refused, .withdrawn:
@@ -157,18 +134,12 @@ package struct PresenceMachine: Machine {
 
     /// To those who wait for the current question.
     private mutating func reply(_ reply: PresenceReply, _ turn: inout PresenceTurn) {
-        guard let question = current?.question else { return }
-        for caller in callers.removeValue(forKey: question) ?? [] { turn.reply(reply, to: caller) }
+        if let question = current?.question { queue.reply(reply, to: question, &turn) }
     }
 
     private mutating func endIfPaused(_ turn: inout PresenceTurn) {
         guard let pause = failures.pause(at: turn.now.boot) else { return }
-        for entry in waiting {
-            for caller in callers.removeValue(forKey: entry.question) ?? [] {
-                turn.reply(.failure(.presencePaused(for: pause)), to: caller)
-            }
-        }
-        waiting = []
+        queue.drop(replying: .failure(.presencePaused(for: pause)), &turn) { _ in true }
     }
 }
 
