@@ -45,6 +45,34 @@ let compact: [LinkerSetting] = [
         .when(configuration: .release))
 ]
 
+/// A library of another package.
+func library(_ name: String, of package: String) -> Target.Dependency { .product(name: name, package: package) }
+
+let argumentParser = library("ArgumentParser", of: "swift-argument-parser")
+let asyncHTTPClient = library("AsyncHTTPClient", of: "async-http-client")
+let crypto = library("Crypto", of: "swift-crypto")
+let cryptoExtras = library("CryptoExtras", of: "swift-crypto")
+let hummingbird = library("Hummingbird", of: "hummingbird")
+let jwtKit = library("JWTKit", of: "jwt-kit")
+let logging = library("Logging", of: "swift-log")
+let nioCore = library("NIOCore", of: "swift-nio")
+let nioEmbedded = library("NIOEmbedded", of: "swift-nio")
+let nioHTTP1 = library("NIOHTTP1", of: "swift-nio")
+let nioHTTPCompression = library("NIOHTTPCompression", of: "swift-nio-extras")
+let nioPosix = library("NIOPosix", of: "swift-nio")
+let nioSSL = library("NIOSSL", of: "swift-nio-ssl")
+let nioTLS = library("NIOTLS", of: "swift-nio")
+let serviceLifecycle = library("ServiceLifecycle", of: "swift-service-lifecycle")
+let subprocess = library("Subprocess", of: "swift-subprocess")
+let swiftASN1 = library("SwiftASN1", of: "swift-asn1")
+let unixSignals = library("UnixSignals", of: "swift-service-lifecycle")
+let x509 = library("X509", of: "swift-certificates")
+
+/// A target with tests, in the folder `Tests/NAME`.
+func suite(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: checked)
+}
+
 let package = Package(
     name: "authd",
     products: [
@@ -115,8 +143,7 @@ let package = Package(
         .executableTarget(
             name: "authc",
             dependencies: [
-                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthWire", "CLinux", "CYAML",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthWire", "CLinux", "CYAML", argumentParser,
             ],
             resources: [.embedInCode("Settings"), .embedInCode("Starters")],
             swiftSettings: strict,
@@ -130,10 +157,7 @@ let package = Package(
         ),
 
         // Sockets of this machine that only their owner can use, and who is at the other end.
-        .target(
-            name: "AuthSockets",
-            dependencies: ["AuthFiles", "CLinux", .product(name: "NIOCore", package: "swift-nio")],
-            swiftSettings: strict),
+        .target(name: "AuthSockets", dependencies: ["AuthFiles", "CLinux", nioCore], swiftSettings: strict),
 
         // Waiting: a value, a state with listeners, a thread for work that blocks.
         .target(name: "AuthConcurrency", swiftSettings: strict),
@@ -145,9 +169,7 @@ let package = Package(
         .target(name: "AuthConfiguration", dependencies: ["AuthWire"], swiftSettings: strict),
 
         // Values and ports, no I/O.
-        .target(
-            name: "AuthModel", dependencies: ["AuthWire", .product(name: "Crypto", package: "swift-crypto")],
-            swiftSettings: strict),
+        .target(name: "AuthModel", dependencies: ["AuthWire", crypto], swiftSettings: strict),
         // Deciding: events in, actions out.
         .target(name: "AuthMachines", dependencies: ["AuthModel", "AuthWire"], swiftSettings: strict),
         // Carrying out what was decided, by way of the ports.
@@ -156,8 +178,7 @@ let package = Package(
             swiftSettings: strict),
 
         // Doing: one adapter a port.
-        .systemLibrary(
-            name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+        .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
         .target(name: "GLibRuntime", dependencies: ["CSecret"], swiftSettings: checked),
         .target(
             name: "AuthKeyring", dependencies: ["AuthConcurrency", "AuthModel", "GLibRuntime", "CSecret"],
@@ -170,72 +191,39 @@ let package = Package(
         .target(
             name: "AuthHTTP",
             dependencies: [
-                "AuthModel", "AuthWire",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
+                "AuthModel", "AuthWire", asyncHTTPClient, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
+                nioTLS,
             ],
-            swiftSettings: strict
-        ),
+            swiftSettings: strict),
         // toml++, a header-only C++ library (Docs/decisions/toml.md).
         .target(
             name: "CTOML", cxxSettings: isFuzzing ? [.unsafeFlags(["-fsanitize=fuzzer-no-link"])] : []),
         .target(
-            name: "AuthProviders",
-            dependencies: ["AuthConfiguration", "AuthFiles", "AuthModel", "CTOML"],
-            resources: [.embedInCode("Bundled")],
-            swiftSettings: strict
-        ),
+            name: "AuthProviders", dependencies: ["AuthConfiguration", "AuthFiles", "AuthModel", "CTOML"],
+            resources: [.embedInCode("Bundled")], swiftSettings: strict),
 
         .target(
-            name: "AuthTokens",
-            dependencies: [
-                "AuthModel", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
-            ],
-            swiftSettings: strict
-        ),
+            name: "AuthTokens", dependencies: ["AuthModel", "AuthWire", crypto, cryptoExtras, jwtKit, swiftASN1, x509],
+            swiftSettings: strict),
 
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "AuthOutbox",
-            dependencies: [
-                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "CSQLite",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "CSQLite", crypto],
+            swiftSettings: strict),
 
         .target(
             name: "AuthSealedFile",
-            dependencies: [
-                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", crypto, cryptoExtras],
+            swiftSettings: strict),
 
         // Sessions that several hosts share (Docs/decisions/cluster.md).
         .target(
-            name: "AuthEtcd",
-            dependencies: [
-                "AuthConcurrency", "AuthModel", "AuthSealedFile", "AuthWire",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            swiftSettings: strict
-        ),
+            name: "AuthEtcd", dependencies: ["AuthConcurrency", "AuthModel", "AuthSealedFile", "AuthWire", crypto],
+            swiftSettings: strict),
 
         // The agent.
-        .systemLibrary(
-            name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         // Landlock, and a process without Swift that identifies clients (Docs/decisions/confinement.md).
         .target(name: "CSandbox"),
         // Not part of a library, so that no test runs with them by chance.
@@ -245,31 +233,17 @@ let package = Package(
             name: "AuthDaemon",
             dependencies: [
                 "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthSockets", "AuthWire",
-                "CLinux", "CSandbox", "CSystemd",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "CLinux", "CSandbox", "CSystemd", argumentParser, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                serviceLifecycle, unixSignals,
             ],
-            swiftSettings: strict
-        ),
+            swiftSettings: strict),
         .executableTarget(
             name: "authd",
             dependencies: [
                 "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthEtcd", "AuthFiles", "AuthHTTP", "AuthKeyring",
                 "AuthModel", "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthSockets",
-                "AuthTokens", "AuthWire",
-                "CIdle", "CWipe",
-                "GLibRuntime",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "AuthTokens", "AuthWire", "CIdle", "CWipe", "GLibRuntime", logging, nioCore, nioPosix, serviceLifecycle,
+                unixSignals,
             ],
             swiftSettings: strict,
             // Nobody looks for symbols in a program; those that are not exported can be left out.
@@ -277,24 +251,19 @@ let package = Package(
         ),
 
         // What stands between other programs and their servers, with the token of a session (Docs/decisions/gateway.md).
-        .target(
-            name: "AuthGateway", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], swiftSettings: strict),
+        .target(name: "AuthGateway", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], swiftSettings: strict),
         // An HTTP server for the user's own programs (Docs/decisions/proxy.md).
         .target(
             name: "AuthFront",
             dependencies: [
-                "AuthFiles", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                "AuthFiles", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire", nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "authd-gateway",
             dependencies: [
                 "AuthAgent", "AuthClient", "AuthConcurrency", "AuthFiles", "AuthFront", "AuthGateway", "AuthHTTP",
-                "AuthModel", "AuthProviders", "AuthWire", "CIdle", "CWipe",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                "AuthModel", "AuthProviders", "AuthWire", "CIdle", "CWipe", nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: strict,
             linkerSettings: compact + [.unsafeFlags(resolvedAtStart)]
@@ -303,28 +272,12 @@ let package = Package(
         // The five backends over real HTTP, for the demo and the tests.
         .target(
             name: "StandInBackends",
-            dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: [crypto, cryptoExtras, hummingbird, jwtKit, logging, nioCore, nioPosix, serviceLifecycle],
+            swiftSettings: strict),
         .executableTarget(
             name: "stand-in-backends",
-            dependencies: [
-                "StandInBackends", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["StandInBackends", argumentParser, logging, serviceLifecycle, unixSignals],
+            swiftSettings: strict),
 
         // The README's program: imports AuthClient and nothing else.
         .executableTarget(
@@ -344,11 +297,10 @@ let package = Package(
             name: "Fuzzing",
             dependencies: [
                 "AgentTestSupport", "AuthAgent", "AuthConfiguration", "AuthDaemon", "AuthGateway", "AuthMachines",
-                "AuthModel", "AuthNetwork", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthWire",
-                .product(name: "NIOCore", package: "swift-nio"),
+                "AuthModel", "AuthNetwork", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthWire", nioCore,
             ],
             path: "Tests/Fuzzing", exclude: ["Corpus", "fuzz"], swiftSettings: checked),
-        .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing", "AuthModel"], swiftSettings: checked),
+        suite("FuzzingTests", ["Fuzzing", "AuthModel"]),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
             name: "Simulation", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], path: "Tests/Simulation",
@@ -361,7 +313,7 @@ let package = Package(
             path: "Tests/CrashTrial", swiftSettings: checked),
         .executableTarget(
             name: "crash", dependencies: ["CrashTrial", "authd", "authc"], path: "Tests/Crash", swiftSettings: checked),
-        .testTarget(name: "CrashTests", dependencies: ["CrashTrial"], swiftSettings: checked),
+        suite("CrashTests", ["CrashTrial"]),
         // Kills, stops and cuts off hosts that share a session, and members of their etcd (Docs/decisions/cluster-trial.md).
         .target(
             name: "ClusterTrial",
@@ -370,136 +322,72 @@ let package = Package(
         .executableTarget(
             name: "cluster-faults", dependencies: ["ClusterTrial", "authd", "authc"], path: "Tests/ClusterFaults",
             swiftSettings: checked),
-        .testTarget(
-            name: "ClusterTests", dependencies: ["ClusterTrial", "StandInBackends", "TestSupport"],
-            swiftSettings: checked),
-        .testTarget(
-            name: "SimulationTests", dependencies: ["Simulation", "AuthModel", "AuthWire"], swiftSettings: checked),
+        suite("ClusterTests", ["ClusterTrial", "StandInBackends", "TestSupport"]),
+        suite("SimulationTests", ["Simulation", "AuthModel", "AuthWire"]),
 
-        .testTarget(name: "AuthWireTests", dependencies: ["AuthWire"], swiftSettings: checked),
-        .testTarget(
-            name: "AuthClientTests", dependencies: ["AuthClient", "AuthWire", "TestSupport"],
+        suite("AuthWireTests", ["AuthWire"]),
+        suite(
+            "AuthClientTests", ["AuthClient", "AuthWire", "TestSupport"],
             // Read where they lie.
-            exclude: ["Transcripts"], swiftSettings: checked),
-        .testTarget(
-            name: "AuthModelTests", dependencies: ["AuthModel", "AgentTestSupport", "AuthTokens", "AuthWire"],
-            swiftSettings: checked),
-        .testTarget(
-            name: "AuthMachinesTests", dependencies: ["AuthMachines", "AgentTestSupport", "AuthModel", "AuthWire"],
-            swiftSettings: checked),
-        .testTarget(
-            name: "AuthGatewayTests",
-            dependencies: ["AuthGateway", "AgentTestSupport", "AuthMachines", "AuthModel", "AuthWire"],
-            swiftSettings: checked),
-        .testTarget(
-            name: "AuthFrontTests",
-            dependencies: [
-                "AuthFiles", "AuthFront", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire", "TestSupport",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: checked),
-        .testTarget(
-            name: "AuthAgentTests",
-            dependencies: [
+            exclude: ["Transcripts"]),
+        suite("AuthModelTests", ["AuthModel", "AgentTestSupport", "AuthTokens", "AuthWire"]),
+        suite("AuthMachinesTests", ["AuthMachines", "AgentTestSupport", "AuthModel", "AuthWire"]),
+        suite("AuthGatewayTests", ["AuthGateway", "AgentTestSupport", "AuthMachines", "AuthModel", "AuthWire"]),
+        suite(
+            "AuthFrontTests",
+            [
+                "AuthFiles", "AuthFront", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire", "TestSupport", nioCore,
+                nioPosix,
+            ]),
+        suite(
+            "AuthAgentTests",
+            [
                 "AuthAgent", "AgentTestSupport", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthProviders",
                 "AuthTokens", "AuthWire",
-            ],
-            swiftSettings: checked),
-        .testTarget(
-            name: "AuthKeyringTests",
-            dependencies: [
+            ]),
+        suite(
+            "AuthKeyringTests",
+            [
                 "AuthKeyring", "AuthAgent", "AuthModel", "AuthSealedFile", "AuthWire", "EtcdTestSupport", "GLibRuntime",
-                "CSecret", "TestSupport",
-                .product(name: "Subprocess", package: "swift-subprocess"),
-            ],
-            swiftSettings: checked),
-        .testTarget(
-            name: "AuthNetworkTests",
-            dependencies: [
-                "AuthNetwork", "AuthModel", "network-probe", .product(name: "Subprocess", package: "swift-subprocess"),
-            ],
-            swiftSettings: checked),
+                "CSecret", "TestSupport", subprocess,
+            ]),
+        suite("AuthNetworkTests", ["AuthNetwork", "AuthModel", "network-probe", subprocess]),
         // Prints what the network watch tells; the tests run it in network namespaces of its own.
         .executableTarget(
             name: "network-probe", dependencies: ["AuthModel", "AuthNetwork", "AuthWire", "GLibRuntime"],
             path: "Tests/NetworkProbe", swiftSettings: checked),
-        .testTarget(
-            name: "AuthHTTPTests",
-            dependencies: [
-                "AuthHTTP", "AuthModel", .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
-            ],
-            swiftSettings: checked
-        ),
-        .testTarget(
-            name: "AuthOutboxTests", dependencies: ["AuthOutbox", "AuthAgent", "AuthModel", "AuthWire", "TestSupport"],
-            swiftSettings: checked),
-        .testTarget(
-            name: "AuthSealedFileTests",
-            dependencies: [
-                "AuthSealedFile", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            swiftSettings: checked),
+        suite("AuthHTTPTests", ["AuthHTTP", "AuthModel", nioCore, nioPosix, nioSSL, subprocess]),
+        suite("AuthOutboxTests", ["AuthOutbox", "AuthAgent", "AuthModel", "AuthWire", "TestSupport"]),
+        suite(
+            "AuthSealedFileTests",
+            ["AuthSealedFile", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "TestSupport", crypto]),
         // Hosts with stores in etcd.
         .target(
             name: "EtcdTestSupport",
-            dependencies: [
-                "AuthEtcd", "AuthHTTP", "AuthModel", "AuthSealedFile", "AuthWire", "TestSupport",
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
+            dependencies: ["AuthEtcd", "AuthHTTP", "AuthModel", "AuthSealedFile", "AuthWire", "TestSupport", nioPosix],
             path: "Tests/EtcdTestSupport", swiftSettings: checked),
-        .testTarget(
-            name: "AuthEtcdTests",
-            dependencies: ["AuthEtcd", "AuthModel", "AuthSealedFile", "AuthWire", "EtcdTestSupport", "TestSupport"],
-            swiftSettings: checked),
-        .testTarget(
-            name: "AuthProvidersTests",
-            dependencies: ["AuthProviders", "AuthConfiguration", "AuthModel", "Fuzzing", "TestSupport"],
-            swiftSettings: checked),
-        .testTarget(
-            name: "AuthDaemonTests",
-            dependencies: [
+        suite(
+            "AuthEtcdTests", ["AuthEtcd", "AuthModel", "AuthSealedFile", "AuthWire", "EtcdTestSupport", "TestSupport"]),
+        suite("AuthProvidersTests", ["AuthProviders", "AuthConfiguration", "AuthModel", "Fuzzing", "TestSupport"]),
+        suite(
+            "AuthDaemonTests",
+            [
                 "AuthDaemon", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthOutbox", "AuthSealedFile",
-                "AuthSockets", "AuthWire", "CSandbox", "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: checked
-        ),
-        .testTarget(
-            name: "StandInBackendsTests",
-            dependencies: [
-                "StandInBackends", "TestSupport", .product(name: "AsyncHTTPClient", package: "async-http-client"),
-            ],
-            swiftSettings: checked),
-        .testTarget(
-            name: "EndToEndTests",
-            dependencies: [
-                "AuthModel", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport",
-                .product(name: "Subprocess", package: "swift-subprocess"),
-            ],
-            exclude: ["CLibrary"], swiftSettings: checked
-        ),
+                "AuthSockets", "AuthWire", "CSandbox", "TestSupport", argumentParser, logging, nioCore, nioEmbedded,
+                nioHTTP1, nioPosix, serviceLifecycle,
+            ]),
+        suite("StandInBackendsTests", ["StandInBackends", "TestSupport", asyncHTTPClient]),
+        suite(
+            "EndToEndTests",
+            ["AuthModel", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport", subprocess],
+            exclude: ["CLibrary"]),
         // The real agent in network namespaces; lab.py has the servers of those.
-        .testTarget(
-            name: "RealNetworkTests", dependencies: ["AuthWire", "TestSupport"],
-            exclude: ["lab.py", "clock-shim.c", "clock-nudge.c"], swiftSettings: checked),
+        suite("RealNetworkTests", ["AuthWire", "TestSupport"], exclude: ["lab.py", "clock-shim.c", "clock-nudge.c"]),
         // The units and sleep on a machine that systemd boots; boot has how.
-        .testTarget(
-            name: "BootedRootTests", dependencies: ["StandInBackends", "TestSupport"],
-            exclude: ["boot", "fresh-root", "restart-load.py", "stop-threads.py"], swiftSettings: checked),
-        .testTarget(
-            name: "HouseTests",
-            dependencies: [.product(name: "Subprocess", package: "swift-subprocess")],
-            swiftSettings: checked),
+        suite(
+            "BootedRootTests", ["StandInBackends", "TestSupport"],
+            exclude: ["boot", "fresh-root", "restart-load.py", "stop-threads.py"]),
+        suite("HouseTests", [subprocess]),
     ],
     cxxLanguageStandard: .cxx17
 )
