@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// `make fuzz` sets FUZZING: our code then reports to libFuzzer which parts of it an input reaches, and the archive that is linked
-/// with libFuzzer is a product (Docs/decisions/fuzzing.md). Code of others does not: its parts would hide ours.
+/// `make fuzz` sets FUZZING: our code then reports to libFuzzer which parts of it an input reaches, and the archive
+/// that is linked with libFuzzer is a product (Docs/decisions/fuzzing.md). Code of others does not: its parts would
+/// hide ours.
 let isFuzzing = Context.environment["FUZZING"] == "1"
 let fuzzed: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])] : []
 let fuzzProducts: [Product] = isFuzzing ? [.library(name: "Fuzzing", type: .static, targets: ["Fuzzing"])] : []
@@ -23,8 +24,8 @@ let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 /// Every symbol is looked up at the start, and what that wrote is read-only from then on (ld(1), -z now).
 let resolvedAtStart = ["-Xlinker", "-z", "-Xlinker", "now"]
 
-/// `make build` sets AUTHC_PACKED if glibc applies packed relocations in a static program, which 2.36 does. They make authc smaller
-/// and its start faster.
+/// `make build` sets AUTHC_PACKED if glibc applies packed relocations in a static program, which 2.36 does. They make
+/// authc smaller and its start faster.
 let packedRelocations =
     Context.environment["AUTHC_PACKED"] == "1" ? ["-Xlinker", "--pack-dyn-relocs=relr"] : []
 

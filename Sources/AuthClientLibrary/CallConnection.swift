@@ -1,7 +1,8 @@
 import AuthClient
 import AuthWire
 
-/// A connection whose methods are known by name only, and whose results and events keep members that this library does not know.
+/// A connection whose methods are known by name only, and whose results and events keep members that this library does
+/// not know.
 ///
 /// Sendable, because one thread at a time has it: ``Connections`` lends it to one call, and a caller of authclient_next(3) is
 /// the only one of its kind.

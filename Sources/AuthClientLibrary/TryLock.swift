@@ -1,6 +1,7 @@
 import Glibc
 
-/// A lock that nobody waits for. What another thread held at fork(2) stays locked in the child for ever, and does no harm there.
+/// A lock that nobody waits for. What another thread held at fork(2) stays locked in the child for ever, and does no
+/// harm there.
 ///
 /// Not `Mutex`: it remembers the thread by its number, which is another one in a child, and ends the process then.
 ///

@@ -227,7 +227,7 @@ package struct KeyScanner {
             }
         }
         index += isLong ? 3 : 1
-        // A multi-line string may end with up to two quotes of its own.
+        // A multi-line string may end with up to two quotes that belong to it.
         for _ in 0..<2 where isLong && current == quote {
             text.append(quote)
             index += 1

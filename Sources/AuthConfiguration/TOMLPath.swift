@@ -28,7 +28,7 @@ package enum TOMLPath {
         var rest = path[...]
         var components: [Component] = []
         while true {
-            guard let key = takeKey(&rest) else { return nil }
+            guard let key = parseKey(&rest) else { return nil }
             components.append(.key(key))
             while rest.first == "[" {
                 guard let end = rest.firstIndex(of: "]"),
@@ -52,7 +52,7 @@ package enum TOMLPath {
         }
     }
 
-    private static func takeKey(_ rest: inout Substring) -> String? {
+    private static func parseKey(_ rest: inout Substring) -> String? {
         guard rest.first == "\"" else {
             let key = rest.prefix { $0.utf8.allSatisfy(isBare) }
             rest = rest[key.endIndex...]

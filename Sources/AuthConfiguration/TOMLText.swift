@@ -2,7 +2,7 @@
 package struct TOMLText: Sendable {
     package enum Refusal: Error, Equatable {
         case syntax(KeyScanner.Refusal)
-        /// A table has no value of its own.
+        /// A table has no value itself.
         case isTable
         /// An element of a list, or a key in `{ }`.
         case isPart

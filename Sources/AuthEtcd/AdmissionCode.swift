@@ -2,11 +2,11 @@ import AuthModel
 import Crypto
 import FoundationEssentials
 
-/// A random code that a user carries from a host that wants to join to one that is a member. It proves each host to the other, and
-/// etcd never sees it.
+/// A random code that a user carries from a host that wants to join to one that is a member. It proves each host to the
+/// other, and etcd never sees it.
 ///
-/// Anyone with the request (``Admission``) can try codes, and each try is one HMAC. The lease of the request ends after ten minutes, but
-/// etcd's operators can keep it: the 60 bits are what protects the admission until then.
+/// Anyone with the request (``Admission``) can try codes, and each try is one HMAC. The lease of the request ends after
+/// ten minutes, but etcd's operators can keep it: the 60 bits are what protects the admission until then.
 struct AdmissionCode: Sendable, Equatable {
     /// Without letters and digits that look alike (Crockford's base 32).
     private static let letters = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".unicodeScalars)

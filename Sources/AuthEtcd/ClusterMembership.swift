@@ -4,8 +4,9 @@ import AuthWire
 
 /// Decides what the cluster's record in etcd means for this host, and makes the next record. It does nothing itself.
 ///
-/// Invariants: a record key is accepted only if this host or a host that it knows as a member has wrapped it, or one that knows the
-/// code of its admission. An older record never replaces a newer one. Every host of the new record can unwrap its newest key.
+/// Invariants: a record key is accepted only if this host or a host that it knows as a member has wrapped it, or one
+/// that knows the code of its admission. An older record never replaces a newer one. Every host of the new record can
+/// unwrap its newest key.
 struct ClusterMembership: Sendable {
     enum Decision: Sendable, Equatable {
         /// There is no cluster yet: this host creates it.

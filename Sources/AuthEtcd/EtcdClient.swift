@@ -4,8 +4,8 @@ import Synchronization
 
 /// Requests to the members of one etcd cluster, through its JSON gateway.
 ///
-/// Invariant: every call ends within its limit. A transaction may be carried out although its call fails, and a call may send it
-/// twice; conditions make the second one harmless.
+/// Invariant: every call ends within its limit. A transaction may be carried out although its call fails, and a call
+/// may send it twice; conditions make the second one harmless.
 final class EtcdClient: Sendable {
     /// How long a caller is held up between two attempts.
     typealias Pause = @Sendable (Duration) async throws -> Void

@@ -1,8 +1,8 @@
 import AuthModel
 import AuthWire
 
-/// Why etcd did not do what was requested (etcd, `api/v3rpc/rpctypes`). Versions differ in the status of HTTP, so the code of gRPC
-/// and etcd's own text decide.
+/// Why etcd did not do what was requested (etcd, `api/v3rpc/rpctypes`). Versions differ in the status of HTTP, so the
+/// code of gRPC and etcd's own text decide.
 enum EtcdRefusal: Error, Sendable, Equatable {
     /// A new token is needed: the former one has expired, or the users have changed.
     case tokenInvalid

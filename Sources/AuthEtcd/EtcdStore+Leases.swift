@@ -6,7 +6,7 @@ extension EtcdStore: LeaseStore {
     /// A hold of this host, until its tokens are written or the next one.
     struct Hold: Sendable, Equatable {
         let lease: LeaseID
-        /// Of the tokens that this host sends.
+        /// The generation of the tokens that this host sends.
         let generation: UInt64
         /// The change of ``EtcdPlaces/holder(_:)`` that it is: a later hold under the same lease is another one.
         let revision: Int64
@@ -205,13 +205,14 @@ extension EtcdStore: LeaseStore {
 
     // MARK: Writing
 
-    /// Other tokens of the same sign-in are written by the host that holds the session, by the one that held it last, as long as
-    /// nobody was about to send them again, or if nobody holds it.
+    /// Other tokens of the same sign-in are written by the host that holds the session, by the one that held it last,
+    /// as long as nobody was about to send them again, or if nobody holds it.
     func holdTerms(_ record: SessionRecord, replacing stored: SessionRecord?) -> WriteTerms {
         let (holder, intent) = (places.holder(record.session), places.intent(record.session))
         let hold = holds[record.session]
         guard let stored else {
-            // A sign-in that was renewed before it could be written. Its first tokens may still be on their way to the provider.
+            // A sign-in that was renewed before it could be written. Its first tokens may still be on their way to the
+            // provider.
             guard let hold, !hold.isLost, record.generation > hold.generation else { return WriteTerms() }
             return WriteTerms(
                 conditions: [.changed(key: holder, at: hold.revision)], operations: [.delete(holder), .delete(intent)],

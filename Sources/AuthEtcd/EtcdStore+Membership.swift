@@ -97,8 +97,8 @@ extension EtcdStore {
 
     // MARK: Hosts and keys
 
-    /// A new record key for all hosts, or for all but one, and everything sealed with it. After an error everything is readable,
-    /// and the next change of the key does the rest.
+    /// A new record key for all hosts, or for all but one, and everything sealed with it. After an error everything is
+    /// readable, and the next change of the key does the rest.
     func changeRecordKey(without host: String? = nil) async throws(StoreError) {
         let member = try await change { (membership, accepted) throws(ClusterFault) in
             try membership.rekeyed(accepted, without: host)

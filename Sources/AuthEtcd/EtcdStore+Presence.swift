@@ -1,7 +1,8 @@
 import AuthModel
 import AuthWire
 
-/// Shows the others that this host is connected, and with which authd. It is for users only, so a failure is not one of the store.
+/// Shows the others that this host is connected, and with which authd. It is for users only, so a failure is not one of
+/// the store.
 extension EtcdStore {
     /// The value of a key of a holder: this host.
     var holderMark: [UInt8] { Array((ownID ?? "").utf8) }

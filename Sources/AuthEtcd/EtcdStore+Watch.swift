@@ -62,11 +62,11 @@ extension EtcdStore {
             let end = await group.next() ?? .watchLost(reason: "the call was cancelled")
             group.cancelAll()
             client.watchEnded(end, at: used)
-            return (end, takeOpenMark())
+            return (end, clearOpenMark())
         }
     }
 
-    private func takeOpenMark() -> Bool {
+    private func clearOpenMark() -> Bool {
         defer { isWatchOpen = false }
         return isWatchOpen
     }
@@ -96,8 +96,8 @@ extension EtcdStore {
         }
     }
 
-    /// A member that hangs keeps its connections, and sends nothing. A read needs a majority, and moves to another member if this
-    /// one does not take part. While there is no space, it also finds out when that is over.
+    /// A member that hangs keeps its connections, and sends nothing. A read needs a majority, and moves to another
+    /// member if this one does not take part. While there is no space, it also finds out when that is over.
     /// In between, this host shows that it is connected.
     /// - Returns: when another member is used.
     private func check(_ used: String?) async -> ClusterFault {

@@ -90,8 +90,8 @@ extension EtcdStore {
     /// - Parameters:
     ///   - mayCreate: whether it is written if there is none.
     ///   - keys: what is read, too, if the write is refused.
-    ///   - terms: gets the content that is there; `nil`: none, or a damaged one. Returns what the write requires; `nil`: it is not
-    ///     allowed, or has happened.
+    ///   - terms: gets the content that is there; `nil`: none, or a damaged one. Returns what the write requires;
+    ///     `nil`: it is not allowed, or has happened.
     ///   - refused: called after each attempt that was refused.
     /// - Returns: `nil` if it was not allowed.
     func write(

@@ -3,8 +3,9 @@ import AuthSealedFile
 import Crypto
 import FoundationEssentials
 
-/// The X25519 key of this host. Record keys are wrapped for it with HPKE (RFC 9180), authenticated by the key of the host that wraps:
-/// etcd's operators know every public key, and must not be able to replace a record key with one of theirs.
+/// The X25519 key of this host. Record keys are wrapped for it with HPKE (RFC 9180), authenticated by the key of the
+/// host that wraps: etcd's operators know every public key, and must not be able to replace a record key with one of
+/// theirs.
 struct HostKey: Sendable {
     private static let suite = HPKE.Ciphersuite(kem: .Curve25519_HKDF_SHA256, kdf: .HKDF_SHA256, aead: .AES_GCM_256)
     /// Separates these wrappings from any other use of the key.

@@ -4,7 +4,7 @@ import AuthWire
 /// What a host was about to send when it held a session: the next holder then knows that these tokens may be used up.
 struct RenewalIntent: Sendable, Equatable {
     let signIn: SignInID
-    /// Of the tokens.
+    /// The generation of the tokens.
     let generation: UInt64
     /// Chosen by its author. Hosts with a former version of authd write none.
     let id: String

@@ -3,8 +3,8 @@ import AuthWire
 
 /// The dates of tokens that another host has written, by this host's clock.
 ///
-/// Hosts' clocks differ, so a record also has how much of each lifetime was left when it was written. A host computes its own dates
-/// from that and from the time since the write, and keeps them as long as the tokens stay.
+/// Hosts' clocks differ, so a record also has how much of each lifetime was left when it was written. A host computes
+/// its own dates from that and from the time since the write, and keeps them as long as the tokens stay.
 struct SharedLifetimes: Sendable {
     /// What is left of the access token and of the refresh token; `nil`: not known.
     struct Remaining: Sendable, Equatable {

@@ -4,8 +4,8 @@ package import NIOHTTP1
 
 /// One connection of a client: its requests, one after the other, and their responses.
 ///
-/// Invariant: at most one exchange is in progress, and the client is read only as fast as that exchange accepts. Everything runs
-/// on the event loop of the connection.
+/// Invariant: at most one exchange is in progress, and the client is read only as fast as that exchange accepts.
+/// Everything runs on the event loop of the connection.
 package final class FrontConnection: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
 
@@ -101,8 +101,8 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
         (isServing, hasServed, hasResponse) = (false, true, false)
         (exchange, head, unaccepted) = (nil, nil, 0)
         _ = write(.end(nil))
-        // A piece that was not accepted may have stopped the reading. If the connection were closed with unread bytes, the client
-        // might lose the response (RFC 9112 §9.6).
+        // A piece that was not accepted may have stopped the reading. If the connection were closed with unread bytes,
+        // the client might lose the response (RFC 9112 §9.6).
         read()
     }
 

@@ -7,8 +7,8 @@ import NIOTLS
 import Synchronization
 
 extension AsyncHTTPTransport {
-    /// A connection to an origin for a protocol that begins as HTTP/1.1, such as WebSocket (RFC 9110 §7.8), after the TLS handshake.
-    /// What the server sends is not read before the first `read()`.
+    /// A connection to an origin for a protocol that begins as HTTP/1.1, such as WebSocket (RFC 9110 §7.8), after the
+    /// TLS handshake. What the server sends is not read before the first `read()`.
     ///
     /// Proxies are not supported. The future fails with a ``TransportError``.
     package func connect(to origin: Origin, on loop: any EventLoop) -> EventLoopFuture<any Channel> {

@@ -38,8 +38,8 @@ extension AsyncHTTPTransport {
         if let failure { throw failure }
     }
 
-    /// A connection whose other side is gone without a word (a laptop that slept, a NAT that forgot it) fails after two minutes:
-    /// 60 seconds of silence, then 4 probes 15 seconds apart.
+    /// A connection whose other side is gone without a word (a laptop that slept, a NAT that forgot it) fails after two
+    /// minutes: 60 seconds of silence, then 4 probes 15 seconds apart.
     static let keepAlive: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
         let options: [(ChannelOptions.Types.SocketOption, Int)] = [
             (ChannelOptions.socketOption(.so_keepalive), 1),

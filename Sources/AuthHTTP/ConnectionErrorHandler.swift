@@ -1,8 +1,8 @@
 import NIOCore
 import NIOSSL
 
-/// Closes a connection of HTTP/2 at its first error. The library reports the error, but keeps the connection and goes on to buffer
-/// what arrives: a server could fill the memory.
+/// Closes a connection of HTTP/2 at its first error. The library reports the error, but keeps the connection and goes
+/// on to buffer what arrives: a server could fill the memory.
 ///
 /// It does not wait for the other side's TLS close_notify: until that arrived, more would be buffered.
 final class ConnectionErrorHandler: ChannelInboundHandler {

@@ -1,8 +1,8 @@
 package import AuthModel
 package import GLibRuntime
 
-/// Asks about programs with a notification that has buttons (Desktop Notifications Specification 1.2). There is no button for the
-/// whole notification, so that a click somewhere allows nothing.
+/// Asks about programs with a notification that has buttons (Desktop Notifications Specification 1.2). There is no
+/// button for the whole notification, so that a click somewhere allows nothing.
 ///
 /// It connects to the bus when something is asked for the first time.
 ///

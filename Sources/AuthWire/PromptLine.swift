@@ -3,8 +3,8 @@
 ///
 /// A killed agent leaves its file behind. The line is valid while a process with that id exists.
 /// A word is `NAME:WHO`, then `!STATE` unless the session is active: `shop:ada@example.org`, `wiki!keyring_locked`. An
-/// active session whose account has no password yet has `!needs_password`. While the agent is locked, a session that would have a
-/// token has `!locked`.
+/// active session whose account has no password yet has `!needs_password`. While the agent is locked, a session that
+/// would have a token has `!locked`.
 /// `read -r agent first rest` splits it. A word has no space, no control character, and nothing that a shell or a terminal
 /// acts on, whatever the user's name is.
 public enum PromptLine {

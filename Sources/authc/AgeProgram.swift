@@ -51,7 +51,7 @@ enum AgeProgram {
         return output.bytes
     }
 
-    /// The first line without its prefix; age(1) has no exit statuses of its own.
+    /// The first line without its prefix; age(1) has no particular exit statuses.
     private static func reason(_ messages: [UInt8], _ status: Int32) -> String {
         let line = String(decoding: messages.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         for start in ["age: error: ", "age: "] where line.hasPrefix(start) {

@@ -1,7 +1,7 @@
 extension Layout {
-    /// A text of several lines for this screen. On a terminal, a line that is too long is continued in the next one, with the same
-    /// indentation. Nothing is left out, and no word is broken: tokens, URLs and paths can be copied. Neither is a command in
-    /// backticks, if it fits on a line.
+    /// A text of several lines for this screen. On a terminal, a line that is too long is continued in the next one,
+    /// with the same indentation. Nothing is left out, and no word is broken: tokens, URLs and paths can be copied.
+    /// Neither is a command in backticks, if it fits on a line.
     static func fitted(_ text: String, on screen: Screen) -> String {
         // What has colours was laid out before.
         guard screen.isTerminal, !text.unicodeScalars.contains("\u{1B}") else { return text }

@@ -48,8 +48,8 @@ enum Layout {
         return result
     }
 
-    /// `text` in lines for this screen. Breaks at spaces, and on a terminal also inside a word that is longer than a line. URLs and
-    /// paths are not broken, so that they can be copied, unless nothing may be wider than the screen.
+    /// `text` in lines for this screen. Breaks at spaces, and on a terminal also inside a word that is longer than a
+    /// line. URLs and paths are not broken, so that they can be copied, unless nothing may be wider than the screen.
     static func wrapped(_ text: String, on screen: Screen, indent: Int = 0, isExact: Bool = false) -> [String] {
         wrapped(text, to: screen.width - indent) { word in
             screen.isTerminal && (isExact || !word.contains("/"))

@@ -65,7 +65,8 @@ extension Composition {
         _ configuration: AgentConfiguration, stateFolder: String?, socket: String, program: ProgramFile?,
         mayUseKeyring: Bool
     ) -> FileRules {
-        // The lock of the keyring is beside the usual socket. Sessions are not moved from a store that the command line selects.
+        // The lock of the keyring is beside the usual socket. Sessions are not moved from a store that the command line
+        // selects.
         let usual = mayUseKeyring ? reader.usualSocketPath : nil
         return FileRules(
             FilePlaces(

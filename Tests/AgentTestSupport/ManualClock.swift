@@ -78,14 +78,14 @@ package final class ManualClock: SystemClock {
             if state.cancelled.contains(number) { return .cancelled }
             if sleeper.deadline <= Self.moment(state.elapsed).boot { return .due }
             state.sleepers[number] = sleeper
-            let told = state.waitingForSleep.filter { sleeper.deadline <= $0.0 }.map(\.1)
+            let awoken = state.waitingForSleep.filter { sleeper.deadline <= $0.0 }.map(\.1)
             state.waitingForSleep.removeAll { sleeper.deadline <= $0.0 }
-            return .sleeps(told)
+            return .sleeps(awoken)
         }
         switch outcome {
         case .due: sleeper.continuation.resume()
         case .cancelled: sleeper.continuation.resume(throwing: CancellationError())
-        case .sleeps(let told): for continuation in told { continuation.resume() }
+        case .sleeps(let awoken): for continuation in awoken { continuation.resume() }
         }
     }
 }

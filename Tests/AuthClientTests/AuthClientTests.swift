@@ -40,18 +40,18 @@ struct AuthClientTests {
 
     @Test("calls over the agent's limit wait")
     func limit() async throws {
-        let state = Mutex((underWay: [(Peer, RPCRequest)](), most: 0, seen: 0))
+        let state = Mutex((inProgress: [(Peer, RPCRequest)](), most: 0, seen: 0))
         let agent = try TestAgent { peer, request in
             let ready = state.withLock { state in
-                state.underWay.append((peer, request))
-                state.most = max(state.most, state.underWay.count)
+                state.inProgress.append((peer, request))
+                state.most = max(state.most, state.inProgress.count)
                 state.seen += 1
                 // Nobody is answered before the limit is reached, or all are here.
-                guard state.underWay.count == Limits.requestsPerConnection || state.seen == 300 else {
+                guard state.inProgress.count == Limits.requestsPerConnection || state.seen == 300 else {
                     return [(Peer, RPCRequest)]()
                 }
-                defer { state.underWay = [] }
-                return state.underWay
+                defer { state.inProgress = [] }
+                return state.inProgress
             }
             for (peer, request) in ready { peer.reply(request, [:]) }
         }

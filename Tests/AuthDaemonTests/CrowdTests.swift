@@ -61,9 +61,9 @@ struct CrowdTests {
                 try other.send(long)
                 #expect(try other.json()["result"] != nil)
                 // A closed client has got the reason.
-                let told = try stalled.compactMap { try $0.jsonAlready() }
-                #expect(!told.isEmpty)
-                for answer in told {
+                let responses = try stalled.compactMap { try $0.jsonAlready() }
+                #expect(!responses.isEmpty)
+                for answer in responses {
                     #expect(answer.errorKind == "busy", "\(answer.text())")
                     #expect(answer["id"] == .null)
                 }

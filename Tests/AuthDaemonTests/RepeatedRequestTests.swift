@@ -8,8 +8,8 @@ import Testing
 
 @testable import AuthDaemon
 
-/// Plain token requests that a connection repeats: they are answered without reading the request again, so everything that could
-/// change the answer must end that.
+/// Plain token requests that a connection repeats: they are answered without reading the request again, so everything
+/// that could change the answer must end that.
 @Suite("Repeated token requests", .timeLimit(.minutes(1)))
 struct RepeatedRequestTests {
     private static let shop = TestServer.session

@@ -26,16 +26,16 @@ struct SelfDescriptionTests {
 
     @Test("the service manager gets one line for each key")
     func notifications() {
-        let told = ReportedState()
-        let notifier = ServiceNotifier { told.add($0) }
+        let reported = ReportedState()
+        let notifier = ServiceNotifier { reported.add($0) }
         notifier.ready(status: "two\nlines")
         notifier.alive()
         notifier.reloading()
         notifier.stopping()
-        #expect(told.all[0] == "READY=1\nSTATUS=two lines")
-        #expect(told.all[1] == "WATCHDOG=1")
-        #expect(told.all[2].hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
-        #expect(told.all[3].hasPrefix("STOPPING=1\nSTATUS="))
+        #expect(reported.all[0] == "READY=1\nSTATUS=two lines")
+        #expect(reported.all[1] == "WATCHDOG=1")
+        #expect(reported.all[2].hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(reported.all[3].hasPrefix("STOPPING=1\nSTATUS="))
     }
 
     @Test(

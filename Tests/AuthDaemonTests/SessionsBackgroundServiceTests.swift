@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The end of the agent's sessions", .timeLimit(.minutes(1)))
 struct SessionsBackgroundServiceTests {
-    /// A store that refuses writes until it is told to accept them, and always refuses those of a cancelled task.
+    /// A store that refuses writes until the test lets it accept them, and always refuses those of a cancelled task.
     private final class FaultyStore: SessionStore {
         private let kept = MemoryStore()
         private let accepts = Mutex(true)

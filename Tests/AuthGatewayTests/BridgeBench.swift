@@ -126,7 +126,7 @@ struct BridgeBench {
     static func call(_ id: Int) -> String { #"{"jsonrpc":"2.0","id":\#(id),"method":"tools/list"}"# }
     static func result(_ id: Int) -> String { #"{"jsonrpc":"2.0","id":\#(id),"result":{}}"# }
 
-    /// A session of the protocol whose server has no stream of its own.
+    /// A session of the protocol whose server has no separate stream.
     static func connected(session: String? = "s1") throws -> BridgeBench {
         var bench = try BridgeBench()
         bench.line(initialize)

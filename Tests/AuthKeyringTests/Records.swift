@@ -30,7 +30,7 @@ extension [StoredSession] {
 extension AsyncStream<StoreState> {
     /// Reads until the state arrives. `false` if the stream ends before.
     func reaches(_ state: StoreState) async -> Bool {
-        for await told in self where told == state { return true }
+        for await reported in self where reported == state { return true }
         return false
     }
 }

@@ -199,8 +199,8 @@ struct SQLiteOutboxTests {
         try await add("a", "b", to: outbox)
         let error = OutboxError.full(bytes: 500)
         await #expect(throws: error) { try await add("c", "d", "e", to: outbox) }
-        let told = AgentError(error)
-        #expect(told.kind == .busy && told.cause == "outbox_full")
+        let reported = AgentError(error)
+        #expect(reported.kind == .busy && reported.cause == "outbox_full")
         let kept = try await outbox.all().map(\.id)
         #expect(kept.starts(with: ["a", "b"]) && !kept.contains("e"))
         try await outbox.remove("a")

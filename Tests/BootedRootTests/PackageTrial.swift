@@ -4,8 +4,8 @@ import Testing
 
 /// The packages that the tests install on a machine.
 enum PackageTrial {
-    /// In `make test` the programs of the tests, on a view of this machine's files; `make check-packages` names release programs
-    /// and a Debian without Swift.
+    /// In `make test` the programs of the tests, on a view of this machine's files; `make check-packages` names release
+    /// programs and a Debian without Swift.
     private static let programs = setting("PACKAGED_PROGRAMS") ?? Programs.folder
     static let files = setting("PACKAGE_ROOT") ?? "/"
 

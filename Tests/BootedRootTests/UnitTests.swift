@@ -17,7 +17,7 @@ struct UnitTests {
             try await machine.signIn()
             #expect(try await machine.person("cat", "/run/user/1000/authd/prompt").contains("app-template"))
             #expect(try await machine.service("StatusText").contains("app-template"))
-            // Another user of the machine, root too, is told that this is not theirs.
+            // Another user of the machine, root too, gets a message that this is not theirs.
             let root = try await machine.asRoot(
                 "/usr/lib/authd-built/authc", "token", "--socket", "/run/user/1000/authd/socket")
             #expect(root.status == 77, "\(root.err)")

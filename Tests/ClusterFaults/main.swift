@@ -1,7 +1,8 @@
 import ClusterTrial
 import Glibc
 
-// cluster-faults [FAULTS [FIRST]]: so many faults of a cluster, by the seeds from that one on; ends with 1 if a rule was broken.
+// cluster-faults [FAULTS [FIRST]]: so many faults of a cluster, by the seeds from that one on; ends with 1 if a rule
+// was broken.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.map { UInt64($0) }

@@ -54,8 +54,8 @@ final class ClusterClients: Sendable {
                         words, host: host.address, askedAt: asked, answeredAt: .now, interruptions: $0.interruptions)
                 }
             }
-            // How often a client asks, and not a wait for something. 200 of them send 400 requests a second: as many as two busy
-            // cores answer without a queue.
+            // How often a client asks, and not a wait for something. 200 of them send 400 requests a second: as many as
+            // two busy cores answer without a queue.
             try? await Task.sleep(for: .milliseconds(Int.random(in: 250...750)))
         }
     }

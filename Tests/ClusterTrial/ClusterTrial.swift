@@ -3,7 +3,8 @@ import AuthWire
 import Foundation
 import StandInBackends
 
-/// Interrupts a real cluster again and again, and judges what the provider and 200 clients saw (Docs/decisions/cluster-trial.md).
+/// Interrupts a real cluster again and again, and judges what the provider and 200 clients saw
+/// (Docs/decisions/cluster-trial.md).
 package enum ClusterTrial {
     /// A cluster that is not well after that does not become so.
     private static let longestRecovery = Duration.seconds(150)

@@ -142,7 +142,7 @@ final class ClusterWorld: Sendable {
         return revisions
     }
 
-    /// Of etcd's leader; `nil`: a member does not respond.
+    /// The term of etcd's leader; `nil`: a member does not respond.
     func term() async -> Int? { try? await members.term() }
 
     /// Soon after a fault, a member may not respond yet.

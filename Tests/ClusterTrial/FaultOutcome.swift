@@ -21,8 +21,8 @@ package struct FaultOutcome: Sendable {
     package static let convergence = Duration.seconds(12)
     /// The end of the lease, the limit of the request that may still be on its way, the next attempt, and ``convergence``.
     package static let convergenceAfterInterruption = Duration.seconds(10 + 30 + 5) + convergence
-    /// The cause of a session that was lost by an interruption. The host that was interrupted, and has the newest tokens, does not
-    /// know it.
+    /// The cause of a session that was lost by an interruption. The host that was interrupted, and has the newest
+    /// tokens, does not know it.
     package static let interrupted = "renewal_interrupted"
 
     package var isLost: Bool { !lossCauses.isEmpty }

@@ -16,8 +16,8 @@ package struct Interruption: Sendable {
         self.ended = ended
     }
 
-    /// The limit of a renewal (`LeaseMachine.requestLimit`). So long before another host sends the tokens again, the first one may
-    /// write what it has received.
+    /// The limit of a renewal (`LeaseMachine.requestLimit`). So long before another host sends the tokens again, the
+    /// first one may write what it has received.
     static let claimWait = Duration.seconds(30)
 
     /// Whether what the provider gave to a client may be lost because of this.

@@ -67,9 +67,9 @@ package struct ServedTokens: Sendable {
         if let revokedAt = standing.revokedAt, revokedAt < asked {
             revoked += 1
             longestRevoked = max(longestRevoked, asked - revokedAt)
-            let told = refusals.last { $0.client == response.host && $0.at >= revokedAt }?.at
-            if let told, told + Self.ending < asked {
-                faults.append("\(response.host) served a token \((asked - told).inWords) after it knew of its end")
+            let notified = refusals.last { $0.client == response.host && $0.at >= revokedAt }?.at
+            if let notified, notified + Self.ending < asked {
+                faults.append("\(response.host) served a token \((asked - notified).inWords) after it knew of its end")
             }
         } else if standing.endsAt < asked {
             late += 1

@@ -14,13 +14,13 @@ struct KillTests {
 
     @Test("is judged by the keyring's content: an avoidable loss is a failure")
     func judged() {
-        let lost = outcome(since: .milliseconds(3), stored: .newest, told: false, survived: false)
+        let lost = outcome(since: .milliseconds(3), stored: .newest, notified: false, survived: false)
         #expect(lost.fault != nil)
-        #expect(outcome(since: nil, stored: .newest, told: false, survived: true).fault == nil)
-        #expect(outcome(since: .milliseconds(3), stored: .former, told: false, survived: false).fault == nil)
-        #expect(outcome(since: .milliseconds(3), stored: .former, told: true, survived: true).fault != nil)
-        #expect(outcome(since: nil, stored: .neither, told: false, survived: true).fault != nil)
-        var graced = outcome(since: .milliseconds(3), stored: .former, told: false, survived: false)
+        #expect(outcome(since: nil, stored: .newest, notified: false, survived: true).fault == nil)
+        #expect(outcome(since: .milliseconds(3), stored: .former, notified: false, survived: false).fault == nil)
+        #expect(outcome(since: .milliseconds(3), stored: .former, notified: true, survived: true).fault != nil)
+        #expect(outcome(since: nil, stored: .neither, notified: false, survived: true).fault != nil)
+        var graced = outcome(since: .milliseconds(3), stored: .former, notified: false, survived: false)
         graced.hasGrace = true
         #expect(graced.fault != nil)
         var tally = KillTally()
@@ -30,10 +30,10 @@ struct KillTests {
     }
 
     private func outcome(
-        since: Duration?, stored: KillOutcome.Stored, told: Bool, survived: Bool
+        since: Duration?, stored: KillOutcome.Stored, notified: Bool, survived: Bool
     ) -> KillOutcome {
         KillOutcome(
-            plan: KillPlan(seed: 7), hasGrace: false, sinceCommit: since, stored: stored, wasTold: told,
+            plan: KillPlan(seed: 7), hasGrace: false, sinceCommit: since, stored: stored, wasNotified: notified,
             survived: survived)
     }
 }

@@ -49,6 +49,6 @@ package enum CrashTrial {
         }
         return KillOutcome(
             plan: plan, hasGrace: hasGrace, sinceCommit: commit.map { killed.at - $0.at }, stored: stored,
-            wasTold: killed.wasTold, survived: survived)
+            wasNotified: killed.wasNotified, survived: survived)
     }
 }

@@ -78,7 +78,7 @@ final class CrashWorld: Sendable {
     }
 
     /// Asks for a renewal and kills the agent in the middle of it.
-    func kill(by plan: KillPlan) async throws -> (at: ContinuousClock.Instant, wasTold: Bool) {
+    func kill(by plan: KillPlan) async throws -> (at: ContinuousClock.Instant, wasNotified: Bool) {
         if plan.answerHeld > .zero {
             await backends.misbehave(
                 Self.backend, Misbehaviour(path: "/auth/refresh", times: 1, .lateResponse(plan.answerHeld)))

@@ -16,18 +16,18 @@ package struct KillOutcome: Sendable {
     package var sinceCommit: Duration?
     package var stored: Stored
     /// The caller had its answer before the kill.
-    package var wasTold: Bool
+    package var wasNotified: Bool
     /// The agent that came after could renew the session.
     package var survived: Bool
 
     package init(
-        plan: KillPlan, hasGrace: Bool, sinceCommit: Duration?, stored: Stored, wasTold: Bool, survived: Bool
+        plan: KillPlan, hasGrace: Bool, sinceCommit: Duration?, stored: Stored, wasNotified: Bool, survived: Bool
     ) {
         self.plan = plan
         self.hasGrace = hasGrace
         self.sinceCommit = sinceCommit
         self.stored = stored
-        self.wasTold = wasTold
+        self.wasNotified = wasNotified
         self.survived = survived
     }
 
@@ -40,7 +40,7 @@ package struct KillOutcome: Sendable {
     /// What must not be; `nil` where all is as it must be.
     package var fault: String? {
         if stored == .neither { return "the keyring held neither the newest token nor the one before" }
-        if wasTold, stored != .newest { return "the caller was told of a token that the keyring did not hold" }
+        if wasNotified, stored != .newest { return "the caller was told of a token that the keyring did not hold" }
         guard !survived else { return nil }
         // Nobody in the world has the new token, and the provider takes the old one no more.
         if wasInFlight, !hasGrace { return nil }

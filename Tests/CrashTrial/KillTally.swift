@@ -30,7 +30,7 @@ package struct KillTally: Sendable {
             "before the provider's commit: \(before.count)",
             "in flight from its commit to the keyring: \(inFlight.count)"
                 + " (\(inFlight.count { !$0.wasAnswered }) before its answer went out)",
-            "in the keyring: \(kept.count) (\(kept.count(where: \.wasTold)) after the caller was answered)",
+            "in the keyring: \(kept.count) (\(kept.count(where: \.wasNotified)) after the caller was answered)",
             "in flight with a grace window: \(graced.count), saved by it: \(graced.count(where: \.survived))",
             "in flight without one: \(bare.count), gone with the only copy: \(bare.count { !$0.survived })"
                 + ", the latest \(bare.filter { !$0.survived }.compactMap(\.sinceCommit).max() ?? .zero)"

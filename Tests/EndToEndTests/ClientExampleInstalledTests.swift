@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The programs of Docs/clients in languages whose compilers `make test` does not install: those that CLIENT_LANGUAGES names have
-/// to be here.
+/// The programs of Docs/clients in languages whose compilers `make test` does not install: those that CLIENT_LANGUAGES
+/// names have to be here.
 @Suite("Clients in languages that must be installed", .timeLimit(.minutes(4)))
 struct ClientExampleInstalledTests {
     private static let chosen = (ProcessInfo.processInfo.environment["CLIENT_LANGUAGES"] ?? "Go Rust Java")

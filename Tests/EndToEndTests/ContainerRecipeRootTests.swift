@@ -3,7 +3,8 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// The recipes for containers and Flatpaks, with real podman, Docker and flatpak. Root's run, because it mounts what they look for.
+/// The recipes for containers and Flatpaks, with real podman, Docker and flatpak. Root's run, because it mounts what
+/// they look for.
 @Suite("Recipes: the extra socket in a container", .timeLimit(.minutes(8)))
 struct ContainerRecipeRootTests {
     private static let rules = "sessions = [\"app-template\"]\nclasses = [\"status\", \"act\"]\nendpoints = [\"users\"]"

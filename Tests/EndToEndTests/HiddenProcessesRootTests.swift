@@ -4,12 +4,13 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// Landlock where `/proc` hides processes (`hidepid` of proc(5)). `Tests/run-suites` leaves suites of this name out unless it runs
-/// as root: others cannot mount `/proc` without another user namespace, and then each client is one of a sandbox.
+/// Landlock where `/proc` hides processes (`hidepid` of proc(5)). `Tests/run-suites` leaves suites of this name out
+/// unless it runs as root: others cannot mount `/proc` without another user namespace, and then each client is one of a
+/// sandbox.
 @Suite("Landlock with hidepid (as root)", .timeLimit(.minutes(2)))
 struct HiddenProcessesRootTests {
-    /// Becomes the command that follows, with a `/proc` of its own. Root is in the group 0, which sees all processes unless the mount
-    /// names another one.
+    /// Becomes the command that follows, with a separate `/proc`. Root is in the group 0, which sees all processes
+    /// unless the mount names another one.
     private static func mounted(_ options: String) -> [String] {
         ["unshare", "-m", "sh", "-c", "mount -t proc -o \"$0\" proc /proc && exec \"$@\"", options]
     }

@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// Blocks of Docs/recipes.md for programs that have no suite of their own recipes.
+/// Blocks of Docs/recipes.md for programs that have no separate suite of recipes.
 @Suite("Recipes: hooks, MCP servers and kubectl", .serialized, .timeLimit(.minutes(2)))
 struct MoreRecipeTests {
     @Test("a hook gets the event when a sign-in is required, without a token")

@@ -141,7 +141,7 @@ struct OAuthDeviceTests {
             server.endSessions()
             try await scene.expectRefusal(of: OAuthScene.provider)
             #expect(try await scene.desktop.keyringItems().count == 1)
-            // A new sign-in mends it.
+            // A new sign-in repairs it.
             try await scene.signInByBrowser()
             #expect(try await scene.agent.status(OAuthScene.provider).state == .active)
         }

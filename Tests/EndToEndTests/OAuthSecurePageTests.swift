@@ -11,13 +11,13 @@ struct OAuthSecurePageTests {
     func made() async throws {
         try await OAuthScene.play(profile: "[oauth]\nredirect = \"https://127.0.0.1/callback\"") { scene, server in
             let (login, url) = try await scene.beginInBrowser()
-            let told = try #require(login.err.text.firstMatch(of: /SHA-256 is: ([0-9A-F:]{95})/)?.1)
+            let reported = try #require(login.err.text.firstMatch(of: /SHA-256 is: ([0-9A-F:]{95})/)?.1)
             let port = try #require(url.firstMatch(of: /redirect_uri=https%3A%2F%2F127.0.0.1%3A(\d+)/)?.1)
             let asked =
                 "openssl s_client -connect 127.0.0.1:\(port) </dev/null 2>/dev/null"
                 + " | openssl x509 -noout -fingerprint -sha256 -ext subjectAltName,basicConstraints -checkend 600"
             let shown = try await scene.desktop.run(["bash", "-c", asked]).out
-            #expect(shown.contains(told), "\(shown)")
+            #expect(shown.contains(reported), "\(shown)")
             #expect(shown.contains("IP Address:127.0.0.1") && shown.contains("CA:FALSE"), "\(shown)")
             #expect(shown.contains("will expire"), "\(shown)")
             try await Chromium.running(in: scene.desktop) { browser in

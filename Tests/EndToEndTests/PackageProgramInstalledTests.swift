@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Package managers that `make test` does not install, with a session's token: those that PACKAGE_PROGRAMS names must be installed.
+/// Package managers that `make test` does not install, with a session's token: those that PACKAGE_PROGRAMS names must
+/// be installed.
 @Suite("Package managers that must be installed", .serialized, .timeLimit(.minutes(3)))
 struct PackageProgramInstalledTests {
     private static let chosen = (ProcessInfo.processInfo.environment["PACKAGE_PROGRAMS"] ?? "cargo terraform")

@@ -4,7 +4,8 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// The blocks of Docs/recipes.md that a user pastes into a shell, with another server's address in them and nothing else changed.
+/// The blocks of Docs/recipes.md that a user pastes into a shell, with another server's address in them and nothing
+/// else changed.
 @Suite("Recipes: blocks for a shell", .serialized, .timeLimit(.minutes(3)))
 struct RecipeBlockTests {
     /// The block that has this text, with other addresses. The longest one is replaced first.

@@ -31,7 +31,7 @@ struct RemoteRecipeTests {
                 PidFile none
                 StreamLocalBindUnlink yes
                 """, to: "ssh/sshd_config")
-            // Without a port. As root it needs an empty folder at a fixed place, so it gets one of its own.
+            // Without a port. As root it needs an empty folder at a fixed place, so it gets a separate one.
             _ = try scene.desktop.folder.write(
                 """
                 serve='exec /usr/sbin/sshd -i -e -f "$0"'

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real agent and clients in processes of their own, against servers of others that rotate refresh tokens.
+/// The real agent and clients in separate processes, against servers of others that rotate refresh tokens.
 @Suite("Sign-in to a URL: third-party servers", .serialized, .timeLimit(.minutes(3)))
 struct ResourcePeerTests {
     /// As many as a user's editors, agents and tools start together.

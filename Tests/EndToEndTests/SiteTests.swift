@@ -158,7 +158,8 @@ struct SiteTests {
         String(address.dropFirst(root.count).prefix { $0 != "#" && $0 != "?" })
     }
 
-    /// The parts of a page that can be scrolled to the side: of its frame, or all of its text. Single tables and blocks of code may.
+    /// The parts of a page that can be scrolled to the side: of its frame, or all of its text. Single tables and blocks
+    /// of code may.
     private static let wide = """
         return [...document.querySelectorAll("html, body, .page, .main, .content")]
             .filter(part => part.scrollWidth > part.clientWidth).map(part => part.tagName + " " + part.className);

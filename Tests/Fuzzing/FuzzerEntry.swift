@@ -1,7 +1,7 @@
 import Glibc
 
-/// The two functions that libFuzzer calls (https://llvm.org/docs/LibFuzzer.html). `Tests/Fuzzing/fuzz` links this module with it; no
-/// other program calls them.
+/// The two functions that libFuzzer calls (https://llvm.org/docs/LibFuzzer.html). `Tests/Fuzzing/fuzz` links this
+/// module with it; no other program calls them.
 private let chosen: FuzzTarget? = getenv("FUZZ_TARGET").flatMap { FuzzTarget.named(String(cString: $0)) }
 
 @_cdecl("LLVMFuzzerInitialize")

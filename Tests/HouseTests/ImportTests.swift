@@ -7,7 +7,7 @@ struct ImportTests {
     func everyTargetIsInTheTable() throws {
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: ProjectFiles.root.appending(path: "Sources").path)
-        // Not targets: a package of its own, in Python, and what packages of distributions are made from.
+        // Not targets: a separate package, in Python, and what packages of distributions are made from.
         let known = Set(TargetRules.table.keys).union(TargetRules.bridges).union(["authd-client-python", "Packaging"])
         #expect(Set(folders) == known)
     }

@@ -76,7 +76,7 @@ struct LanguageTests {
         "of its" + " own", "of their" + " own",
     ]
 
-    @Test("docs and texts are in plain English")
+    @Test("docs, texts and comments are in plain English")
     func phrases() {
         for file in ProjectFiles.allFiles() where file.path.hasPrefix("Docs/") || file.path == "README.md" {
             // A phrase may be on two lines.
@@ -91,7 +91,45 @@ struct LanguageTests {
                     }
                 }
             }
+            for (number, comment) in Self.comments(in: file.lines) {
+                for phrase in Self.phrases(in: comment) {
+                    Issue.record("\(file.path):\(number) has \"\(phrase)\"")
+                }
+                if Self.openings.contains(where: comment.hasPrefix) {
+                    Issue.record("\(file.path):\(number) begins a comment with \"\(comment.prefix(4))\"")
+                }
+            }
         }
+    }
+
+    /// No comment begins with these: it says what something is, or what it does.
+    private static let openings = ["Of ", "Who "]
+
+    @Test("the lines of a comment are read as one text, and other lines are not")
+    func commentRules() {
+        let lines = ["    /// A part", "    /// of a text.", "    let a = 1 // b", "    // Another."]
+        let comments = Self.comments(in: lines.map { $0[...] })
+        #expect(comments.map(\.number) == [1, 4])
+        #expect(comments.map(\.text) == ["A part of a text.", "Another."])
+    }
+
+    /// The comments that have their lines to themselves, with the number of the first line.
+    private static func comments(in lines: [Substring]) -> [(number: Int, text: String)] {
+        var comments: [(number: Int, text: String)] = []
+        var isInComment = false
+        for (index, line) in lines.enumerated() {
+            let trimmed = line.drop { $0 == " " }
+            if trimmed.hasPrefix("//") {
+                let text = trimmed.drop { $0 == "/" }.drop { $0 == " " }
+                if isInComment, let last = comments.indices.last {
+                    comments[last].text += " " + text
+                } else {
+                    comments.append((index + 1, String(text)))
+                }
+            }
+            isInComment = trimmed.hasPrefix("//")
+        }
+        return comments
     }
 
     @Test(

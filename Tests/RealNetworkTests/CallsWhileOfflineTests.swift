@@ -66,7 +66,8 @@ struct CallsWhileOfflineTests {
             let watch = try await lab.watch()
             try await lab.onGateway("ip link set far down")
             #expect(await watch.out.wait(for: #""network":{"state":"offline""#))
-            // authc sends its own limit, and reports why the agent gave up. That is a second before the limit, the longest margin.
+            // authc sends its own limit, and reports why the agent gave up. That is a second before the limit, the
+            // longest margin.
             async let signedIn = lab.authc(
                 "login", "lab", "-s", "third", "--field", "email=ada@example.org", "--password-stdin", "--timeout",
                 "10s",

@@ -79,8 +79,8 @@ struct ClockTests {
                 let skew = try #require(status.clockSkew)
                 #expect(abs(skew - .seconds(shift)) <= .seconds(2), "\(skew)")
                 #expect(try await lab.network().clockSkews["lab"] == skew)
-                let told = try await lab.authc("status").out
-                #expect(told.contains("clock is 1 h 59 min") || told.contains("clock is 2 h "), "\(told)")
+                let reported = try await lab.authc("status").out
+                #expect(reported.contains("clock is 1 h 59 min") || reported.contains("clock is 2 h "), "\(reported)")
                 let doctor = try await lab.authc("doctor", "--json")
                 #expect(doctor.status == 0)
                 #expect(doctor.out.contains(#""check":"clock","level":"warning""#), "\(doctor.out)")

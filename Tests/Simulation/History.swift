@@ -4,7 +4,7 @@ package import AuthWire
 package struct History: Sendable {
     /// When its provider was called.
     package internal(set) var calls: [Duration] = []
-    /// When a timer of its own woke the agent.
+    /// When one of its timers woke the agent.
     package internal(set) var wakes: [Duration] = []
     /// Each change of its state.
     package private(set) var states: [(at: Duration, state: SessionState)] = []

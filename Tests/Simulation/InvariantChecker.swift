@@ -15,7 +15,8 @@ package enum InvariantChecker {
     /// More events mean that something repeats without end.
     static let maxEvents = 200_000
 
-    /// Refusals of one token's renewal while it is valid, not counting those that callers force: the first, and one near its end.
+    /// Refusals of one token's renewal while it is valid, not counting those that callers force: the first, and one
+    /// near its end.
     static let maxEarlyRefusals = 2
     /// A provider that renews nothing before the end of a token leaves the session without one for a moment after it: two tries
     /// after the end are at most 18 s apart.

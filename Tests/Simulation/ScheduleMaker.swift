@@ -3,7 +3,7 @@ import AuthWire
 
 /// Makes a schedule from a seed.
 ///
-/// Each schedule has a few kinds of trouble of its own rather than a little of all: so they meet often enough.
+/// Each schedule has a few kinds of trouble rather than a little of all: so they meet often enough.
 struct ScheduleMaker: RandomChoice {
     var random: SeededRandom
     private let seed: UInt64

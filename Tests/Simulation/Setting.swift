@@ -50,7 +50,7 @@ package struct Setting: Sendable, Equatable {
         case revokes
     }
 
-    /// What a provider does about a token for a scope or an audience of its own.
+    /// What a provider does about a token for a scope or a separate audience.
     package enum TargetSchedule: Sendable, Equatable {
         case grants, refuses
         /// It grants less than was asked for.

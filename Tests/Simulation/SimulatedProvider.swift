@@ -4,7 +4,7 @@ import AuthWire
 
 /// A provider with its accounts: rotation, reuse detection, grace.
 ///
-/// Each sign-in is an account of its own here, so that a token shows which sign-in it belongs to.
+/// Each sign-in is a separate account here, so that a token shows which sign-in it belongs to.
 final class SimulatedProvider {
     struct Account {
         var session: Int

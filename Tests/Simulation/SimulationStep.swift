@@ -26,7 +26,7 @@ package enum SimulatedOperation: Sendable, Equatable {
     case network(NetworkState)
     case provider(ProviderBehaviour)
     case store(StoreBehaviour)
-    /// The provider ends the session for a reason of its own.
+    /// The provider ends the session for another reason.
     case revoke(Int)
     /// Another program renews the session from the store, and writes what it got there.
     case otherWriter(Int)

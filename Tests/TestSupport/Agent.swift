@@ -20,9 +20,9 @@ package final class Agent: Sendable {
         let kept = descriptorStore?.entries.map(\.descriptor) ?? []
         if let descriptorStore { environment.merge(descriptorStore.environment) { $1 } }
         // Its process id is known to itself alone.
-        let told = kept.isEmpty ? [] : ["sh", "-c", "LISTEN_PID=$$ exec \"$@\"", "sh"]
+        let prefix = kept.isEmpty ? [] : ["sh", "-c", "LISTEN_PID=$$ exec \"$@\"", "sh"]
         child = try await Child(
-            told + through + [Programs.authd, "--log-level", "trace"] + arguments, environment: environment,
+            prefix + through + [Programs.authd, "--log-level", "trace"] + arguments, environment: environment,
             passed: kept)
         child.whenEnded { [notifications] _ in notifications.end() }
         guard await notifications.message({ $0.contains("READY=1") }) != nil else {

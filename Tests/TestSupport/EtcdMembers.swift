@@ -5,7 +5,7 @@ import Synchronization
 package final class EtcdMembers: Sendable {
     package struct Options: Sendable {
         package var count = 1
-        /// Of etcd and etcdctl.
+        /// The programs etcd and etcdctl.
         package var programs = Programs.debian
         /// Bytes of data after which etcd refuses writes.
         package var quota: Int?

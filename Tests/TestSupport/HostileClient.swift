@@ -1,6 +1,7 @@
 import Foundation
 
-/// `peers/hostile-client.py`: a client that tries to get a token in another process's name, or to keep the agent from serving others.
+/// `peers/hostile-client.py`: a client that tries to get a token in another process's name, or to keep the agent from
+/// serving others.
 package enum HostileClient {
     private static let file = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "peers/hostile-client.py").path

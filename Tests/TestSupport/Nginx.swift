@@ -8,8 +8,8 @@ package struct Nginx: Sendable {
     /// The certificate of its `localhost`, to be trusted with `SSL_CERT_FILE`.
     package var certificate: String { folder.path + "/cert.pem" }
 
-    /// - Parameter server: the `server` block without its port: `LISTEN` stands for it, and `FOLDER` for a separate folder, with
-    ///   `cert.pem` and `key.pem`.
+    /// - Parameter server: the `server` block without its port: `LISTEN` stands for it, and `FOLDER` for a separate
+    ///   folder, with `cert.pem` and `key.pem`.
     package static func running(
         _ server: String, in desktop: Desktop, _ test: @Sendable (Nginx) async throws -> Void
     ) async throws {

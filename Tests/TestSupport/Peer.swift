@@ -86,8 +86,8 @@ package final class Peer: Sendable {
         package static let webSocket = Program("websocket-client.py", with: "fastmcp")
         /// An API whose WebSockets begin in unusual ways.
         package static let unusualWebSockets = Program("websocket-server.py", with: "fastmcp")
-        /// Not a server: a client of websockets that does not wait for the response. Its arguments are the URL and the path of a
-        /// Unix socket.
+        /// Not a server: a client of websockets that does not wait for the response. Its arguments are the URL and the
+        /// path of a Unix socket.
         package static let earlyWebSocket = Program("websocket-early.py", with: "fastmcp")
         /// A member of etcd that misbehaves. Its argument says how.
         package static let hostileEtcd = Program("hostile-etcd.py")

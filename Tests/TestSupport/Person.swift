@@ -4,7 +4,7 @@ import Synchronization
 /// Answers the password prompts of a gnome-keyring as configured (person.py).
 package final class Person: Sendable {
     private let child: Child
-    private let told = Mutex(0)
+    private let notified = Mutex(0)
     /// For `GNOME_KEYRING_TEST_PROMPTER`.
     package let prompter: String
 
@@ -41,9 +41,9 @@ package final class Person: Sendable {
     package func end() async { await child.end(SIGKILL) }
 
     private func tell(_ line: String) async -> String {
-        let number = told.withLock { told in
-            told += 1
-            return told
+        let number = notified.withLock { notified in
+            notified += 1
+            return notified
         }
         child.tell(line)
         await child.out.wait(for: "left ", times: number)

@@ -55,8 +55,8 @@ final class Spawner: Sendable {
         }
         // Not every library of the runner closes its sockets on exec, and a child that holds one keeps it alive.
         posix_spawn_file_actions_addclosefrom_np(&actions, 3 + Int32(passed.count))
-        // The runner's threads block signals and ignore SIGPIPE, and a child would inherit that. Started in the background or with
-        // nohup, the runner ignores more signals.
+        // The runner's threads block signals and ignore SIGPIPE, and a child would inherit that. Started in the
+        // background or with nohup, the runner ignores more signals.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

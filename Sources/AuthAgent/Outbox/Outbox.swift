@@ -31,8 +31,8 @@ package final class Outbox: Sendable {
         await runner.send(.stopping)
     }
 
-    /// Returns with the provider's answer, or when it is certain that the write waits. A lock of the agent ends the wait for the
-    /// answer, not the write.
+    /// Returns with the provider's answer, or when it is certain that the write waits. A lock of the agent ends the
+    /// wait for the answer, not the write.
     /// - Parameter caller: who queues it.
     package func post(
         _ request: OutboxRequest, by caller: AccessFacts? = nil

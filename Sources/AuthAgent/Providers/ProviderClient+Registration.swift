@@ -4,7 +4,7 @@ import AuthWire
 /// Registration at providers (RFC 7591, RFC 7592).
 extension ProviderClient {
     /// A provider that refuses us because of a grant type is asked once more with fewer: with those that it lists; if it
-    /// lists all of them, without the device grant, which some register under a name of their own.
+    /// lists all of them, without the device grant, which some register under another name.
     func register(
         at profile: ProviderProfile, server: OAuthServer, sentAt: Moment
     ) async throws(ProviderFailure) -> RegisteredClient {

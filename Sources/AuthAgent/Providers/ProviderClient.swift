@@ -167,7 +167,7 @@ package final class ProviderClient: Sendable {
         return try await signInAgain(repeated.method, repeated.values, for: record, at: profile, sentAt: sentAt)
     }
 
-    /// A token for a target of its own.
+    /// A token for a separate target.
     package func obtain(
         _ target: TokenTarget, _ record: SessionRecord, sentAt: Moment
     ) async throws(ProviderFailure) -> Grant {

@@ -20,9 +20,9 @@ struct SessionPerformer: ActionPerformer {
         switch action {
         case .publish(let snapshot): publish(snapshot)
         case .forget: forget(name, runner)
-        case .renew(let flight, let record): send(flight, record, for: nil, runner)
-        case .requestTargeted(let flight, let record, let target): send(flight, record, for: target, runner)
-        case .reread(let flight): runner.start { [self] in .storeReread(flight, await read()) }
+        case .renew(let id, let record): send(id, record, for: nil, runner)
+        case .requestTargeted(let id, let record, let target): send(id, record, for: target, runner)
+        case .reread(let id): runner.start { [self] in .storeReread(id, await read()) }
         case .save(let record, let replacesOther): save(record, replacesOther: replacesOther, runner)
         case .rewrite(let record): save(record, replacesOther: false, runner)
         case .delete: delete(runner)
@@ -35,7 +35,7 @@ struct SessionPerformer: ActionPerformer {
     // MARK: The provider
 
     private func send(
-        _ flight: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?,
+        _ id: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?,
         _ runner: isolated Runner<SessionMachine>
     ) {
         let (urgency, isStored) = runner.read { ($0.end, $0.isStored) }
@@ -47,29 +47,29 @@ struct SessionPerformer: ActionPerformer {
                     for: record, isStored: isStored, mayRenewApart: context.providers.mayRenewApart(record))
                 : .granted(nil)
             switch permission {
-            case .overtaken(let stored): return .overtaken(flight, stored)
-            case .refused(let error): return .notSent(flight, error)
+            case .overtaken(let stored): return .overtaken(id, stored)
+            case .refused(let error): return .notSent(id, error)
             case .stopping:
                 let end = ProviderFailure.temporary(.stopping, retryAfter: nil)
-                return .requestEnded(flight, .failure(end), sentAt: context.clock.now())
+                return .requestEnded(id, .failure(end), sentAt: context.clock.now())
             case .granted(let hold):
                 // After the wait for the hold, so that many sessions that get theirs at once do not all begin.
                 var obstacle = await turnFailure(for: record, urgency: urgency ?? context.clock.now().boot)
-                let isCurrent = await runner.read { $0.isCurrent(flight) }
+                let isCurrent = await runner.read { $0.isCurrent(id) }
                 if obstacle == nil, !isCurrent { obstacle = .temporary(.offline, retryAfter: nil) }
                 let now = context.clock.now()
                 if let obstacle {
                     if let hold { await holds.end(hold, of: name, leaving: hold.unsent) }
-                    return .requestEnded(flight, .failure(obstacle), sentAt: now)
+                    return .requestEnded(id, .failure(obstacle), sentAt: now)
                 }
-                await renew(flight, record, for: target, under: hold, runner)
+                await renew(id, record, for: target, under: hold, runner)
                 return nil
             }
         }
     }
 
     private func renew(
-        _ flight: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?, under hold: RenewalHolds.Hold?,
+        _ id: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?, under hold: RenewalHolds.Hold?,
         _ runner: Runner<SessionMachine>
     ) async {
         let sentAt = context.clock.now()
@@ -77,7 +77,7 @@ struct SessionPerformer: ActionPerformer {
         if let hold, case .failure(.temporary(.holdLost, _)) = result {
             // The requests before, if any, have been answered.
             await holds.end(hold, of: name, leaving: hold.unsent)
-            _ = await runner.send(.notSent(flight, .cluster(.leaseLost)))
+            _ = await runner.send(.notSent(id, .cluster(.leaseLost)))
             return
         }
         // The agent's end has cut it off, not the provider.
@@ -91,7 +91,7 @@ struct SessionPerformer: ActionPerformer {
         if case .failure(.temporary(_, let wait?)) = result {
             await renewals.send(.held(RenewalQueue.Provider(record), for: wait))
         }
-        await runner.send(.requestEnded(flight, result, sentAt: sentAt))
+        await runner.send(.requestEnded(id, result, sentAt: sentAt))
         if let hold { await end(hold, after: result, runner) }
         // The first server that has answered for the issuer is trusted from now on.
         if case .success = result, let origins = await context.providers.completedOrigins(of: record, at: sentAt) {
@@ -111,8 +111,8 @@ struct SessionPerformer: ActionPerformer {
         }
     }
 
-    /// Under a hold, all requests of a renewal together have one limit, which the next holder waits for, and none begins after the
-    /// hold has ended.
+    /// Under a hold, all requests of a renewal together have one limit, which the next holder waits for, and none
+    /// begins after the hold has ended.
     private func limited(
         _ hold: RenewalHolds.Hold?, _ request: @escaping @Sendable () async -> Result<Grant, ProviderFailure>
     ) async -> Result<Grant, ProviderFailure> {

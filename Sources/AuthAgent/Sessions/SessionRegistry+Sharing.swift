@@ -2,11 +2,11 @@ internal import AuthMachines
 internal import AuthModel
 internal import AuthWire
 
-/// Sessions of several resources that share one sign-in: one session has the refresh token, and the others have tokens that were
-/// requested with it (RFC 8707 §2.2).
+/// Sessions of several resources that share one sign-in: one session has the refresh token, and the others have tokens
+/// that were requested with it (RFC 8707 §2.2).
 ///
-/// Invariant: a session that shares a sign-in never sends a refresh token. The session with the sign-in requests its tokens, one
-/// request at a time, like its own.
+/// Invariant: a session that shares a sign-in never sends a refresh token. The session with the sign-in requests its
+/// tokens, one request at a time, like its own.
 extension SessionRegistry {
     /// A new token for a session that shares another one's sign-in.
     func sharedGrant(for record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> Grant {

@@ -243,7 +243,7 @@ package final class SessionRegistry: Sendable {
         await only.handle(.defaultImplied)
     }
 
-    /// Removes former choices for good, so that the next run does not return to one of them.
+    /// Removes former choices, so that the next run does not return to one of them.
     func endDefault(_ marks: [SessionName: WallTime]) async {
         for (name, date) in marks { await session(named: name)?.handle(.defaultEnded(since: date)) }
     }

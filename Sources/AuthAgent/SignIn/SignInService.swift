@@ -86,8 +86,8 @@ package final class SignInService: Sendable {
         return try await begin(machine, replacesOther: params.replacesSignIn)
     }
 
-    /// The secret of the user's client that the session is already signed in with, at the same server: the user need not give it
-    /// again. `nil` if one was given.
+    /// The secret of the user's client that the session is already signed in with, at the same server: the user need
+    /// not give it again. `nil` if one was given.
     private func knownSecret(
         of params: LoginStart, _ name: SessionName, _ profile: ProviderProfile
     ) async -> String? {
@@ -127,8 +127,8 @@ package final class SignInService: Sendable {
         try await ask(signIn(params.login).runner) { .checkRequested($0, params.fields) }
     }
 
-    /// The present step of this sign-in. While a request is in progress, the next step is waited for. For some time after its end
-    /// the last step is returned, with the session's present status: none if the session is gone.
+    /// The present step of this sign-in. While a request is in progress, the next step is waited for. For some time
+    /// after its end the last step is returned, with the session's present status: none if the session is gone.
     package func wait(_ params: LoginParams) async throws(AgentError) -> Step {
         let now = context.clock.now().boot
         let (signIn, last) = signIns.withLock { ($0.inProgress[params.login], $0.ended.step(params.login, at: now)) }

@@ -32,8 +32,8 @@ package final class AccessControl: Sendable {
         policy.decision(about: request) { self.facts(of: caller, for: $0) }
     }
 
-    /// The refusal of a queued write that is about to be sent; `nil` if the rules allow it now. A rule that requires a check of the
-    /// user now does not hold it back: the user may be away.
+    /// The refusal of a queued write that is about to be sent; `nil` if the rules allow it now. A rule that requires a
+    /// check of the user now does not hold it back: the user may be away.
     package func refusal(of request: OutboxRequest, queuedBy facts: AccessFacts) -> AgentError? {
         let described =
             switch request {

@@ -36,8 +36,8 @@ final class Caller {
         self.busLabel = busLabel
     }
 
-    /// Read when it is first needed, and again if the process has become another program, or the settings or rules have changed.
-    /// What could not be read is tried again.
+    /// Read when it is first needed, and again if the process has become another program, or the settings or rules have
+    /// changed. What could not be read is tried again.
     var identity: CallerIdentity {
         let generation = changes.generation
         if let known, known.generation == generation {

@@ -53,7 +53,8 @@ struct HiddenSessions {
     /// The methods whose results list sessions, and where.
     private static let lists = [SessionListGet.name: "sessions", ClusterStatusGet.name: "renewals"]
 
-    /// The same handling of a method that lists sessions, without the hidden ones, and of any method, without names of them in errors.
+    /// The same handling of a method that lists sessions, without the hidden ones, and of any method, without names of
+    /// them in errors.
     func filtering(_ handling: RequestHandling, of method: String) -> RequestHandling {
         handling.wrapping(
             now: { $0.map { filtered($0, of: method) }.mapError(Self.filtered) },

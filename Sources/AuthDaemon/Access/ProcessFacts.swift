@@ -84,7 +84,7 @@ package struct ProcessFacts: Sendable, Equatable {
         if facts.userNamespace == nil || own.userNamespace == nil {
             facts.userMap = try ProcText.read(folder + "/uid_map")
         }
-        // The root of a process in other namespaces may be a file system of its own.
+        // The root of a process in other namespaces may be another file system.
         if let confined = facts.namespace(comparedWith: own) { throw confined }
         facts.label = try end.label()
         if facts.label == nil {

@@ -12,7 +12,7 @@ package final class SignInLimit: Sendable {
         LoginStart.name, LoginAnswer.name, LoginResend.name, PasswordSet.name, PasswordChange.name,
         PasswordRequestReset.name, PasswordReset.name,
     ]
-    /// A sign-in may have several steps, and answers that are corrected. They have an allowance of their own.
+    /// A sign-in may have several steps, and answers that are corrected. They have a separate allowance.
     static let answersPerSignIn = 4
 
     private struct Contents {

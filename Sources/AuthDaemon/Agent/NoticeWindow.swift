@@ -34,8 +34,8 @@ package struct NoticeWindow: Sendable {
         [program, "terminal", "--socket", socket] + (usesBrowser ? ["--browser"] : []) + ["--"] + arguments
     }
 
-    /// The variables of the unit are the manager's, such as DISPLAY. `KillMode=process` keeps a browser that was started from it.
-    /// Its output is not for the journal.
+    /// The variables of the unit are the manager's, such as DISPLAY. `KillMode=process` keeps a browser that was
+    /// started from it. Its output is not for the journal.
     var unit: [String] {
         let token = activation.map { ["--setenv=\(Self.activationVariable)=\($0)"] } ?? []
         return TransientUnit.command(

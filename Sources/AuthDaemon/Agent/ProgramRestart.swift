@@ -49,7 +49,8 @@ package struct ProgramRestart: Sendable {
     /// Checks the program, and has the manager restart the unit. Then SIGTERM is on its way.
     /// - Parameter isAllowed: asked between the two; it may throw its own error.
     /// - Returns: `false` if it was not allowed.
-    /// - Throws: `unsupported` without a manager, `validation` if the program fails its check, `internal` if the manager refuses.
+    /// - Throws: `unsupported` without a manager, `validation` if the program fails its check, `internal` if the
+    ///   manager refuses.
     package func begin(if isAllowed: @Sendable () throws(AgentError) -> Bool) async throws(AgentError) -> Bool {
         guard let unit else { throw .noServiceManager }
         if let program {

@@ -2,8 +2,9 @@ package import AuthModel
 
 /// Decides when an agent whose program was replaced restarts without a request.
 ///
-/// Invariant: a restart is decided only for a file that two looks in a row have found, without an obstacle, and not again before
-/// ``retryPause`` is over. So a package manager can complete what it does, and nothing restarts the agent in a loop.
+/// Invariant: a restart is decided only for a file that two looks in a row have found, without an obstacle, and not
+/// again before ``retryPause`` is over. So a package manager can complete what it does, and nothing restarts the agent
+/// in a loop.
 package struct UpgradePlan: Sendable {
     package enum Decision: Sendable, Equatable {
         case nothing

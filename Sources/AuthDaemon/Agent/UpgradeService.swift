@@ -3,7 +3,8 @@ import AuthWire
 package import Logging
 import ServiceLifecycle
 
-/// Restarts the agent when its program was replaced and it is idle, as ``UpgradePlan`` decides. It looks when the watchdog beats.
+/// Restarts the agent when its program was replaced and it is idle, as ``UpgradePlan`` decides. It looks when the
+/// watchdog beats.
 package struct UpgradeService: Service {
     private let program: ProgramFile
     private let restart: ProgramRestart

@@ -54,7 +54,7 @@ final class RepeatedEntries: Sendable {
         }
     }
 
-    /// The connection has ended. Requests in progress are recorded each with an entry of their own.
+    /// The connection has ended. Requests in progress each get a separate entry.
     func end(in log: AuditLog) {
         inside.withLock { inside in
             for entry in inside.entries { log.ended(entry.place) }

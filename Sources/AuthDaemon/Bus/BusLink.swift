@@ -16,8 +16,8 @@ protocol BusLinkDelegate: AnyObject {
 
 /// One connection to the message bus, of sd-bus(3), served by the sockets' thread. Nothing here waits for the bus.
 ///
-/// Invariant: while more than ``pauseAbove`` messages wait to be sent, the socket is not watched for input, and a turn processes one
-/// message at most.
+/// Invariant: while more than ``pauseAbove`` messages wait to be sent, the socket is not watched for input, and a turn
+/// processes one message at most.
 // @safe: the pointer is used by the sockets' thread only, and not after `close()`.
 @safe final class BusLink: ReadinessHandler {
     /// Messages that are processed before other clients have their turn.

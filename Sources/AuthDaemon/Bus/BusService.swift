@@ -8,8 +8,8 @@ import Logging
 
 /// `org.authd` on the session bus: an object for each session (Docs/dbus.md). Only the sockets' thread uses it.
 ///
-/// Every call is made as a request of the protocol by an identified ``BusClient``, so what decides about requests on the sockets
-/// decides about these. Without a bus nothing runs: a folder is watched, or a timer waits.
+/// Every call is made as a request of the protocol by an identified ``BusClient``, so what decides about requests on
+/// the sockets decides about these. Without a bus nothing runs: a folder is watched, or a timer waits.
 final class BusService: BusLinkDelegate {
     static let name = "org.authd"
     /// Connections that have called a method and are still there.

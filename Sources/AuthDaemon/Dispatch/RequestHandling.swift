@@ -25,8 +25,8 @@ enum RequestHandling {
         .later(WaitingRequest(limit: limit, endsAtLock: endsAtLock, work: work))
     }
 
-    /// The same handling with another result, other work and another stream. Tokens and texts in memory, and what is done with a
-    /// stream that is open, stay as they are.
+    /// The same handling with another result, other work and another stream. Tokens and texts in memory, and what is
+    /// done with a stream that is open, stay as they are.
     func wrapping(
         now: (Result<JSON, AgentError>) -> Result<JSON, AgentError> = { $0 },
         work: (@escaping RequestTask.Work) -> RequestTask.Work = { $0 },

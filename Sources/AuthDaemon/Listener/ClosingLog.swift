@@ -46,7 +46,7 @@ final class ClosingLog {
     }
 
     private func logCount(_ reason: Reason) {
-        let count = logs[reason, default: RefusalLog()].takeCount(at: executor.now)
+        let count = logs[reason, default: RefusalLog()].resetCount(at: executor.now)
         guard count > 0 else { return }
         switch reason {
         case .refused: logger.info("\(count) more connections were closed within a minute.")

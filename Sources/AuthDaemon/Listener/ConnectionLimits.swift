@@ -25,8 +25,8 @@ package struct ConnectionLimits: Sendable {
     package var lineValuesOnLoop = 256
 
     /// Bytes of lines that are processed for one connection before others have their turn, and how long that may take. If one
-    /// connection sends requests without end, others wait for about twice that time; if several do, for that of each. Usual requests
-    /// take 1 to 12 µs.
+    /// connection sends requests without end, others wait for about twice that time; if several do, for that of each.
+    /// Usual requests take 1 to 12 µs.
     package var lineBytesPerTurn = 8 << 10
     package var turnTime = Duration.microseconds(25)
 

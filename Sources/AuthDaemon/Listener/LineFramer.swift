@@ -71,6 +71,6 @@ package struct LineFramer {
     /// An incomplete line is buffered.
     package var isInMidLine: Bool { searched > 0 && searched == buffer.readableBytes }
 
-    /// Bytes in memory of its own.
+    /// Bytes in memory that it has allocated.
     package var storedBytes: Int { isBorrowed || buffer.readableBytes == 0 ? 0 : buffer.storageCapacity }
 }

@@ -28,8 +28,9 @@ struct RefusalLog {
         return .log
     }
 
-    /// The count to be logged now.
-    mutating func takeCount(at now: ExecutorInstant) -> Int {
+    /// Begins a new count.
+    /// - Returns: the former one, to be logged now.
+    mutating func resetCount(at now: ExecutorInstant) -> Int {
         defer { counted = 0 }
         quietUntil = now + Self.interval
         return counted

@@ -2,8 +2,8 @@ import AuthConcurrency
 import AuthModel
 import AuthWire
 
-/// The requests in progress of one connection, or of one client of the message bus: their tasks and deadlines. Only the sockets'
-/// thread uses it.
+/// The requests in progress of one connection, or of one client of the message bus: their tasks and deadlines. Only the
+/// sockets' thread uses it.
 ///
 /// The owner chooses the tickets, and calls ``ended(_:)`` once for each request that began.
 final class WaitingRequests {

@@ -3,7 +3,7 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// Which connections a redirect listener serves: those of its own user, and a limited number of them.
+/// Which connections a redirect listener serves: those of the agent's user, and a limited number of them.
 ///
 /// Any local user can connect to a loopback address, and can read the port and state of a sign-in from the browser's arguments.
 /// Therefore the kernel is asked whose socket is at the other end; TCP does not say.

@@ -80,7 +80,8 @@ extension FilePlaces {
         return path
     }
 
-    /// A named file in the folder where it is, which may be a link, and what it leads to. It may be missing, but not its folder.
+    /// A named file in the folder where it is, which may be a link, and what it leads to. It may be missing, but not
+    /// its folder.
     private static func files(at path: String) -> [String] {
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard path.hasPrefix("/"), !["", ".", ".."].contains(name), let folder = real(PrivateFolder.parent(of: path))
@@ -129,7 +130,7 @@ extension FilePlaces {
         var room = 0
         defer { unsafe free(line) }
         while unsafe getline(&line, &room, file) > 0, let text = unsafe line.map({ unsafe String(cString: $0) }) {
-            // Of a path with spaces, all of it.
+            // A path may contain spaces.
             let fields = text.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
             guard fields.count == 6 else { continue }
             let path = fields[5].drop { $0 == " " }.prefix { $0 != "\n" }

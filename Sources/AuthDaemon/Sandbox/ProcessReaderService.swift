@@ -2,8 +2,9 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Ends the agent with a failure when the process that identifies clients has ended: without it, each client counts as limited, and
-/// an agent that restricts itself cannot start another. A service manager starts the agent again, with its sessions.
+/// Ends the agent with a failure when the process that identifies clients has ended: without it, each client counts as
+/// limited, and an agent that restricts itself cannot start another. A service manager starts the agent again, with its
+/// sessions.
 package struct ProcessReaderService: Service {
     private struct Ended: Error, CustomStringConvertible {
         let description = "the process that identifies clients has ended"

@@ -1,7 +1,7 @@
 /// A point on the clock of a ``SocketExecutor``.
 ///
-/// Not a `SuspendingClock.Instant`: the compiler does not know the layout of that type, so that each use of an optional one calls
-/// functions of the runtime, several times in each turn of the loop.
+/// Not a `SuspendingClock.Instant`: the compiler does not know the layout of that type, so that each use of an optional
+/// one calls functions of the runtime, several times in each turn of the loop.
 struct ExecutorInstant: Comparable {
     /// Since the executor was created.
     let sinceStart: Duration

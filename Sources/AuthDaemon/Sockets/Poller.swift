@@ -33,11 +33,11 @@ extension ReadinessHandler {
         let number: UInt32
         let isEarly: Bool
         /// What a descriptor that waits for its turn is ready for.
-        var waiting: Readiness = []
+        var queued: Readiness = []
     }
 
-    /// A descriptor that waits for its turn.
-    struct Place {
+    /// A descriptor, from one call of ``watch(_:for:_:isEarly:)`` to the end of that watch.
+    struct WatchedDescriptor {
         fileprivate let descriptor: CInt
         fileprivate let number: UInt32
     }
@@ -95,7 +95,7 @@ extension ReadinessHandler {
     ///
     /// - Parameter milliseconds: -1 for no limit.
     /// - Returns: the number of events for ``ready(_:)``.
-    func wait(milliseconds: CInt) -> Int {
+    func poll(milliseconds: CInt) -> Int {
         let count = Int(max(0, unsafe epoll_wait(poller, events.baseAddress, CInt(Self.maxAtOnce), milliseconds)))
         var next = 0
         for index in 0..<count where count > 1 && isEarly(index) {
@@ -107,34 +107,34 @@ extension ReadinessHandler {
 
     /// The event; `nil` if its descriptor is not watched any more.
     func ready(_ index: Int) -> (watcher: any ReadinessHandler, for: Readiness)? {
-        let place = place(index)
-        guard let found = watched[Int(place.descriptor)], found.number == place.number else { return nil }
+        let event = identity(of: index)
+        guard let found = watched[Int(event.descriptor)], found.number == event.number else { return nil }
         return (found.watcher, Readiness(rawValue: unsafe events[index].events))
     }
 
-    /// Has the descriptor of an event wait for its turn, unless it waits already.
-    /// - Returns: its place, and its process; `nil`: it waits already, or is not watched any more.
-    mutating func wait(_ index: Int) -> (place: Place, process: Int32)? {
+    /// Queues the descriptor of an event for its turn, unless it is queued already.
+    /// - Returns: the descriptor, and its process; `nil`: it is queued already, or is not watched any more.
+    mutating func queueForTurn(_ index: Int) -> (descriptor: WatchedDescriptor, process: Int32)? {
         guard let (watcher, readiness) = ready(index) else { return nil }
-        let place = place(index)
-        let isNew = watched[Int(place.descriptor)]?.waiting.isEmpty == true
-        watched[Int(place.descriptor)]?.waiting.formUnion(readiness)
-        return isNew ? (place, watcher.peerProcess) : nil
+        let event = identity(of: index)
+        let isNew = watched[Int(event.descriptor)]?.queued.isEmpty == true
+        watched[Int(event.descriptor)]?.queued.formUnion(readiness)
+        return isNew ? (event, watcher.peerProcess) : nil
     }
 
     /// The watcher whose turn it is; `nil` if its descriptor is not watched any more.
-    mutating func turn(of place: Place) -> (watcher: any ReadinessHandler, for: Readiness)? {
-        guard let found = watched[Int(place.descriptor)], found.number == place.number else { return nil }
-        watched[Int(place.descriptor)]?.waiting = []
-        return (found.watcher, found.waiting)
+    mutating func turn(of queued: WatchedDescriptor) -> (watcher: any ReadinessHandler, for: Readiness)? {
+        guard let found = watched[Int(queued.descriptor)], found.number == queued.number else { return nil }
+        watched[Int(queued.descriptor)]?.queued = []
+        return (found.watcher, found.queued)
     }
 
     /// Whether the event comes before those of clients.
-    func isEarly(_ index: Int) -> Bool { watched[Int(place(index).descriptor)]?.isEarly == true }
+    func isEarly(_ index: Int) -> Bool { watched[Int(identity(of: index).descriptor)]?.isEarly == true }
 
-    private func place(_ index: Int) -> Place {
+    private func identity(of index: Int) -> WatchedDescriptor {
         let mark = unsafe events[index].data.u64
-        return Place(
+        return WatchedDescriptor(
             descriptor: CInt(truncatingIfNeeded: mark), number: UInt32(truncatingIfNeeded: mark >> 32))
     }
 

@@ -9,9 +9,9 @@ import Synchronization
 ///
 /// Invariant: all work runs on this thread, one piece at a time, in the order of submission. After ``stop()`` the submitting
 /// thread runs the work, still one piece at a time, so that no task waits for an actor of this executor forever. @unchecked
-/// Sendable: `poller`, `queue`, `timers`, `isEnding`, `input` and `copy` are used only by the thread in `owner`, `inbox` is protected by its
-/// mutex, and the rest is Sendable itself. @safe: `input` is allocated once and released only in `deinit`, and no pointer to it
-/// outlives a call.
+/// Sendable: `poller`, `queue`, `timers`, `isEnding`, `input` and `copy` are used only by the thread in `owner`,
+/// `inbox` is protected by its mutex, and the rest is Sendable itself. @safe: `input` is allocated once and released
+/// only in `deinit`, and no pointer to it outlives a call.
 @safe package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
     // @unchecked Sendable: a block runs on the thread. Non-Sendable captures come from that thread, as performNext(_:)
     // requires.
@@ -41,7 +41,7 @@ import Synchronization
     private let start: SuspendingClock.Instant
     private var poller: Poller
     /// Ready descriptors that wait for their turn.
-    private var queue = FairQueue<Poller.Place>()
+    private var queue = FairQueue<Poller.WatchedDescriptor>()
     private var timers = TimerQueue()
     private var isEnding = false
     private let inbox = Mutex(Inbox())
@@ -175,12 +175,13 @@ import Synchronization
         let (left, haveTimersRun) = runDueTimers()
         // Other threads wake this one; but the work that has just run may have submitted more without that.
         let isBusy = (haveTimersRun || !work.isEmpty) && hasWork
-        serve(poller.wait(milliseconds: isBusy || queue.count > 0 ? 0 : left))
+        serve(poller.poll(milliseconds: isBusy || queue.count > 0 ? 0 : left))
         return true
     }
 
-    /// Serves ready descriptors: a few at once in the order of the kernel, of more a few from a queue in which processes take turns.
-    /// So a client beside hundreds of connections of another process waits for a few of them, not for all.
+    /// Serves ready descriptors: a few at once in the order of the kernel, of more a few from a queue in which
+    /// processes take turns. So a client beside hundreds of connections of another process waits for a few of them, not
+    /// for all.
     private func serve(_ ready: Int) {
         if queue.count == 0, ready <= Self.servedAtOnce {
             for index in 0..<ready {
@@ -191,13 +192,13 @@ import Synchronization
         for index in 0..<ready {
             if poller.isEarly(index) {
                 if let (watcher, readiness) = poller.ready(index) { watcher.ready(for: readiness) }
-            } else if let (place, process) = poller.wait(index) {
-                queue.add(place, of: process)
+            } else if let (descriptor, process) = poller.queueForTurn(index) {
+                queue.add(descriptor, of: process)
             }
         }
         for _ in 0..<Self.servedAtOnce {
-            guard let place = queue.next() else { break }
-            if let (watcher, readiness) = poller.turn(of: place) { watcher.ready(for: readiness) }
+            guard let descriptor = queue.next() else { break }
+            if let (watcher, readiness) = poller.turn(of: descriptor) { watcher.ready(for: readiness) }
         }
     }
 

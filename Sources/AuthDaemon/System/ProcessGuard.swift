@@ -37,8 +37,8 @@ package enum ProcessGuard {
         }
     }
 
-    /// Closes what the parent left open: an open file can be read whatever Landlock refuses. Must be called before the agent opens
-    /// its first descriptor. Linux before 5.9 cannot do it.
+    /// Closes what the parent left open: an open file can be read whatever Landlock refuses. Must be called before the
+    /// agent opens its first descriptor. Linux before 5.9 cannot do it.
     package static func closeDescriptors(from first: CInt) { _ = sandbox_close_from(first) }
 
     /// Swift's crash report shows what registers point to, which may be a secret, and takes seconds in which nobody is served.

@@ -6,8 +6,8 @@ package enum BridgeLimits {
     /// JSON values in one message. Each takes up to a hundred bytes while the message is examined.
     static let messageValues = 500_000
 
-    /// Requests without a response. Programs have a few; each holds a connection, and may wait for a token: the agent accepts 128
-    /// requests on one connection.
+    /// Requests without a response. Programs have a few; each holds a connection, and may wait for a token: the agent
+    /// accepts 128 requests on one connection.
     package static let pendingRequests = 100
 
     /// Messages that are not sent yet, in bytes. Above this, standard input is not read.

@@ -3,8 +3,8 @@ import AuthWire
 /// The members of a message that the transport needs, found without decoding the rest: JSON of any depth, with any numbers and
 /// escapes.
 struct MessageOutline {
-    /// Objects with `jsonrpc`, `id` and `method`, and an empty `result` or `error`; an array for a batch. If the text is not valid: what
-    /// is before the first mistake.
+    /// Objects with `jsonrpc`, `id` and `method`, and an empty `result` or `error`; an array for a batch. If the text
+    /// is not valid: what is before the first mistake.
     private(set) var json: JSON?
     private(set) var isValid = false
 

@@ -28,7 +28,8 @@ package struct CredentialCache: Sendable {
         return .exchange
     }
 
-    /// - Returns: what the caller and everyone who waits get. Credentials that are still valid serve while no others can be had.
+    /// - Returns: what the caller and everyone who waits get. Credentials that are still valid serve while no others
+    ///   can be had.
     package mutating func end(
         _ result: Result<AWSCredentials, FrontProblem>, now: Moment
     ) -> Result<AWSCredentials, FrontProblem> {

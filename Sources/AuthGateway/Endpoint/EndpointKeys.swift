@@ -8,8 +8,8 @@ package struct EndpointKeys: Sendable {
         self.keys = keys
     }
 
-    /// The key is in `Authorization`, alone as AWS's SDKs send it or after `Bearer`, or in `Authd-Key`. It is compared with every
-    /// key, so that the duration does not say which one is similar.
+    /// The key is in `Authorization`, alone as AWS's SDKs send it or after `Bearer`, or in `Authd-Key`. It is compared
+    /// with every key, so that the duration does not say which one is similar.
     /// - Throws: 403 if there is none, or it is nobody's.
     package func client(of head: FrontHead) throws(FrontProblem) -> ClientName {
         let authorization = head.values("authorization").map { value in

@@ -1,5 +1,5 @@
-/// The text of single elements in the XML of AWS's query protocol, which has neither comments nor CDATA sections, and no attributes
-/// but on the root element.
+/// The text of single elements in the XML of AWS's query protocol, which has neither comments nor CDATA sections, and
+/// no attributes but on the root element.
 enum XMLText {
     private static let entities: [(String, String)] = [
         ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&#34;", "\""),

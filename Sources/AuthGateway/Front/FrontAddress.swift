@@ -32,8 +32,8 @@ package enum FrontAddress: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// What a client on this machine may write in `Host` for a port: any other name was made to lead here (DNS rebinding). `nil` for
-    /// a Unix socket, where it says nothing.
+    /// What a client on this machine may write in `Host` for a port: any other name was made to lead here (DNS
+    /// rebinding). `nil` for a Unix socket, where it says nothing.
     package var authorities: Set<String>? {
         guard case .loopback(let host, let port) = self else { return nil }
         let hosts =

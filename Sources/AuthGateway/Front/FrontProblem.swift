@@ -43,7 +43,7 @@ package struct FrontProblem: Error, Sendable, Equatable {
         return fields
     }
 
-    /// The status has no phrase of its own here: its meaning is that of HTTP, so `type` is left out (§4.2.1).
+    /// The status has no particular phrase here: its meaning is that of HTTP, so `type` is left out (§4.2.1).
     package var body: [UInt8] {
         var body: JSONObject = [
             "status": .integer(Int64(status)), "detail": .string(detail), "source": "authd",

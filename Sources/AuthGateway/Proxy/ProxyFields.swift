@@ -8,7 +8,8 @@ package enum ProxyFields {
         "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",
     ]
-    /// Set for the connection to the server, or for the token: a request has exactly one. The key of the proxy is not for the server.
+    /// Set for the connection to the server, or for the token: a request has exactly one. The key of the proxy is not
+    /// for the server.
     private static let ofRequest: Set<String> = [
         "authd-key", "authorization", "content-length", "dpop", "expect", "host",
     ]
@@ -73,8 +74,9 @@ package enum ProxyFields {
         }
     }
 
-    /// WebDAV's `If` (RFC 4918 §10.4). The address of a resource is in angle brackets outside of lists. In a list, angle brackets
-    /// have lock tokens, and square brackets and quotes have entity tags; these are the server's own and do not change.
+    /// WebDAV's `If` (RFC 4918 §10.4). The address of a resource is in angle brackets outside of lists. In a list,
+    /// angle brackets have lock tokens, and square brackets and quotes have entity tags; these are the server's own and
+    /// do not change.
     private static func conditions(_ text: String, for request: FrontRequest, to target: ProxyTarget) -> String {
         var result = ""
         var rest = text[...]

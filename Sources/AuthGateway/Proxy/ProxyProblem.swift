@@ -2,8 +2,8 @@ package import AuthModel
 package import AuthWire
 
 extension FrontProblem {
-    /// The agent gave no token. 401 means that the user must sign in: programs show it and do not try again, as they would after
-    /// a 503.
+    /// The agent gave no token. 401 means that the user must sign in: programs show it and do not try again, as they
+    /// would after a 503.
     /// - Parameter login: the command that signs in.
     package init(_ error: AgentError, login: String = "authc login") {
         let kind = error.kind ?? .internal_

@@ -16,12 +16,12 @@ package struct ProxyTarget: Sendable, Equatable {
         basePath = String(path.hasSuffix("/") ? path.dropLast() : path)
     }
 
-    /// Where a request goes. Its path is the server's own: nothing can lead to another origin. Characters that no URI has, such as
-    /// `|`, are percent-encoded, because Foundation's `URL` would do it in its own way.
+    /// Where a request goes. Its path is the server's own: nothing can lead to another origin. Characters that no URI
+    /// has, such as `|`, are percent-encoded, because Foundation's `URL` would do it in its own way.
     package func url(for target: String) -> String { origin.text + (target == "*" ? "/" : Self.encoded(target)) }
 
-    /// `Location` and `Content-Location` as the client can use them: an address of this origin becomes one of the proxy; anything else
-    /// stays, and is not followed.
+    /// `Location` and `Content-Location` as the client can use them: an address of this origin becomes one of the
+    /// proxy; anything else stays, and is not followed.
     package func location(_ text: String, prefix: String) -> String {
         if text.hasPrefix("/"), !text.hasPrefix("//") { return prefix + text }
         guard Origin(of: text) == origin else { return text }

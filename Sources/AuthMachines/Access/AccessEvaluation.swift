@@ -49,7 +49,8 @@ package struct AccessEvaluation {
 
     private static let answering: Set<String> = [ConsentListGet.name, ConsentAnswerCall.name]
 
-    /// A request that may be about any session is denied, or needs a check, if one of them does, and is allowed only if all are.
+    /// A request that may be about any session is denied, or needs a check, if one of them does, and is allowed only if
+    /// all are.
     private func matches(_ sessions: [TextPattern], _ effect: AccessRule.Effect) -> Bool {
         switch request.target {
         case .none: false
@@ -59,8 +60,8 @@ package struct AccessEvaluation {
         }
     }
 
-    /// One scope suffices for a denial or a check, and all have to match for an allowance. A token without listed scopes has all that
-    /// the session has.
+    /// One scope suffices for a denial or a check, and all have to match for an allowance. A token without listed
+    /// scopes has all that the session has.
     private func matches(scopes: [TextPattern], _ effect: AccessRule.Effect) -> Bool {
         switch request.scopes {
         case .none: false

@@ -2,8 +2,8 @@ package import AuthModel
 
 /// How many entries of the audit log become lines of the system's log.
 ///
-/// journald drops everything of a service that logs too much (RateLimitBurst= in journald.conf(5): 10,000 lines in 30 s). So the
-/// agent drops lines first, and confined clients have a small share.
+/// journald drops everything of a service that logs too much (RateLimitBurst= in journald.conf(5): 10,000 lines in 30
+/// s). So the agent drops lines first, and confined clients have a small share.
 package struct LineBudget: Sendable {
     package static let window = Duration.seconds(30)
     package static let (limit, confinedLimit) = (3000, 300)

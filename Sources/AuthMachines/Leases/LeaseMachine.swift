@@ -5,10 +5,11 @@ package import AuthWire
 /// (Docs/decisions/cluster.md).
 ///
 /// Invariants:
-/// 1. Each request of a renewal begins only while this host holds the session, under a lease that has not ended by this host's own
-///    clock.
+/// 1. Each request of a renewal begins only while this host holds the session, under a lease that has not ended by this
+///    host's own clock.
 /// 2. If another host ended during a renewal, this one waits until that request must have ended too, or its result is known.
-/// 3. One renewal of a session has the hold; others of this host wait in their order, until the release of the former has ended.
+/// 3. One renewal of a session has the hold; others of this host wait in their order, until the release of the former
+///    has ended.
 /// 4. All holds of this host are attached to one lease, which is kept alive only while a session is wanted or held.
 /// 5. Each renewal that wants its session gets one reply.
 package struct LeaseMachine: Machine {

@@ -117,7 +117,7 @@ extension LockMachine {
         reply(presenceRefusal.map(LockReply.failure), to: caller, &turn)
     }
 
-    /// Failed attempts with the passphrase still count: the person who is present may not know it.
+    /// Failed attempts with the passphrase still count: the user who is present may not know it.
     mutating func presenceConfirmed(_ caller: CallerID, _ turn: inout LockTurn) {
         if let presenceRefusal { return turn.reply(.failure(presenceRefusal), to: caller) }
         version += 1

@@ -35,8 +35,8 @@ package struct PresenceMachine: Machine {
     package static let longestCheck = Duration.seconds(60)
     /// Questions that wait for the one that is asked. More would take the user an hour.
     package static let mostWaiting = 16
-    /// The delay before a question is asked. `authc token` makes its request with the small program first, for a quarter of a second, and then
-    /// again with the full one; nobody sees a dialog of the first.
+    /// The delay before a question is asked. `authc token` makes its request with the small program first, for a
+    /// quarter of a second, and then again with the full one; nobody sees a dialog of the first.
     package static let usualDelay = Duration.milliseconds(600)
     /// Remembered answers.
     private static let mostRemembered = 128

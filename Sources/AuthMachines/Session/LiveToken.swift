@@ -1,8 +1,8 @@
 package import AuthModel
 package import AuthWire
 
-/// A token that is rendered once: the most frequent request is answered by copying bytes. A class, so that a request retains one
-/// object.
+/// A token that is rendered once: the most frequent request is answered by copying bytes. A class, so that a request
+/// retains one object.
 package final class LiveToken: Sendable {
     package let session: SessionName
     /// Another token has another number.

@@ -13,7 +13,7 @@ extension SessionMachine {
         /// It was written or read here.
         case done
         case requested
-        case underWay
+        case inProgress
         /// The store could not be read. It is read when it is ready, and before anything is written.
         case deferred
         /// The same, but a write comes first: it may repair the item. If it fails, the store is read when it is ready.
@@ -23,7 +23,7 @@ extension SessionMachine {
     /// Whether the store is to be read now.
     func needsComparison(_ now: Moment) -> Bool {
         switch comparison {
-        case .done, .underWay, .skipped: false
+        case .done, .inProgress, .skipped: false
         case .requested: secondLook.map { now.boot >= $0 } ?? true
         case .deferred: isProbingStore || writer.isBehind(latestVersion)
         }

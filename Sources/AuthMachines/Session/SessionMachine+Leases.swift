@@ -23,7 +23,7 @@ extension SessionMachine {
             return
         }
         self.currentRequest = nil
-        // The comparison shows whether the record is gone for good. Until then nothing is sent.
+        // The comparison shows whether the record was deleted. Until then nothing is sent.
         guard let stored else {
             mayBeGone = true
             return comparison = .requested

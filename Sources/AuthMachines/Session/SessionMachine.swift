@@ -349,7 +349,7 @@ package struct SessionMachine: Machine {
 
     private mutating func nextStoreCall(_ now: Moment) -> SessionAction? {
         if needsComparison(now), writer.begin(.reading, at: now.boot) {
-            comparison = .underWay
+            comparison = .inProgress
             return .compare
         }
         guard comparison == .done || comparison == .skipped else { return nil }

@@ -1,6 +1,7 @@
 package import AuthModel
 
-/// How many sign-ins the programs of a unit, and all of a user, may begin: each may send an e-mail, or count as a failed attempt.
+/// How many sign-ins the programs of a unit, and all of a user, may begin: each may send an e-mail, or count as a
+/// failed attempt.
 ///
 /// Invariant: in any hour there are no more than are allowed. Each sign-in counts for an hour.
 package struct SignInAllowances: Sendable {

@@ -1,7 +1,7 @@
 package import AuthWire
 
-/// The stored form, with a queued write: rules are applied again when it is sent. An unknown fact is left out, and `false` is one
-/// that is known to be absent.
+/// The stored form, with a queued write: rules are applied again when it is sent. An unknown fact is left out, and
+/// `false` is one that is known to be absent.
 extension AccessFacts: WireObject {
     package init(blank: Blank) { self.init(isOwnUser: false, sandbox: .unknown) }
 

@@ -46,8 +46,8 @@ package struct CallerIdentity: Sendable, Hashable {
     /// Ticks of ``startTicks`` in a second: `USER_HZ`, which is 100 on every architecture that Swift supports.
     private static let ticksPerSecond = 100
 
-    /// When its process was started, to a hundredth of a second: the kernel counts no finer, and the two clocks of `now` are read
-    /// one after the other.
+    /// When its process was started, to a hundredth of a second: the kernel counts no finer, and the two clocks of
+    /// `now` are read one after the other.
     package func started(at now: Moment) -> WallTime? {
         guard let startTicks, let ticks = Int64(exactly: startTicks) else { return nil }
         let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: Int64(Self.ticksPerSecond))

@@ -36,7 +36,7 @@ package struct ConsentQuestion: Sendable, Equatable {
 
     package let key: Key
     package let program: ConsentProgram
-    /// Of the first request.
+    /// The method of the first request.
     package let method: String
     /// What the program says.
     package let purpose: String?

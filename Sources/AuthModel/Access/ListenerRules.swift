@@ -113,8 +113,8 @@ package struct ConfinedRequest: Sendable {
 
     /// Why a token that was issued for this request is not returned; `nil` if it may be.
     ///
-    /// A provider that ignores `scope` and does not list scopes cannot be recognized, because an absent list means those that were
-    /// requested (RFC 6749 §5.1). Neither can the audience of an opaque token.
+    /// A provider that ignores `scope` and does not list scopes cannot be recognized, because an absent list means
+    /// those that were requested (RFC 6749 §5.1). Neither can the audience of an opaque token.
     package func refusal(of token: TokenResult, by rules: ListenerRules) -> AgentError? {
         let issued = "does not allow the token that was issued"
         if token.isOwn { return .notAllowedHere("\(issued): it is the session's own") }

@@ -124,7 +124,7 @@ package struct PreparedCall: Sendable {
         retry && RequestTemplate.mayRepeat(method: template.method, headers: template.headers.map(\.name))
     }
 
-    /// Whether the cache may be used: not if the caller sends conditions of its own.
+    /// Whether the cache may be used: not if the caller sends conditions itself.
     package var isRead: Bool {
         template.method == "GET"
             && !template.headers.contains { Self.ownConditions.contains($0.name.lowercased()) }

@@ -1,6 +1,6 @@
 /// When the provider asks to try again (RFC 9110 §10.2.3).
 package enum RetryAfter {
-    /// The longest accepted wait: one wrong header must not stop a session for good.
+    /// The longest accepted wait: one wrong header must not stop a session forever.
     static let longest = Duration.seconds(86_400)
 
     /// Seconds, or a date relative to the response's own `Date`, so that a wrong clock on either side does no harm.

@@ -4,8 +4,8 @@ package enum UpdateOutcome: Sendable, Equatable {
     case written(endsHold: Bool = false)
     /// The stored record is newer.
     indirect case refused(by: SessionRecord)
-    /// This host lost its hold, and another one has renewed or replaced the session since: the stored tokens are the later ones,
-    /// whatever their dates are.
+    /// This host lost its hold, and another one has renewed or replaced the session since: the stored tokens are the
+    /// later ones, whatever their dates are.
     indirect case overtaken(by: SessionRecord)
 
     /// The record that stayed.

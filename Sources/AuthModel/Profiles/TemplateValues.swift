@@ -98,7 +98,7 @@ package struct TemplateValues: Sendable, Equatable {
         }
     }
 
-    /// An argument: JSON of its own type in a body, its text everywhere else.
+    /// An argument: JSON of its type in a body, its text everywhere else.
     package mutating func assign(_ name: String, _ value: JSON, isPath: Bool = false) {
         typed[name] = value
         if isPath { withSlashes.insert(name) }

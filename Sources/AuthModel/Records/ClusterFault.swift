@@ -1,7 +1,7 @@
 package import AuthWire
 
-/// A fault of the cluster that sessions are kept in (Docs/decisions/cluster.md). ``name`` is the cause of an error, and the name
-/// of an event of topic `store`.
+/// A fault of the cluster that sessions are kept in (Docs/decisions/cluster.md). ``name`` is the cause of an error, and
+/// the name of an event of topic `store`.
 package enum ClusterFault: Error, Sendable, Hashable {
     /// No member responded.
     case unreachable(reason: String)

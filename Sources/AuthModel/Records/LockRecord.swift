@@ -30,8 +30,8 @@ package struct LockRecord: Sendable, Equatable {
         (self.lock, self.failures) = (lock, failures)
     }
 
-    /// Replaces dates that the clock has not reached with now: the clock was set back. If they were only compared as now, a pause
-    /// would last until the clock has reached them.
+    /// Replaces dates that the clock has not reached with now: the clock was set back. If they were only compared as
+    /// now, a pause would last until the clock has reached them.
     /// - Returns: whether there were any.
     package mutating func correctDates(at now: WallTime) -> Bool {
         guard failures.contains(where: { $0 > now }) else { return false }

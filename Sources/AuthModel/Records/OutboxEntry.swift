@@ -31,7 +31,7 @@ package struct OutboxEntry: Sendable, Equatable {
     /// Separates the parts of a multipart body, the same in each try; `nil` for an entry of an older authd.
     package var boundary: String?
     package var queuedAt: WallTime
-    /// Who queued it, for the access rules when it is sent; `nil` for an entry of an older authd.
+    /// The program that queued it, for the access rules when it is sent; `nil` for an entry of an older authd.
     package var caller: AccessFacts?
     /// The provider's final refusal.
     package var finalRefusal: AgentError?

@@ -2,8 +2,8 @@ import AuthModel
 import GLibRuntime
 import Glibc
 
-/// Whether all login sessions of the user are locked, as logind reports it (org.freedesktop.login1). Used on its GLib thread only;
-/// no call blocks.
+/// Whether all login sessions of the user are locked, as logind reports it (org.freedesktop.login1). Used on its GLib
+/// thread only; no call blocks.
 ///
 /// A screen locker sets `LockedHint`. Sessions of another class than `user`, such as greeters and user managers, and those that
 /// are closing do not count.

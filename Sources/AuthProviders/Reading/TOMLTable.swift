@@ -95,8 +95,8 @@ private struct TreeUnderConstruction {
     }
 
     private(set) var root = TOMLTable()
-    /// The first key that a table has twice for Swift, which compares characters. toml++ compares bytes, and Unicode has two forms
-    /// of some characters.
+    /// The first key that a table has twice for Swift, which compares characters. toml++ compares bytes, and Unicode
+    /// has two forms of some characters.
     private(set) var repeatedKey: String?
     private var open: [(key: String, container: Container)] = []
 

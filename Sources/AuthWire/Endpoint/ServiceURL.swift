@@ -1,7 +1,7 @@
 /// The URL of a service that exchanges a token for another credential: an `https` URL, or an `http` URL of this machine.
 ///
-/// What is accepted here is accepted by `ResourceURL` in `AuthModel`, which has the rules for every URL that gets a token. Those
-/// are wider: an escape in the path, for example, is not needed here.
+/// What is accepted here is accepted by `ResourceURL` in `AuthModel`, which has the rules for every URL that gets a
+/// token. Those are wider: an escape in the path, for example, is not needed here.
 enum ServiceURL {
     /// Real URLs are far shorter.
     private static let longest = 1024

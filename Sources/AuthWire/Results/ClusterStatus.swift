@@ -106,7 +106,7 @@ public struct EtcdMemberInfo: WireObject {
     public var index: Int?
     /// Entries that another member has and this one has not applied yet.
     public var behind: Int?
-    /// Of its data on the disk, and what of it is in use.
+    /// The size of its data on the disk, and how much of that is in use.
     public var bytes: Int?
     public var usedBytes: Int?
     /// Such as `NOSPACE`.

@@ -2,8 +2,9 @@ import AuthWire
 
 /// Shows a cluster: its hosts, the members of etcd, and the sessions that a host renews now.
 ///
-/// On a terminal these are tables, never wider than the screen. In a file or pipe each line is about one thing, which its first word
-/// names, with whole values and `-` for a missing one, so that all lines with the same word have the same columns.
+/// On a terminal these are tables, never wider than the screen. In a file or pipe each line is about one thing, which
+/// its first word names, with whole values and `-` for a missing one, so that all lines with the same word have the
+/// same columns.
 struct ClusterStatusText {
     let status: ClusterStatus
     let now: Double

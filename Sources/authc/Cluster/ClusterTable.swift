@@ -4,7 +4,7 @@ import AuthWire
 struct ClusterTable {
     struct Row {
         let cells: [String]
-        /// Of the column STATE, or the last one.
+        /// The colour of the column STATE, or of the last one.
         let colour: Screen.Colour
     }
 

@@ -50,7 +50,8 @@ struct SettingsFile {
         return exists ? try FileText.read(pathInUse, atMost: Self.longest, isBlocking: false) : ""
     }
 
-    /// - Throws: if there is something other than a file: opening a pipe would wait for its writer, and a device would be replaced.
+    /// - Throws: if there is something other than a file: opening a pipe would wait for its writer, and a device would
+    ///   be replaced.
     private func checkKind() throws(Failure) {
         var info = stat()
         guard unsafe stat(pathInUse, &info) == 0, info.st_mode & S_IFMT != S_IFREG else { return }
@@ -70,7 +71,7 @@ struct SettingsFile {
         exists ? try current() : String(decoding: PackageResources.authd_toml, as: UTF8.self)
     }
 
-    /// What the user is told about a new file.
+    /// What a message says about a new file.
     var origin: String? {
         if Self.isThere(path) { return nil }
         return exists ? "created as a copy of \(pathInUse), which authd no longer reads" : "created from the sample"

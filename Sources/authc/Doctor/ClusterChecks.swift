@@ -4,7 +4,7 @@ import AuthWire
 struct ClusterChecks {
     /// Entries that a member may be behind the others: a busy cluster writes so many in a second.
     private static let entries = 1000
-    /// After that, a host has probably gone for good.
+    /// After that, a host will probably not come back.
     private static let away: Double = 30 * 86_400
 
     private let status: ClusterStatus

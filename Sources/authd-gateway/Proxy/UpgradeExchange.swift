@@ -6,7 +6,7 @@ import AuthWire
 import NIOCore
 import NIOHTTP1
 
-/// The opening handshake of a WebSocket (RFC 6455 §4): a connection to the server of its own, which both sides keep.
+/// The opening handshake of a WebSocket (RFC 6455 §4): a separate connection to the server, which both sides keep.
 final class UpgradeExchange: FrontExchange {
     private let service: ProxyService
     private let request: FrontRequest

@@ -10,7 +10,8 @@ import Synchronization
 /// `authd-gateway trial`: the provider of `authc try`, on a loopback address.
 ///
 /// It prints a line of JSON with its profile and the account, then a line for each event. A line `away` on its input closes
-/// its port and all connections, `back` opens the same port again, and each is answered with its own word. It ends with its input.
+/// its port and all connections, `back` opens the same port again, and each is answered with its own word. It ends with
+/// its input.
 struct TrialProgram: Sendable {
     let signals: EndSignals
 

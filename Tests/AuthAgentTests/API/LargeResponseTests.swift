@@ -33,7 +33,7 @@ struct LargeResponseTests {
             let answer = try await api.request(APIClientTests.get)
             #expect(answer.body == nil)
             #expect(answer.bodyText == Array(Self.many.replacing(" ", with: "").utf8))
-            // What is kept is told in the same way.
+            // The same holds for what is kept.
             let kept = try await api.request(
                 APIRequest(method: "GET", path: "/things?n=1", cache: .standard))
             #expect(kept.bodyText == answer.bodyText)

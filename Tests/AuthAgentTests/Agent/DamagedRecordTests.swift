@@ -6,7 +6,7 @@ import Testing
 @Suite("A record that cannot be understood")
 struct DamagedRecordTests {
     @Test("is reported with its session's name, is not a session, and is replaced when the user signs in again")
-    func told() async throws {
+    func reported() async throws {
         let example = try ExampleProvider(store: StoreWithDamage(), transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in
             let work = try SessionName("work")

@@ -189,7 +189,7 @@ struct LateResultTests {
     @Test("a sign-out whose caller has gone is finished, and the token is revoked")
     func abandonedSignOut() async throws {
         let hold = Hold()
-        let (told, tell) = AsyncStream<Bool>.makeStream()
+        let (reports, tell) = AsyncStream<Bool>.makeStream()
         let example = try ExampleProvider(
             transport: ScriptedTransport { request throws(TransportError) in
                 guard request.url.hasSuffix("/logout") else {
@@ -208,7 +208,7 @@ struct LateResultTests {
             leaving.cancel()
             await #expect(throws: AgentError.callerGone) { try await leaving.value }
             hold.release()
-            var ends = told.makeAsyncIterator()
+            var ends = reports.makeAsyncIterator()
             #expect(await ends.next() == true)
         }
         #expect(try await example.store.loadAll().isEmpty)

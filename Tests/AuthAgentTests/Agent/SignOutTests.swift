@@ -10,7 +10,7 @@ struct SignOutTests {
     /// Which tokens were sent to which path, in order.
     private final class Log: Sendable {
         private let lines = Mutex<[String]>([])
-        private let (told, tell) = AsyncStream<String>.makeStream()
+        private let (reported, tell) = AsyncStream<String>.makeStream()
 
         func note(_ request: HTTPRequest) {
             let path = request.url.split(separator: "/").last.map(String.init) ?? ""
@@ -23,7 +23,7 @@ struct SignOutTests {
 
         /// Returns when it has been sent.
         func reaches(_ line: String) async {
-            for await next in told where next == line { return }
+            for await next in reported where next == line { return }
         }
     }
 

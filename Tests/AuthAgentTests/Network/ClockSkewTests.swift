@@ -18,11 +18,11 @@ struct ClockSkewTests {
             // Ours is ahead by more than that, or behind.
             (40, 30, -39), (3600, 1, -3599), (-31, 30, 1), (-7200, 1, 7199),
         ])
-    func differences(sentAfterDate: Int, took: Int, told: Int) throws {
+    func differences(sentAfterDate: Int, took: Int, reported: Int) throws {
         let sent = ManualClock.moment(.seconds(sentAfterDate))
         let received = ManualClock.moment(.seconds(sentAfterDate + took))
         let skew = try #require(ClockSkew(Self.reply(["Date": Self.date]), sent: sent, received: received))
-        #expect(skew.value(at: received) == .seconds(told))
+        #expect(skew.value(at: received) == .seconds(reported))
     }
 
     @Test("a copy from a cache is as old as it says, and a response without a date says nothing")
@@ -64,7 +64,7 @@ struct ClockSkewTests {
     }
 
     @Test("the status of its sessions and the network's tell a provider whose clock differs by a minute or more")
-    func told() async throws {
+    func reported() async throws {
         for (date, skew) in [("Fri, 15 Jan 2027 06:00:00 GMT", -7199), ("Fri, 15 Jan 2027 08:00:50 GMT", nil)] {
             let transport = ScriptedTransport { _ throws(TransportError) in
                 HTTPResponse(

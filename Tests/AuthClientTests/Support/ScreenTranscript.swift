@@ -15,8 +15,9 @@ import TestSupport
 ///     …
 ///
 /// `agent` and `error` are as in a ``Transcript``. `file` has a file below the home, as JSON. `?` waits for a text, then types.
-/// `@ 80 40` stands before what both widths show. `unbroken TEXT`: lines that begin with it are for copying, and may be wider than
-/// the screen. `unseen TEXT`: lines that begin with it depend on the machine, and are left out with the indented ones below them.
+/// `@ 80 40` stands before what both widths show. `unbroken TEXT`: lines that begin with it are for copying, and may be
+/// wider than the screen. `unseen TEXT`: lines that begin with it depend on the machine, and are left out with the
+/// indented ones below them.
 struct ScreenTranscript {
     struct Command {
         let line: String

@@ -2,7 +2,7 @@ import AuthHTTP
 import AuthModel
 import NIOPosix
 
-/// A transport of its own for a test, closed at the end.
+/// A separate transport for a test, closed at the end.
 func withTransport<Result: Sendable>(
     _ configuration: AsyncHTTPTransport.Configuration = .init(version: "1.2.3"),
     _ body: (AsyncHTTPTransport) async throws -> Result

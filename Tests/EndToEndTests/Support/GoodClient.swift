@@ -3,7 +3,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A program that requests a token on one connection over and over, while something else happens; and what that costs the agent.
+/// A program that requests a token on one connection over and over, while something else happens; and what that costs
+/// the agent.
 final class GoodClient: Sendable {
     private let isOver = Atomic(false)
     private let answered = Atomic(0)

@@ -63,7 +63,7 @@ extension Site.Page {
             guard let link = Self.attribute("href", of: tag) else { continue }
             switch name {
             case "a": links.append(link)
-            // Of an image in the page itself, or to another page.
+            // An image in the page itself, or another page.
             case "use": links.append(link)
             case "link" where tag.contains("rel=\"next\"") || tag.contains("rel=\"prev\""): links.append(link)
             default: parts.append(link)

@@ -16,7 +16,7 @@ extension FuzzTarget {
         try require(!text.contains(UInt8(ascii: "\n")), "what was written has several lines")
         try require((try? JSON(parsing: value.text(pretty: true))) == value, "the indented text has another value")
         let count = values(in: value)
-        // Of equal keys the last one counts, but all are read.
+        // All of several equal keys are read, and the last one counts.
         try require((try? JSON(parsing: bytes, values: count - 1)) == nil, "the limit of values does not hold")
         try require((try? JSON(parsing: compact, values: bytes.count + 1)) != nil, "more values than bytes")
     }

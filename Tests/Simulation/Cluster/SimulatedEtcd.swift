@@ -33,7 +33,7 @@ struct SimulatedEtcd {
     struct Hold: Equatable {
         let lease: LeaseID
         let number: Int
-        /// Of the tokens that the host sends.
+        /// The generation of the tokens that the host sends.
         let generation: UInt64
         var intent: Int?
         /// Of the intent.

@@ -1,7 +1,7 @@
 import AuthWire
 
 /// Builds one request. A value never changes the structure around it: it is percent-encoded in a path, query or form, a JSON
-/// string or a part of its own in a body, and refused in a header if it contains a line break.
+/// string or a separate part in a body, and refused in a header if it contains a line break.
 struct RequestBuilder {
     let profile: ProviderProfile
     let environment: ProviderEnvironment
