@@ -15,7 +15,7 @@ struct PathTests {
     @Test("name types that exist, each once, and as many as they say")
     func typesExist() throws {
         let paths = try Self.paths
-        #expect(paths.count == 8)
+        #expect(paths.count == 9)
         let declarations = ProjectFiles.swiftFiles().filter { $0.path.hasPrefix("Sources/") }.map(\.text)
             .joined(separator: "\n")
         let declaration = /\b(?:actor|class|enum|protocol|struct) (\w+)/
@@ -25,5 +25,15 @@ struct PathTests {
             #expect(Set(types).count == count)
             #expect(types.filter { !declared.contains($0) } == [])
         }
+    }
+
+    @Test("each machine is named where the page says what runs them")
+    func machines() throws {
+        let page = try #require(ProjectFiles.file("Docs/architecture.md"))
+        let section = try #require(page.text.firstMatch(of: /## Machines and the runner\n([^#]*)/)?.1)
+        let sources = ProjectFiles.swiftFiles().filter { $0.path.hasPrefix("Sources/") }
+        let machines = sources.flatMap { $0.text.matches(of: /struct (\w+): Machine\b/).map { String($0.1) } }
+        #expect(machines.count > 10)
+        for machine in machines { #expect(section.contains("`\(machine)`"), "\(machine)") }
     }
 }
