@@ -47,10 +47,20 @@ package final class SignInService: Sendable {
         }
         guard let profile = context.providers.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
+        var params = params
+        params.environment = params.environment ?? environment(of: params.session, at: profile)
         let machine = try SignInMachine(
             id: Self.newID(), params: params, profile: profile, catalog: context.providers.profiles,
             now: context.clock.now())
         return try await begin(machine, replacesOther: params.replacesSignIn)
+    }
+
+    /// Where a session is signed in; `nil` if it is unknown, or if the profile no longer has that environment.
+    private func environment(of session: SessionName?, at profile: ProviderProfile) -> String? {
+        guard let session, let known = context.board.status(session), known.provider == profile.name,
+            profile.environments.contains(where: { $0.name == known.environment })
+        else { return nil }
+        return known.environment
     }
 
     /// Signs in to a protected resource, which is asked where that is possible.

@@ -48,11 +48,11 @@ private final class ManyAccounts: Sendable {
     }
 
     static func start(
-        _ email: String, environment: String? = nil, replaceAccount: Bool = false
+        _ email: String, session: SessionName? = nil, environment: String? = nil, replaceAccount: Bool = false
     ) -> LoginStart {
         LoginStart(
-            provider: "example", environment: environment, fields: ["email": email, "password": "secret"],
-            replaceAccount: replaceAccount)
+            provider: "example", session: session, environment: environment,
+            fields: ["email": email, "password": "secret"], replaceAccount: replaceAccount)
     }
 
     /// Returns when the provider was asked to revoke as many tokens.
@@ -168,6 +168,23 @@ struct AccountChangeTests {
             #expect(step.message?.contains("environment local") == true)
             #expect(accounts.signIns.count == 1)
         }
+    }
+
+    @Test("a named session is signed in to again at its own environment, unless another one is given")
+    func sameEnvironment() async throws {
+        let accounts = ManyAccounts()
+        let example = try accounts.example()
+        let session = try SessionName("example")
+        try await example.running { _, signIns in
+            _ = try await signIns.start(ManyAccounts.start("ada@a.example", environment: "other"))
+            let again = try await signIns.start(ManyAccounts.start("ada@a.example", session: session))
+            #expect(again.kind == .done && again.status?.environment == "other")
+            let moved = try await signIns.start(
+                ManyAccounts.start("ada@a.example", session: session, environment: "local"))
+            #expect(moved.fields?.map(\.name) == ["replace_account"])
+        }
+        let signIns = example.transport.asked.filter { $0.hasSuffix("/login") }
+        #expect(signIns == ["POST http://localhost:2/login", "POST http://localhost:2/login"])
     }
 
     @Test("without a confirmation leaves the session as it was, and revokes the new tokens")
