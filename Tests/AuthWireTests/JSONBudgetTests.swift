@@ -13,6 +13,17 @@ struct JSONBudgetTests {
         #expect(error?.isTooLarge == true)
     }
 
+    @Test("several texts share one limit, and a refused text counts, too")
+    func shared() throws {
+        var values = 7
+        #expect(try JSON(parsing: "[1,2]", subtractingFrom: &values) == [1, 2])
+        #expect(values == 4)
+        let wrong = #expect(throws: JSONError.self) { try JSON(parsing: "[1,x]", subtractingFrom: &values) }
+        #expect(wrong?.isTooLarge == false && values == 1)
+        let large = #expect(throws: JSONError.self) { try JSON(parsing: "[1]", subtractingFrom: &values) }
+        #expect(large?.isTooLarge == true && values == 0)
+    }
+
     @Test("a megabyte of text ends at the limit, and an error before it is reported")
     func large() throws {
         let bytes = Array(("[" + String(repeating: #"{"":0},"#, count: 150_000) + "0]").utf8)

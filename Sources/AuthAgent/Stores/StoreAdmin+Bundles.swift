@@ -5,6 +5,9 @@ package import AuthWire
 extension StoreAdmin {
     /// In base64 it fits into one line of the protocol.
     private static let mostBytes = 700 << 10
+    /// JSON values in all of them. At ``mostBytes`` these are eleven bytes for each; the records of real sessions have twenty
+    /// and more.
+    private static let mostValues = Limits.jsonValues
 
     package func export(_ params: SessionExport) async throws(AgentError) -> ExportResult {
         if let passphrase = params.passphrase, passphrase.count < SessionExport.shortestPassphrase {
@@ -21,7 +24,7 @@ extension StoreAdmin {
             bytes = try await converting(
                 SealRefusal.self, try await dependencies.bundles.close(content, with: Secret(passphrase)))
         }
-        guard bytes.count <= Self.mostBytes else {
+        guard bytes.count <= Self.mostBytes, (try? Self.parsed(content)) != nil else {
             throw AgentError(.tooLarge, "\(records.count) sessions are more than fit into one line: name one with -s.")
         }
         return ExportResult(bytes: bytes, sessions: records.map(\.session))
@@ -68,8 +71,21 @@ extension StoreAdmin {
         return ImportResult(sessions: records.map(\.session))
     }
 
+    private static func parsed(_ content: Secret) throws(JSONError) -> JSON {
+        try JSON(parsing: content.revealBytes(), values: mostValues)
+    }
+
     static func records(in content: Secret) throws(AgentError) -> [SessionRecord] {
-        guard let list = (try? JSON(parsing: content.revealBytes()))?["sessions"]?.arrayValue else {
+        let json: JSON?
+        do throws(JSONError) {
+            json = try parsed(content)
+        } catch {
+            guard !error.isTooLarge else {
+                throw AgentError(.tooLarge, "The sessions in it have more than \(mostValues) JSON values.")
+            }
+            json = nil
+        }
+        guard let list = json?["sessions"]?.arrayValue else {
             throw AgentError(.validation, "There are no sessions in it that this authd knows.")
         }
         var records: [SessionRecord] = []

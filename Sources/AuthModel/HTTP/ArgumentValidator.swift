@@ -6,10 +6,13 @@ struct ArgumentValidator {
     let providerTitle: String
 
     /// - Returns: each argument as the JSON of its type; a file's argument is its object.
-    /// - Throws: ``ErrorKind/validation`` with a reason for each argument that is missing, unknown or of another type.
+    /// - Throws: ``ErrorKind/validation`` with a reason for each argument that is missing, unknown or of another type;
+    ///   ``ErrorKind/tooLarge`` if the JSON in all strings together has too many values.
     func checked(_ args: JSONObject, hasBody: Bool) throws(AgentError) -> JSONObject {
         var problems: [String] = []
         var result = JSONObject()
+        // The limit of the line does not count values in its strings.
+        var values = Limits.jsonValues
         for argument in endpoint.arguments {
             guard let given = given(args, argument), !given.isNull else {
                 let isInBody = hasBody && !isInHead(argument)
@@ -18,7 +21,7 @@ struct ArgumentValidator {
                 }
                 continue
             }
-            if let value = Self.read(given, as: argument.type) {
+            if let value = try read(given, as: argument.type, &values) {
                 result[argument.name] = value
             } else {
                 problems.append("\(argument.name) should be \(words(argument))")
@@ -74,25 +77,34 @@ struct ArgumentValidator {
 
     /// Command lines have strings only, so a string that parses as the type is accepted. A number is never accepted as a
     /// string: a code that became a number has lost its leading zeros.
-    private static func read(_ value: JSON, as type: ArgumentType) -> JSON? {
+    /// - Parameter values: how many JSON values strings may still have.
+    private func read(_ value: JSON, as type: ArgumentType, _ values: inout Int) throws(AgentError) -> JSON? {
         switch type {
         case .text, .path: return value.stringValue.map(JSON.string)
         case .integer: return (value.integerValue ?? value.stringValue.flatMap { Int64($0) }).map(JSON.integer)
         case .number:
             guard let text = value.stringValue else { return value.doubleValue == nil ? nil : value }
-            let number = try? JSON(parsing: text)
+            let number = try? JSON(parsing: text, values: 1)
             return number?.doubleValue == nil ? nil : number
         case .boolean:
             if let text = value.stringValue { return text == "true" ? true : text == "false" ? false : nil }
             return value.boolValue.map(JSON.bool)
-        case .list: return parsed(value).flatMap { $0.arrayValue == nil ? nil : $0 }
-        case .object: return parsed(value).flatMap { $0.objectValue == nil ? nil : $0 }
+        case .list: return try parsed(value, &values).flatMap { $0.arrayValue == nil ? nil : $0 }
+        case .object: return try parsed(value, &values).flatMap { $0.objectValue == nil ? nil : $0 }
         case .file: return value["body_base64"]?.stringValue == nil && value["body_stream"] == nil ? nil : value
         }
     }
 
-    private static func parsed(_ value: JSON) -> JSON? {
+    private func parsed(_ value: JSON, _ values: inout Int) throws(AgentError) -> JSON? {
         guard let text = value.stringValue else { return value }
-        return try? JSON(parsing: text)
+        do throws(JSONError) {
+            return try JSON(parsing: text, subtractingFrom: &values)
+        } catch {
+            guard error.isTooLarge else { return nil }
+            throw AgentError(
+                .tooLarge,
+                "The arguments of \(endpoint.name) have more than \(Limits.jsonValues) JSON values. Nothing was sent.",
+                cause: "arguments")
+        }
     }
 }

@@ -11,8 +11,14 @@ extension JSON {
         self = try JSONReader.read(bytes.span, values: values)
     }
 
-    public init(parsing text: String) throws(JSONError) {
-        self = try JSONReader.read(text.utf8Span.span)
+    public init(parsing text: String, values: Int = .max) throws(JSONError) {
+        self = try JSONReader.read(text.utf8Span.span, values: values)
+    }
+
+    /// For several texts with one limit.
+    /// - Parameter values: the maximum number of values; those that were read are subtracted.
+    package init(parsing text: String, subtractingFrom values: inout Int) throws(JSONError) {
+        self = try JSONReader.read(text.utf8Span.span, subtractingFrom: &values)
     }
 
     public init(parsing bytes: ArraySlice<UInt8>) throws(JSONError) {

@@ -14,7 +14,14 @@ struct JSONReader {
 
     /// - Parameter values: the limit. A megabyte of text can have half a million values, which take thirty times its size.
     static func read(_ bytes: Span<UInt8>, values: Int = .max) throws(JSONError) -> JSON {
+        var values = values
+        return try read(bytes, subtractingFrom: &values)
+    }
+
+    /// - Parameter values: the limit; the values that were read are subtracted, also if the text is refused.
+    static func read(_ bytes: Span<UInt8>, subtractingFrom values: inout Int) throws(JSONError) -> JSON {
         var reader = JSONReader(values: values)
+        defer { values = reader.valuesLeft }
         reader.skipSpace(bytes)
         let value = try reader.value(bytes)
         reader.skipSpace(bytes)

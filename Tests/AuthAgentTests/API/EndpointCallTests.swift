@@ -57,6 +57,31 @@ struct EndpointCallTests {
         #expect(!request.headers.contains { $0.name == "Authorization" })
     }
 
+    @Test("have 65,536 JSON values at most in their strings, all of them together")
+    func largeStrings() throws {
+        func list(_ elements: Int) -> JSON {
+            .string("[" + Array(repeating: "0", count: elements).joined(separator: ",") + "]")
+        }
+        var endpoint = try endpoint()
+        endpoint.arguments.append(EndpointArgument(name: "more", type: .list, optional: true))
+        endpoint.arguments.append(EndpointArgument(name: "rate", type: .number, optional: true))
+        let check = ArgumentValidator(endpoint: endpoint, providerTitle: "Example")
+        func checked(_ args: JSONObject) throws -> JSONObject {
+            var all: JSONObject = ["id": "a", "code": "007", "count": 3]
+            for (name, value) in args { all[name] = value }
+            return try check.checked(all, hasBody: false)
+        }
+        let most = try checked(["tags": list(32_767), "more": list(32_767)])
+        #expect(most["tags"]?.arrayValue?.count == 32_767 && most["more"]?.arrayValue?.count == 32_767)
+        for args in [["tags": list(65_536)], ["tags": list(32_768), "more": list(32_767)]] as [JSONObject] {
+            let error = #expect(throws: AgentError.self) { try checked(args) }
+            #expect(error?.kind == .tooLarge && error?.cause == "arguments")
+        }
+        #expect(try checked(["rate": "2.5"])["rate"] == 2.5)
+        let number = #expect(throws: AgentError.self) { try checked(["rate": list(100_000)]) }
+        #expect(number?.details == ["rate should be a number"])
+    }
+
     @Test("stand in a form as text, and a list gives its name once for each element")
     func form() throws {
         var endpoint = try endpoint()

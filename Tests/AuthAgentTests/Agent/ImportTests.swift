@@ -58,4 +58,25 @@ struct ImportTests {
             #expect(try sessions.status(nil).session.text == "b")
         }
     }
+
+    @Test("have 65,536 JSON values at most; what has more is neither exported nor imported")
+    func values() async throws {
+        let zeros = JSON.array(Array(repeating: 0, count: 65_536))
+        try await Self.running { sessions, signIns, store in
+            try await Self.signIn(signIns, "a")
+            let session = try #require(sessions.registry.session(named: SessionName("a")))
+            var record = await session.record
+            record.rawUser = ["list": zeros]
+            _ = try await sessions.registry.signedIn(record, sentAt: sessions.context.clock.now())
+            let exported = await #expect(throws: AgentError.self) {
+                try await store.export(SessionExport(passphrase: nil))
+            }
+            #expect(exported?.kind == .tooLarge)
+            let bundle = JSON.object(["sessions": zeros]).serialized()
+            let imported = await #expect(throws: AgentError.self) {
+                try await store.importSessions(SessionImport(bytes: bundle))
+            }
+            #expect(imported?.kind == .tooLarge)
+        }
+    }
 }
