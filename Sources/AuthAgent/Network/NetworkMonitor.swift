@@ -59,9 +59,9 @@ package final class NetworkMonitor: Sendable {
         await runner.close()
     }
 
-    /// The providers that sessions are at now, each with its places.
-    package func use(_ providers: [String: Set<Probe>]) async {
-        await runner.send(.inUse(providers))
+    /// The providers that sessions are at, each with its places. An older version than the last one is dropped.
+    package func use(_ providers: [String: Set<Probe>], version: UInt64) async {
+        await runner.send(.inUse(providers), version: version, from: .sessions)
     }
 
     /// What the network is like for that place. Two readings may overtake each other on their way to a session: the version

@@ -68,6 +68,17 @@ package final class Session: Sendable {
         }
     }
 
+    /// Records what renews this session with the sign-in that it shares. An older version than the last one is dropped, and so is
+    /// one that was read when the session had another sign-in.
+    package func sharedSignInChanged(
+        _ means: RenewalMeans, version: UInt64, readWith record: SessionRecord
+    ) async {
+        await runner.together { runner in
+            guard runner.read({ $0.record }).signIn == record.signIn else { return }
+            runner.send(.renewable(means), version: version, from: .sessions)
+        }
+    }
+
     /// A new sign-in to this session.
     /// - Parameters:
     ///   - revokesFormer: whether the tokens of the former account are revoked.

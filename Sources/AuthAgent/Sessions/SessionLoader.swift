@@ -1,3 +1,4 @@
+internal import AuthConcurrency
 internal import AuthMachines
 internal import AuthModel
 internal import AuthWire
@@ -19,6 +20,8 @@ package final class SessionLoader: Sendable {
     private let retries: Mutex<Retries>
     /// Sessions that another host has changed while the store was being read, or could not be.
     private let unread = Mutex<Set<SessionName>>([])
+    /// Held while the store's process is read and reported, so that the last one reported was read last.
+    private let processLock = AsyncLock()
 
     /// - Parameter seed: of jitter.
     package init(context: AgentContext, registry: SessionRegistry, storage: SessionStorage, seed: UInt64) {
@@ -57,7 +60,9 @@ package final class SessionLoader: Sendable {
         registry.firstLoadEnded()
         var isAnother = false
         for await state in store.states() {
-            context.tasks.pool.order { [board, store] in board.put(storeProcess: await store.process()) }
+            context.tasks.pool.order { [board, store, processLock] in
+                await processLock.withLock { board.put(storeProcess: await store.process()) }
+            }
             if state == .missing { isAnother = true }
             guard state == .ready else {
                 // The reason of a failure is in the error of the call that failed, and not in the state.

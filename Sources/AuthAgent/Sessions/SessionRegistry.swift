@@ -13,6 +13,7 @@ package final class SessionRegistry: Sendable {
         var isLoaded = false
         /// Why records could not be decoded, by the name that the store has for the session.
         var damaged: [String: String] = [:]
+        var lastReading: UInt64 = 0
         var seeds: SeededRandom
     }
 
@@ -330,11 +331,21 @@ package final class SessionRegistry: Sendable {
 
     /// Reports to the network where the providers of all sessions are.
     func updateNetworkOrigins() async {
+        let number = newReading()
         var places: [String: Set<Probe>] = [:]
         for session in all {
             let record = await session.record
             if let probe = context.providers.probe(record) { places[record.provider, default: []].insert(probe) }
         }
-        await context.network.use(places)
+        await context.network.use(places, version: number)
+    }
+
+    /// The number of a reading of several sessions, taken before it begins. Readings may overtake each other on their way; each
+    /// change of a session is followed by a reading with a higher number, which has that change.
+    func newReading() -> UInt64 {
+        entries.withLock { entries in
+            entries.lastReading += 1
+            return entries.lastReading
+        }
     }
 }

@@ -151,9 +151,59 @@ struct SessionChangeTests {
             tasks: AgentTasks(clock: ManualClock()))
         let origin = try #require(Origin(of: "https://provider.example"))
         let first = await monitor.news(of: origin)
-        await monitor.use(["example": [Probe(origin)]])
+        await monitor.use(["example": [Probe(origin)]], version: 2)
         let second = await monitor.news(of: nil)
         #expect(first.version < second.version)
+        // What was read earlier lacks a session that was signed in to meanwhile.
+        await monitor.use([:], version: 1)
+        #expect(await monitor.news(of: nil).version == second.version)
+    }
+
+    @Test("however many sign-ins end at once, the network knows the providers of all of them")
+    func origins() async throws {
+        let names = try (1...24).map { try SessionName("shop-\($0)") }
+        let example = try ExampleProvider(transport: ExampleProvider.numbering()) { profile in
+            profile.environments += names.map {
+                ProviderEnvironment(name: $0.text, baseURL: "https://\($0).example")
+            }
+        }
+        try await example.running { sessions, signIns in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for name in names {
+                    group.addTask {
+                        let step = try await signIns.start(
+                            LoginStart(
+                                provider: "example", session: name, environment: name.text,
+                                fields: SessionRegistryTests.fields))
+                        #expect(step.kind == .done)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for name in names {
+                let origin = try #require(Origin(of: "https://\(name).example"))
+                // The state of a place that the network does not know stays limited.
+                while await sessions.context.network.news(of: origin).state != .online { await Task.yield() }
+            }
+        }
+    }
+
+    @Test("an older word on a shared sign-in never replaces a newer one, nor does one about an earlier sign-in")
+    func shared() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(SessionRegistryTests.start)
+            let session = try #require(try sessions.registry.session(named: SessionName("example")))
+            let record = await session.record
+            await session.sharedSignInChanged(.none, version: 2000, readWith: record)
+            await session.sharedSignInChanged(.lasting, version: 1999, readWith: record)
+            #expect(try !sessions.status(nil).renews)
+            await session.sharedSignInChanged(.lasting, version: 2001, readWith: record)
+            #expect(try sessions.status(nil).renews)
+            _ = try await signIns.start(SessionRegistryTests.start)
+            await session.sharedSignInChanged(.none, version: 2002, readWith: record)
+            #expect(try sessions.status(nil).renews)
+        }
     }
 
     @Test("of two reloads the newer profiles apply, whichever is reported last")
