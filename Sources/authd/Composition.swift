@@ -242,7 +242,9 @@ struct Composition: Sendable {
                 """)
         }
         let access = AccessControl(accessPolicy, changes: accessChanges)
-        let accessRules = PolicyRequests(access, behind: rules, from: policySources, audit: audit)
+        let profileCheck = ProfileCheckProcess()
+        let accessRules = PolicyRequests(
+            access, behind: rules, from: policySources, readText: profileCheck.read, audit: audit)
         let outbox = Outbox(
             context: context, api: api, store: adapters.outbox, seed: .random(in: .min ... .max),
             refusal: access.refusal(of:queuedBy:), publish: publisher.publish)
@@ -264,7 +266,6 @@ struct Composition: Sendable {
             sandbox: SandboxAdvice(isRestricted: claims.sandbox.rules != nil, extraSocket: reader.likelyExtraSocket),
             log: log,
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
-        let profileCheck = ProfileCheckProcess()
         let trials = ProfileTrials(context: context)
         let signIns = SignInService(
             context: context, registry: registry, loader: loader, dependencies: adapters.signIn)

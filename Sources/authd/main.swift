@@ -8,6 +8,10 @@ ProcessGuard.keepStandardDescriptors()
 
 let profileCheck = ProfileCheckProgram.run { question in
     do throws(ProfileProblems) {
+        guard !question.isPolicy else {
+            return ProfileReading(
+                try PolicyReader.read(question.text, from: .user, file: question.file ?? "policy.toml"))
+        }
         let profile = try ProfileReader.read(question.text, source: question.file ?? "profile")
         return ProfileReading(
             check: ProviderCheck(problems: [], notes: profile.notes),

@@ -25,17 +25,24 @@ struct PolicyRequestsTests {
         return rules
     }
 
-    /// - Parameter rules: what the user's file says.
+    /// - Parameters:
+    ///   - rules: what the user's file says.
+    ///   - readText: the other process, which reads what clients send.
     private static func requests(
         _ policy: AccessPolicy = AccessPolicy(), applying rules: AccessPolicy.Rules = AccessPolicy.Rules(),
-        behind boundary: ListenerRules = ListenerRules(), audit: AuditLog = AuditLog(clock: BootClock())
+        behind boundary: ListenerRules = ListenerRules(), audit: AuditLog = AuditLog(clock: BootClock()),
+        readText: @escaping PolicyRequests.ReadText = { _ throws(AgentError) in throw .stopping }
     ) -> PolicyRequests {
         let sources = PolicySources(
             rootPath: "/root-policy.toml", userPath: "/policy.toml", stateFolder: nil, readRoot: { policy.root },
-            readUser: { _ in "" }, parseUser: { _, _ in rules })
+            readUser: { _ in "" },
+            parseUser: { text, _ in
+                if !text.isEmpty { Issue.record("a client's text was parsed in the agent: \(text)") }
+                return rules
+            })
         return PolicyRequests(
             AccessControl(policy, changes: AccessChanges()), behind: StateBroadcast(boundary), from: sources,
-            audit: audit)
+            readText: readText, audit: audit)
     }
 
     @Test("a broken copy is reported, so that an empty file is something to apply")
@@ -153,6 +160,38 @@ struct PolicyRequestsTests {
 
     @Test("a recorded call of another page is replayed as api.request, too")
     func replayed() async throws {
+        let audit = Self.twoCalls()
+        let requests = Self.requests(applying: Self.deny("api.request"), audit: audit)
+        let changes = try await requests.replay(PolicyReplay()).changes
+        #expect(changes.map(\.number) == [1] && changes.map(\.rule) == ["user.no"])
+    }
+
+    @Test("rules that a client sends are read in another process, and their problems are reported")
+    func sentRules() async throws {
+        let requests = Self.requests(
+            audit: Self.twoCalls(),
+            readText: { question throws(AgentError) in
+                #expect(question.isPolicy && question.file == "policy.toml")
+                // Both travel as JSON.
+                let reading =
+                    question.text == "good"
+                    ? ProfileReading(Self.deny("api.request"))
+                    : ProfileReading(
+                        check: ProviderCheck(problems: [
+                            ProfileProblem(file: "policy.toml", line: 3, key: "rule", expected: "a table")
+                        ]))
+                return try ProfileReading(reading.json)
+            })
+        let changes = try await requests.replay(PolicyReplay(text: "good")).changes
+        #expect(changes.map(\.number) == [1] && changes.map(\.rule) == ["user.no"])
+        let error = await #expect(throws: AgentError.self) {
+            try await requests.replay(PolicyReplay(text: "bad"))
+        }
+        #expect(error?.kind == .validation && error?.details == ["policy.toml:3: rule: expected a table"])
+    }
+
+    /// A recorded call of another page, and one without `next`.
+    private static func twoCalls() -> AuditLog {
         let audit = AuditLog(clock: BootClock())
         for hasNext in [true, false] {
             var request = AuditedRequest(method: "api.call", endpoint: "items")
@@ -160,8 +199,6 @@ struct PolicyRequestsTests {
             let caller = CallerIdentity(listener: .api, processID: 1, userID: 0)
             audit.record(request, by: caller, rule: "default.act")
         }
-        let requests = Self.requests(applying: Self.deny("api.request"), audit: audit)
-        let changes = try await requests.replay(PolicyReplay(text: "")).changes
-        #expect(changes.map(\.number) == [1] && changes.map(\.rule) == ["user.no"])
+        return audit
     }
 }

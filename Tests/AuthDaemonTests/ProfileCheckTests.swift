@@ -120,6 +120,10 @@ struct ProfileCheckTests {
                 let problems = answer["result"]?["problems"]?.arrayValue ?? []
                 #expect(problems.count == 1, "\(name): \(answer.text().prefix(300))")
                 #expect(problems.first?["file"] == "bad.toml")
+                let rules = try client.ask("policy.replay", ["text": .string(text)])["error"]?["data"]
+                let details = rules?["details"]?.arrayValue ?? []
+                #expect(details.count == 1, "\(name): \(rules?.text().prefix(300) ?? "")")
+                #expect(details.first?.stringValue?.hasPrefix("policy.toml:") == true)
                 #expect(try client.ask("agent.ping")["result"]?["pid"] == pid)
             }
             let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -129,6 +133,9 @@ struct ProfileCheckTests {
             #expect(try client.ask("provider.check", ["text": .string(good)])["result"] == ["problems": []])
             let bad = try client.ask("provider.check", ["text": "name = 7"])["result"]?["problems"]?[0]
             #expect(bad?["file"] == "profile" && bad?["line"] == 1, "\(String(describing: bad))")
+            let rules = "[[rule]]\nname = \"no\"\neffect = \"deny\"\nmethod = [\"agent.*\"]\n"
+            let replayed = try client.ask("policy.replay", ["text": .string(rules)])["result"]
+            #expect(replayed?["entries"]?.integerValue != nil, "\(String(describing: replayed))")
         }
         #expect(await authd.end() == 0)
     }

@@ -6,21 +6,25 @@ package import AuthWire
 
 /// Answers `policy.*`, and replaces rules.
 package struct PolicyRequests: Sendable {
+    /// Reads a client's text in another process.
+    package typealias ReadText = @Sendable (ProfileQuestion) async throws(AgentError) -> ProfileReading
     private typealias Problems = PolicySources.PolicyProblems
 
     let access: AccessControl
     /// What confined clients may do.
     private let boundary: StateBroadcast<ListenerRules>
     private let sources: PolicySources
+    private let readText: ReadText
     private let audit: AuditLog
     /// One thread, so that changes are made one after the other.
     private let disk = BlockingThread()
 
     package init(
         _ access: AccessControl, behind boundary: StateBroadcast<ListenerRules>, from sources: PolicySources,
-        audit: AuditLog
+        readText: @escaping ReadText, audit: AuditLog
     ) {
         (self.access, self.boundary, self.sources, self.audit) = (access, boundary, sources, audit)
+        self.readText = readText
     }
 
     var boundaryRules: ListenerRules { boundary.current ?? ListenerRules() }
@@ -110,13 +114,7 @@ package struct PolicyRequests: Sendable {
     }
 
     func replay(_ call: PolicyReplay) async throws(AgentError) -> PolicyReplayed {
-        let file = sources.userPath ?? "policy.toml"
-        let new = try await onDisk { [sources] in
-            Result { () throws(Problems) in
-                guard let text = call.text else { return try sources.parseUser(sources.userText(), file) }
-                return try sources.parseUser(text, "policy.toml")
-            }
-        }.mapError { AgentError.broken(file, $0.texts) }.get()
+        let new = if let text = call.text { try await rules(in: text) } else { try await rulesOfFile() }
         let former = access.policy
         var later = former
         later.user = new
@@ -133,6 +131,22 @@ package struct PolicyRequests: Sendable {
                 entry.item, formerRule: old.rule.id, formerResult: old.result, rule: new.rule.id, result: new.result)
         }
         return PolicyReplayed(entries: compared, changes: differences)
+    }
+
+    private func rulesOfFile() async throws(AgentError) -> AccessPolicy.Rules {
+        let file = sources.userPath ?? "policy.toml"
+        return try await onDisk { [sources] in
+            Result { () throws(Problems) in try sources.parseUser(sources.userText(), file) }
+        }.mapError { AgentError.broken(file, $0.texts) }.get()
+    }
+
+    /// The rules that a client has sent.
+    private func rules(in text: String) async throws(AgentError) -> AccessPolicy.Rules {
+        let file = "policy.toml"
+        let reading = try await readText(ProfileQuestion(text: text, file: file, isPolicy: true))
+        let problems = reading.check.problems.map(\.description)
+        guard problems.isEmpty else { throw .broken(file, problems) }
+        return try reading.policy()
     }
 
     /// - Parameter caller: the client that applies the rules.

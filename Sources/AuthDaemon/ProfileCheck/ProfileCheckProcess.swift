@@ -6,7 +6,7 @@ import CSystemd
 import Glibc
 import Synchronization
 
-/// Checks clients' profiles in a separate process, ``ProfileCheckProgram``, one at a time.
+/// Reads clients' profiles and access rules in a separate process, ``ProfileCheckProgram``, one at a time.
 ///
 /// Invariant: each child has ended before the next one starts, and before its caller gets a response.
 package actor ProfileCheckProcess {
@@ -38,12 +38,12 @@ package actor ProfileCheckProcess {
         try await read(ProfileQuestion(text: params.text, file: params.file)).check
     }
 
-    /// - Returns: the profile's problems, or the requests to try if it has none.
+    /// - Returns: the problems of the text; without any, the requests to try or the access rules.
     /// - Throws: `busy` if too many callers wait, `internal` if the child could not be started or failed.
     package func read(_ question: ProfileQuestion) async throws(AgentError) -> ProfileReading {
         guard callers <= Self.maxWaiting else {
             throw AgentError(
-                .busy, "\(Self.maxWaiting) profile checks are already waiting; try again later.",
+                .busy, "\(Self.maxWaiting) checks of profiles or rules are already waiting; try again later.",
                 cause: "provider_check")
         }
         callers += 1
@@ -53,10 +53,10 @@ package actor ProfileCheckProcess {
         switch answer {
         case .success(let bytes):
             guard let json = try? JSON(parsing: bytes), let reading = try? ProfileReading(json) else {
-                throw Self.failed("its process returned no result")
+                throw Self.failed("its process returned no result", question)
             }
             return reading
-        case .failure(let failure): throw Self.failed(failure.reason)
+        case .failure(let failure): throw Self.failed(failure.reason, question)
         }
     }
 
@@ -75,11 +75,12 @@ package actor ProfileCheckProcess {
         }
     }
 
-    private static func failed(_ reason: String) -> AgentError {
-        AgentError(
-            .internal_,
-            "The profile could not be checked: \(reason). `authd --check` checks the profiles in their folders.",
-            cause: "provider_check")
+    private static func failed(_ reason: String, _ question: ProfileQuestion) -> AgentError {
+        let message =
+            question.isPolicy
+            ? "The access rules could not be read: \(reason)."
+            : "The profile could not be checked: \(reason). `authd --check` checks the profiles in their folders."
+        return AgentError(.internal_, message, cause: "provider_check")
     }
 }
 

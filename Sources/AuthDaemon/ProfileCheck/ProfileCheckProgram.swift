@@ -2,8 +2,8 @@ import AuthWire
 import CSystemd
 import Glibc
 
-/// The child process that reads one profile of a client: the agent itself never parses TOML from clients. It reads a
-/// ``ProfileQuestion`` from stdin and writes a ``ProfileReading`` to stdout.
+/// The child process that reads a profile or access rules of a client: the agent itself never parses TOML from clients. It
+/// reads a ``ProfileQuestion`` from stdin and writes a ``ProfileReading`` to stdout.
 ///
 /// It starts as a new program without environment or further descriptors, so it has no secrets of the agent.
 package enum ProfileCheckProgram {

@@ -114,4 +114,30 @@ package struct AccessRule: Sendable, Equatable {
         (item.endpoints, item.scopes) = (texts(request.endpoints), texts(request.scopes))
         return item
     }
+
+    /// The rule that ``item`` was made from; `nil` if there is no such rule.
+    package init?(_ item: PolicyRuleItem) {
+        let parts = item.rule.split(separator: ".", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let source = Source(rawValue: parts[0]), Self.isName(parts[1]),
+            let effect = Effect(rawValue: item.effect)
+        else { return nil }
+        self.init(parts[1], from: source, effect, reason: item.reason)
+        var isValid = true
+        func values<Value>(_ texts: [String]?, _ read: (String) -> Value?) -> [Value]? {
+            let values = texts?.compactMap(read)
+            if values?.count != texts?.count { isValid = false }
+            return values
+        }
+        func patterns(_ texts: [String]?) -> [TextPattern]? { values(texts, TextPattern.init) }
+        (caller.executables, caller.units) = (patterns(item.executables), patterns(item.units))
+        (caller.slices, caller.labels) = (patterns(item.slices), patterns(item.labels))
+        caller.sandboxes = values(item.sandboxes) { SandboxTest($0) }
+        caller.listeners = values(item.listeners) { ListenerName(rawValue: $0) }
+        (caller.terminal, caller.loginSession) = (item.terminal, item.loginSession)
+        caller.ownUser = item.ownUser
+        (request.sessions, request.methods) = (patterns(item.sessions), patterns(item.methods))
+        request.classes = values(item.classes) { AccessClass(rawValue: $0) }
+        (request.endpoints, request.scopes) = (patterns(item.endpoints), patterns(item.scopes))
+        guard isValid else { return nil }
+    }
 }

@@ -166,7 +166,9 @@ struct TestServer: Sendable {
         let sources = PolicySources(
             rootPath: folder + "/root-policy.toml", userPath: nil, stateFolder: nil, readRoot: readRoot,
             readUser: { _ in nil }, parseUser: { _, _ in AccessPolicy.Rules() })
-        return PolicyRequests(access, behind: boundary, from: sources, audit: audit)
+        return PolicyRequests(
+            access, behind: boundary, from: sources, readText: { _ in ProfileReading(AccessPolicy.Rules()) },
+            audit: audit)
     }
 
     private static func record(named name: String, at now: WallTime) throws -> SessionRecord {
