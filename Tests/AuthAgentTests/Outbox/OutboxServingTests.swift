@@ -146,6 +146,37 @@ struct OutboxServingTests {
         for boundary in made { #expect(boundary.wholeMatch(of: /authd-[A-Za-z0-9_-]{43}/) != nil, "\(boundary)") }
     }
 
+    @Test("a key is a version 4 UUID of the system's random bytes (RFC 9562 §5.4)")
+    func newKey() {
+        let made = (0..<100).map { _ in OutboxEntry.newKey() }
+        #expect(Set(made).count == 100)
+        for key in made {
+            let form = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/
+            #expect(key.wholeMatch(of: form) != nil, "\(key)")
+        }
+    }
+
+    @Test("the boundary of a form that is queued does not contain the caller's key, and each form has another one")
+    func boundaryOfQueued() async throws {
+        let example = try APIClientTests.provider { _, _ throws(TransportError) in ExampleProvider.json(200, "{}") }
+        try await APIClientTests.play(example) { _, api in
+            let key = "chosen-by-the-caller"
+            let params = APIRequest(
+                session: try SessionName("example"), method: "POST", path: "/votes",
+                headers: ["Idempotency-Key": key],
+                multipart: [MultipartPart(name: "vote", content: .text("yes"))], queue: true)
+            var boundaries: Set<String> = []
+            for _ in 1...2 {
+                let (entry, _) = try await api.prepare(.request(params))
+                #expect(entry.idempotencyKey == key)
+                let boundary = try #require(entry.boundary)
+                #expect(!boundary.contains(key))
+                boundaries.insert(boundary)
+            }
+            #expect(boundaries.count == 2)
+        }
+    }
+
     @Test("an entry is sent with the sign-in it was made for, and with another only if the user names it")
     func signIn() async throws {
         let (sent, sending) = AsyncStream<String>.makeStream()
