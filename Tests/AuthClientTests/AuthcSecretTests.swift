@@ -24,21 +24,45 @@ struct AuthcSecretTests {
             peer.reply(request, request.method == "token.get" ? Samples.token() : [:])
         }
         defer { agent.stop() }
-        var (program, arguments) = (Program.authc, arguments)
-        var userID = getuid()
-        if userID == 0 {
-            // Root owns its processes in any case: another user plays, with a copy where it can be read.
-            userID = 65534
-            let copy = try Program.copy(to: agent.folder)
-            for (path, mode) in [(agent.folder, 0o755), (agent.folder + "/authd", 0o755), (agent.path, 0o666)] {
-                #expect(chmod(path, mode_t(mode)) == 0)
-            }
-            arguments = ["--reuid=\(userID)", "--regid=\(userID)", "--clear-groups", "--", copy] + arguments
-            program = "/usr/bin/setpriv"
-        }
-        let result = try await Program.run(arguments, folder: agent.folder, program: program)
+        let (command, userID) = try Self.ordinaryUser(agent)
+        let result = try await Program.run(
+            Array(command.dropFirst()) + arguments, folder: agent.folder, program: command[0])
         #expect(result.status == 0, "\(result.errors)")
         #expect(owners.withLock { $0 } == ["agent.ping": userID, "token.get": 0])
+    }
+
+    /// The words that start authc as a user whose memory can be read, and that user. Root owns its processes in any case: another
+    /// user plays then, with a copy where it can be read.
+    private static func ordinaryUser(_ agent: TestAgent) throws -> (command: [String], userID: uid_t) {
+        guard getuid() == 0 else { return ([Program.authc], getuid()) }
+        let userID: uid_t = 65534
+        let copy = try Program.copy(to: agent.folder)
+        for (path, mode) in [(agent.folder, 0o755), (agent.folder + "/authd", 0o755), (agent.path, 0o666)] {
+            #expect(chmod(path, mode_t(mode)) == 0)
+        }
+        let become = ["/usr/bin/setpriv", "--reuid=\(userID)", "--regid=\(userID)", "--clear-groups", "--"]
+        return (become + [copy], userID)
+    }
+
+    @Test("its memory is private before it asks for a password")
+    func prompt() async throws {
+        let agent = try AuthcLoginTests.agent()
+        defer { agent.stop() }
+        let (command, _) = try Self.ordinaryUser(agent)
+        let login = command + ["login", "app-template", "--field", "email=ada@example.org"]
+        let terminal = try await Terminal(
+            login.map { "'\($0)'" }.joined(separator: " ") + "; echo \"exit $?\"", folder: agent.folder)
+        await terminal.waits(for: "Password: ")
+        var processID: Int32?
+        for await case .request(let peer, _) in agent.events {
+            processID = peer.processID
+            break
+        }
+        var found = stat()
+        #expect(stat("/proc/\(try #require(processID))/mem", &found) == 0 && found.st_uid == 0)
+        terminal.type("right\n")
+        await terminal.ends()
+        #expect(terminal.text.contains("exit 0"), "\(terminal.text)")
     }
 
     @Test("authc asks for no secret if the terminal would show it")
