@@ -42,6 +42,7 @@ struct RedirectAdmissionTests {
 
     @Test("sixteen connections are served at once, the next is closed unread, and a free place is reused")
     func sixteen() async throws {
+        #expect(RedirectAdmission.maxConnections == 16)
         try await listening { _, port in
             let request = "GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
             var held: [LoopbackClient] = []

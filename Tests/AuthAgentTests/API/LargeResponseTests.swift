@@ -90,6 +90,7 @@ struct LargeResponseTests {
                 "/login": HTTPRequest.largestDocument, "/things?n=1": HTTPRequest.largestAnswer,
                 "/refresh": HTTPRequest.largestDocument,
             ])
+        #expect(HTTPRequest.largestDocument == 1_048_576 && HTTPRequest.largestAnswer == 8_388_608)
     }
 }
 
