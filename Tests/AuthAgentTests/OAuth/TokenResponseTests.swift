@@ -159,6 +159,31 @@ struct TokenResponseTests {
         #expect(failure.error.cause == "bad_verification_code")
     }
 
+    @Test("JSON with an error that is labelled as a page is that error; other JSON with that label is a page")
+    func labelledAsPage() throws {
+        let page = "text/html; charset=utf-8"
+        let error = try read(400, #"{"error":"invalid_grant"}"#, type: page, purpose: .renewal)
+        guard case .failure(.final(let found)) = error else { return #expect(Bool(false), "\(error)") }
+        #expect(found.providerMessage == "invalid_grant")
+        for body in [#"{"message":"x"}"#, #"{"error":{"code":"invalid_grant"}}"#, #"["error"]"#] {
+            let other = try read(400, body, type: page, purpose: .renewal)
+            guard case .failure(.temporary(let found, _)) = other else { return #expect(Bool(false), "\(other)") }
+            #expect(found.cause == "html", "\(body)")
+        }
+    }
+
+    @Test("a response with a token challenge is not a page, whatever its body is", arguments: ["Bearer", "DPoP"])
+    func challenge(scheme: String) {
+        func isPage(_ challenge: String) -> Bool {
+            let reply = HTTPResponse(
+                status: 401, headers: [("Content-Type", "text/html"), ("WWW-Authenticate", challenge)],
+                body: Array("<h1>401</h1>".utf8))
+            return if case .page = ResponseBody(reply) { true } else { false }
+        }
+        #expect(!isPage(#"\#(scheme) error="invalid_token""#))
+        #expect(isPage(#"Basic realm="proxy""#))
+    }
+
     @Test(
         "nothing else ends a session",
         arguments: [
