@@ -183,7 +183,7 @@ package struct SessionRequests: Sendable {
             await session.handle(.userReceived(user, raw: raw), learnedWith: record)
         }
         var status = try status(session.name)
-        if grant == nil { status.message = status.message ?? Self.nothingToQuery(record.provider) }
+        if grant == nil { status.message = status.message ?? nothingToQuery(record) }
         return status
     }
 
@@ -195,9 +195,14 @@ package struct SessionRequests: Sendable {
         guard await context.networkReturns(before: end) else { throw .noNetworkInTime }
     }
 
-    private static func nothingToQuery(_ provider: String) -> String {
-        "There is nothing to query: the profile of \(provider) has no request that validates a session. This is what authd "
-            + "knows by itself."
+    private func nothingToQuery(_ record: SessionRecord) -> String {
+        let reason =
+            if let profile = providers.profile(of: record), profile.oauth != nil {
+                "\(profile.title) offers neither UserInfo nor introspection to this client"
+            } else {
+                "the profile of \(record.provider) has no request that validates a session"
+            }
+        return "There is nothing to query: \(reason). This is what authd knows by itself."
     }
 
     /// Signs out on this machine, with or without a network; then notifies the provider, if it has a request for that.

@@ -283,4 +283,19 @@ struct OAuthSessionTests {
         let posts = ["POST http://127.0.0.1:1/introspect", "POST http://127.0.0.1:1/token"]
         #expect(seen.map(\.request).filter { $0.hasPrefix("POST") } == (hasUserInfo ? [] : posts + [posts[0]]))
     }
+
+    @Test("validate says that a server with neither of them has nothing to query, and sends it no token")
+    func nothingToQuery() async throws {
+        let seen = try await play { _, _ in
+            Self.metadata([:])
+        } _: { sessions, _, _ in
+            let status = try await sessions.validate(Self.session)
+            #expect(status.state == .active)
+            #expect(
+                status.message?.hasPrefix(
+                    "There is nothing to query: Example offers neither UserInfo nor introspection to this client.")
+                    == true, "\(status.message ?? "")")
+        }
+        #expect(seen.allSatisfy { $0.request.hasPrefix("GET ") && $0.authorization == nil })
+    }
 }
