@@ -15,9 +15,18 @@ struct DurableFileTests {
     /// The steps of a file, in order.
     private final class Steps: Sendable {
         let all = Mutex<[AtomicFile.Step]>([])
+        private let pooled = Atomic(0)
+        /// Steps that a thread of Swift's pool has made.
+        var pooledCount: Int { pooled.load(ordering: .relaxed) }
 
-        func add(_ step: AtomicFile.Step) { all.withLock { $0.append(step) } }
+        func add(_ step: AtomicFile.Step) {
+            all.withLock { $0.append(step) }
+            if DurableFileTests.isPooled { pooled.add(1, ordering: .relaxed) }
+        }
     }
+
+    /// Whether this is a thread of Swift's pool, which must not wait for a disk. A ``BlockingThread`` runs no task.
+    private static var isPooled: Bool { withUnsafeCurrentTask { $0 != nil } }
 
     @Test(
         "a recorded sign-out survives a loss of power: file and folder are synced first"
@@ -37,6 +46,7 @@ struct DurableFileTests {
         #expect(StateFile.signOuts(in: place).load() == marks)
         try await file.save { [:] }
         #expect(!FileManager.default.fileExists(atPath: place))
+        #expect(steps.pooledCount == 0)
     }
 
     @Test("a failed write of a sign-out is reported")
@@ -132,11 +142,15 @@ struct DurableFileTests {
             #expect(rules.contains("/place/\(8 * round)"))
             #expect(access.policy.root.rules.map(\.name) == ["rule-\(8 * round)"])
         }
+        #expect(readings.pooledCount == 0)
     }
 
     /// Each reading has its own number.
     private final class Readings: Sendable {
         private let count = Atomic<Int>(0)
+        private let pooled = Atomic(0)
+        /// Readings that a thread of Swift's pool has made.
+        var pooledCount: Int { pooled.load(ordering: .relaxed) }
 
         /// Root's rules of the reading that was made last.
         func rootRules() -> AccessPolicy.Rules {
@@ -146,6 +160,7 @@ struct DurableFileTests {
         }
 
         func next() -> ConfigurationReading {
+            if DurableFileTests.isPooled { pooled.add(1, ordering: .relaxed) }
             let number = count.add(1, ordering: .relaxed).newValue
             var settings = Settings()
             settings.allowedUserIDs = [UInt32(number)]

@@ -20,7 +20,9 @@ final class RenewalPauses: Sendable {
         current.withLock { current in
             guard current[session] != pause else { return }
             current[session] = pause
-            // Under the lock, so that an older state never replaces a newer one. Without a pause a request is sent too early.
+            // Under the lock, so that an older state never replaces a newer one. Without a pause a request is sent too early. The
+            // session waits for this write: it is rare and small, is not synced, and the file is beside the socket, usually in
+            // memory.
             try? store?.write(current)
         }
     }

@@ -12,7 +12,7 @@ extension SignInDependencies {
         guard redirect.isSecure else {
             return BoundRedirect(listener: try await redirects.listen(at: redirect, as: nil))
         }
-        let identity = try identity(of: redirect, oauth.tlsIdentity, at: now)
+        let identity = try await identity(of: redirect, oauth.tlsIdentity, at: now)
         return BoundRedirect(
             listener: try await redirects.listen(at: redirect, as: identity),
             fingerprint: oauth.tlsIdentity == nil ? identity.fingerprint : nil)
@@ -22,7 +22,7 @@ extension SignInDependencies {
     /// only in memory.
     private func identity(
         of redirect: LoopbackRedirect, _ files: TLSIdentityFiles?, at now: WallTime
-    ) throws(AgentError) -> TLSIdentity {
+    ) async throws(AgentError) -> TLSIdentity {
         guard let files else {
             let made = cryptography.makeTLSIdentity(
                 for: redirect.host, from: now + (.zero - Self.grace),
@@ -31,7 +31,7 @@ extension SignInDependencies {
             return made
         }
         do throws(TLSIdentityError) {
-            let (certificates, key) = try redirects.read(files)
+            let (certificates, key) = try await redirects.read(files)
             return try cryptography.tlsIdentity(
                 certificates: certificates, key: key, for: redirect.host, at: now)
         } catch {

@@ -1,4 +1,5 @@
 import AuthAgent
+import AuthConcurrency
 package import AuthModel
 package import AuthWire
 package import NIOCore
@@ -36,7 +37,18 @@ package struct LoopbackRedirects: RedirectListening {
                 + "Stop the program that listens there, or sign in with --paste.", cause: AgentError.redirectPort)
     }
 
-    package func read(_ files: TLSIdentityFiles) throws(TLSIdentityError) -> (certificates: String, key: Secret) {
+    package func read(
+        _ files: TLSIdentityFiles
+    ) async throws(TLSIdentityError) -> (certificates: String, key: Secret) {
+        let contents = await BlockingThread().complete {
+            Result { () throws(TLSIdentityError) in try Self.contents(files) }
+        }
+        return try contents.get()
+    }
+
+    private static func contents(
+        _ files: TLSIdentityFiles
+    ) throws(TLSIdentityError) -> (certificates: String, key: Secret) {
         do throws(StoreError) {
             // A certificate is public; its key must be private.
             return (try KeyFile.readPublic(files.certificate), try KeyFile.read(files.key))

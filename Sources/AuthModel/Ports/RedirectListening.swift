@@ -8,8 +8,8 @@ package protocol RedirectListening: Sendable {
         at redirect: LoopbackRedirect, as identity: TLSIdentity?
     ) async throws(AgentError) -> any RedirectListener
 
-    /// The user's own certificate and key as they are now.
-    func read(_ files: TLSIdentityFiles) throws(TLSIdentityError) -> (certificates: String, key: Secret)
+    /// The user's own certificate and key as they are now. Files may be on a slow disk: no thread of Swift's pool waits for it.
+    func read(_ files: TLSIdentityFiles) async throws(TLSIdentityError) -> (certificates: String, key: Secret)
 }
 
 /// The redirect address of one sign-in.
