@@ -20,7 +20,8 @@ struct RequestBuilder {
                 throw AgentError(
                     .validation,
                     "The value of \(placeholder.name) contains a slash or backslash, and could lead to another path at "
-                        + "\(profile.title): only arguments of type path may contain one. Nothing was sent.",
+                        + "\(profile.title): only arguments of the type `path`, and values that the provider itself has sent, "
+                        + "may contain one. Nothing was sent.",
                     cause: "path")
             }
         }
