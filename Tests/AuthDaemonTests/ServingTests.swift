@@ -24,6 +24,17 @@ struct ServingTests {
         }
     }
 
+    @Test("agent.info names each area of the protocol once, and the lock")
+    func features() async throws {
+        try await TestServer.run { rig in
+            let info = try await onThread { try rig.dial().ask("agent.info")["result"] }
+            let features = info?["features"]?.arrayValue?.compactMap(\.stringValue) ?? []
+            let areas = Set(AgentMethods.all.map { String($0.name.prefix { $0 != "." }) })
+            #expect(Set(features) == areas.union(["lock"]) && features.count == areas.count + 1)
+            #expect(areas.isSuperset(of: ["audit", "policy", "consent", "cluster", "session", "token", "store"]))
+        }
+    }
+
     @Test("an error has a kind: an unknown session, an unknown provider, an unsupported method")
     func errors() async throws {
         try await TestServer.run { rig in

@@ -14,11 +14,15 @@ package struct AgentServices: Sendable {
     /// Has the service manager restart the agent. It returns when the manager has accepted that.
     package typealias Restart = @Sendable () async throws(AgentError) -> Void
 
-    /// Areas of the protocol that this version supports.
-    private static let features = [
-        "login", "password", "session", "token", "user", "provider", "network", "events", "api", "outbox", "store",
-        "lock",
-    ]
+    /// Areas of the protocol that this version supports: what its methods begin with. The lock has methods of `agent`.
+    private static let features: [String] = {
+        var areas: [String] = []
+        for method in AgentMethods.all {
+            let area = String(method.name.prefix { $0 != "." })
+            if !areas.contains(area) { areas.append(area) }
+        }
+        return areas + ["lock"]
+    }()
 
     let checkProfile: CheckProfile
     let tryProfile: TryProfile
