@@ -347,6 +347,7 @@ struct Composition: Sendable {
                         settings: lockSettings, sleep: adapters.sleep, loginSessions: adapters.loginSessions)
                 }),
             BackgroundService(name: "presence", work: { await presence.run(settings: presenceSettings) }),
+            BackgroundService(name: "consent", work: consent.run),
             BackgroundService(name: "outbox", work: outbox.run),
             BackgroundService(name: "unfinished move", work: store.finishMove),
             StatusPublisher(

@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthMachines
 package import AuthModel
 package import AuthWire
@@ -30,6 +31,12 @@ package final class ConsentService: Sendable {
 
     /// Drops what is remembered.
     package func agentLocked() async { await runner.send(.locked) }
+
+    /// Returns when it is cancelled. Callers that still wait then get `stopping`, and so do later ones.
+    package func run() async {
+        _ = await OneShot<Void>().value()
+        await runner.close()
+    }
 
     private func ask(_ event: @Sendable (CallerID) -> ConsentEvent) async throws(AgentError) -> ConsentResult {
         let result = try await converting(WaitEnd.self, try await runner.ask(event))

@@ -1,0 +1,46 @@
+import AgentTestSupport
+import AuthAgent
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("The service that asks the user about programs", .timeLimit(.minutes(1)))
+struct ConsentServiceTests {
+    /// Nobody answers.
+    private struct SilentPrompt: ConsentPrompt {
+        func show(_ question: ConsentQuestion, number: UInt64) async -> ConsentReply {
+            await Hold().pass()
+            return .notShown
+        }
+
+        func withdraw(_ number: UInt64) {}
+    }
+
+    private static func question() throws -> ConsentQuestion {
+        let subject = PresenceSubject(processID: 7, startTicks: 1, userID: 1000, executable: "/usr/bin/app")
+        let request = AccessRequest(method: "token.get", access: .token, target: .named(try SessionName("example")))
+        let program = ConsentProgram(
+            subject, unit: "app.service", identity: .file(device: 1, inode: 2, hash: "ab"))
+        return ConsentQuestion(program, request, from: .api, purpose: nil)
+    }
+
+    @Test("ends each wait with `stopping` at its end, and asks nothing afterwards")
+    func end() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        let question = try Self.question()
+        try await example.running { sessions, _ in
+            let consent = ConsentService(context: sessions.context, prompt: SilentPrompt(), log: { _ in })
+            let run = Task { await consent.run() }
+            let waiting = Task { try await consent.confirm(question) }
+            // A question is asked a moment after the request.
+            while try await consent.list().questions.isEmpty {
+                example.clock.advance(.seconds(1))
+                await Task.yield()
+            }
+            run.cancel()
+            await run.value
+            await #expect(throws: AgentError.stopping) { try await waiting.value }
+            await #expect(throws: AgentError.stopping) { try await consent.confirm(question) }
+        }
+    }
+}
