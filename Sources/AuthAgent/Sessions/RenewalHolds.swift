@@ -38,8 +38,9 @@ final class RenewalHolds: Sendable {
     /// Waits until this host holds the session.
     /// - Parameters:
     ///   - isStored: whether the store has had it.
-    ///   - mayRenewApart: whether two hosts may renew it without knowledge of each other: then etcd is not needed.
-    func permission(for record: SessionRecord, isStored: Bool, mayRenewApart: Bool) async -> Permission {
+    ///   - mayRenewApart: whether two hosts may renew it without knowledge of each other: then etcd is not needed. It is called
+    ///     only if etcd cannot be reached.
+    func permission(for record: SessionRecord, isStored: Bool, mayRenewApart: () -> Bool) async -> Permission {
         guard store.leases != nil else { return .granted(nil) }
         let asking = Mutex<CallerID?>(nil)
         let reply: LeaseReply
@@ -63,7 +64,7 @@ final class RenewalHolds: Sendable {
             // If the stored tokens were sent, nobody knows yet what became of them.
             await end(hold, of: record.session, leaving: hold.unsent)
             return .overtaken(stored)
-        case .failure(.cluster(let fault)) where fault.isConnection && mayRenewApart: return .granted(nil)
+        case .failure(.cluster(let fault)) where fault.isConnection && mayRenewApart(): return .granted(nil)
         case .failure(let error): return .refused(error)
         }
     }

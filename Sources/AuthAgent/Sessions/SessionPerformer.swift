@@ -44,7 +44,7 @@ struct SessionPerformer: ActionPerformer {
             let permission: RenewalHolds.Permission =
                 record.resource?.sharedSession == nil
                 ? await holds.permission(
-                    for: record, isStored: isStored, mayRenewApart: context.providers.mayRenewApart(record))
+                    for: record, isStored: isStored, mayRenewApart: { context.providers.mayRenewApart(record) })
                 : .granted(nil)
             switch permission {
             case .overtaken(let stored): return .overtaken(id, stored)
