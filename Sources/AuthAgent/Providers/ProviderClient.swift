@@ -12,7 +12,9 @@ package final class ProviderClient: Sendable {
     let servers = ServerMetadataCache()
     let signer: ProofSigner
 
-    /// Asked before each request of a renewal that other hosts must not make at the same time: whether it may still begin.
+    /// Asked before each request of a renewal that other hosts must not make at the same time: whether it may still begin. It is
+    /// not a parameter: a renewal sends from a dozen functions, which sign-ins use, too, and one that did not pass it on would
+    /// send without the check.
     @TaskLocal static var mayBegin: (@Sendable () async -> Bool)?
 
     package init(profiles: ProfileCatalog, transport: any HTTPTransport, signer: ProofSigner) {
