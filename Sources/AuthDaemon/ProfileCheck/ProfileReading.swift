@@ -31,7 +31,7 @@ package struct ProfileQuestion: Sendable, WireObject {
 package struct ProfileReading: Sendable, WireObject {
     package var check = ProviderCheck(problems: [])
     package var trials: [ProfileTrial] = []
-    /// Of access rules: whether requests that they deny are refused.
+    /// Whether requests that the access rules deny are refused.
     package var enforces = false
     package var rules: [PolicyRuleItem] = []
 

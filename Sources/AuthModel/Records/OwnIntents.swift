@@ -10,10 +10,10 @@ package struct OwnIntents: Sendable {
         self.prefix = prefix
     }
 
-    /// Of the next hold. If a note with this ID is found, the response to the hold was lost, and nothing was sent.
+    /// The ID of the next hold's note. If it is found, the response to the hold was lost, and nothing was sent.
     package var hold: String { "\(prefix)-hold-\(count)" }
 
-    /// Of the next claim. If a note with this ID is found, only the former holder has sent the tokens.
+    /// The ID of the next claim's note. If it is found, only the former holder has sent the tokens.
     package var claim: String { "\(prefix)-claim-\(count)" }
 
     package var last: String? { sent?.id }

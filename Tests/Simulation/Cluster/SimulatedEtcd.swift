@@ -36,7 +36,7 @@ struct SimulatedEtcd {
         /// The generation of the tokens that the host sends.
         let generation: UInt64
         var intent: Int?
-        /// Of the intent.
+        /// The ID of the intent.
         var id: String?
         var version: RecordVersion?
         var isLost = false
