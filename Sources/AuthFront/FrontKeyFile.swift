@@ -1,5 +1,4 @@
 package import AuthGateway
-import AuthModel
 package import AuthWire
 import Glibc
 

@@ -1,4 +1,5 @@
 package import AuthFiles
+import AuthWire
 import CLinux
 import Glibc
 
@@ -25,7 +26,7 @@ package enum SocketFolder {
             case .open(let path, let mode):
                 "\(path) is accessible to others (mode 0\(String(mode, radix: 8))): "
                     + (Self.isShared(mode: mode, userID: geteuid())
-                        ? "choose your own folder with --socket" : "run `chmod 700 \(path)`")
+                        ? "choose your own folder with --socket" : "run `chmod 700 \(ShellWord.quoted(path))`")
             case .failed(let failure): "\(failure)"
             }
         }

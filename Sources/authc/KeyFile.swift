@@ -22,7 +22,7 @@ enum KeyFile {
             throw .usage("the key \(path) belongs to user \(found.st_uid), not to \(geteuid())")
         }
         guard found.st_mode & 0o077 == 0 else {
-            throw .usage("other users can open the key \(path)", hint: "run `chmod 600 \(path)`")
+            throw .usage("other users can open the key \(path)", hint: "run `chmod 600 \(ShellWord.quoted(path))`")
         }
         return try FileText.read(file.number, named: path, atMost: maxBytes)
     }

@@ -1,5 +1,6 @@
 import AuthDaemon
 import AuthFiles
+import AuthModel
 import AuthSockets
 import AuthWire
 import Foundation
@@ -44,6 +45,19 @@ struct SocketFileTests {
         arguments: [(0o755, 1000, true), (0o1777, 1000, false), (0o777, 1000, false), (0o755, 0, false)])
     func advice(mode: UInt32, userID: UInt32, isAdvised: Bool) {
         #expect(SocketFolder.Refusal.isShared(mode: mode, userID: userID) == !isAdvised)
+    }
+
+    @Test("the path of the chmod that is suggested is in quotes if a shell needs them")
+    func quotedPath() throws {
+        let key = try folder.write("a key of 32 bytes, which is ours", to: "the key")
+        chmod(key, 0o644)
+        let expected = "the key \(key) is accessible to others: run `chmod 600 '\(key)'`"
+        #expect(throws: StoreError.failed(reason: expected)) { try KeyFile.read(key) }
+        // Root is advised to choose another folder.
+        if geteuid() != 0 {
+            let refusal = SocketFolder.Refusal.open(path: "/a b", mode: 0o755)
+            #expect(refusal.description.contains("run `chmod 700 '/a b'`"))
+        }
     }
 
     @Test("a folder of another user is refused")

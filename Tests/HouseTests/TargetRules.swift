@@ -33,7 +33,7 @@ struct TargetRules: Sendable {
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
         "AuthFiles": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: waiting),
         "AuthSockets": TargetRules(
-            imports: standard.union(["AuthFiles", "CLinux", "NIOCore"]), forbiddenWords: waiting),
+            imports: standard.union(["AuthFiles", "AuthWire", "CLinux", "NIOCore"]), forbiddenWords: waiting),
         "AuthModel": TargetRules(
             imports: standard.union(["AuthWire", "Crypto"]), forbiddenWords: doing, forbiddenOutsidePorts: waiting),
         "AuthMachines": TargetRules(

@@ -85,7 +85,7 @@ extension AgentError {
         AgentError(
             .validation,
             "The agent was not restarted, because its program fails the check (\(outcome.text)): "
-                + "`\(path) --check` shows why.")
+                + "`\(ShellWord.quoted(path)) --check` shows why.")
     }
 
     fileprivate static func notRestarted(_ unit: String, _ outcome: HookOutcome) -> AgentError {

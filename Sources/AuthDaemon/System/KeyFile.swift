@@ -1,5 +1,6 @@
 import AuthFiles
 package import AuthModel
+import AuthWire
 import CLinux
 import CSystemd
 import Glibc
@@ -79,7 +80,8 @@ package enum KeyFile {
                 throw .failed(reason: "\(kind) \(path) belongs to user \(found.st_uid), not to \(geteuid())")
             }
             guard found.st_mode & 0o077 == 0 else {
-                throw .failed(reason: "\(kind) \(path) is accessible to others: run `chmod 600 \(path)`")
+                throw .failed(
+                    reason: "\(kind) \(path) is accessible to others: run `chmod 600 \(ShellWord.quoted(path))`")
             }
         }
         var bytes = [UInt8](repeating: 0, count: maxBytes)

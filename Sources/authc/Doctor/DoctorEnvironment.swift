@@ -20,7 +20,7 @@ enum DoctorEnvironment {
                 fix: isDefault ? .startSocket : nil)
         }
         guard SocketPath.isPrivateFolder(folder, getuid()) else {
-            let remedy = mayClose(folder) ? "`chmod 700 \(folder)`, or " : ""
+            let remedy = mayClose(folder) ? "`chmod 700 \(ShellWord.quoted(folder))`, or " : ""
             return .warning(
                 .socket, "\(path) (\(source)): other users can open its folder",
                 hint: "close it to others: \(remedy)remove AUTHD_SOCKET and --socket",

@@ -15,8 +15,8 @@ enum DoctorFix: Equatable {
     var command: String {
         switch self {
         case .startSocket: "systemctl --user start authd.socket"
-        case .closeFolder(let path): "chmod 700 \(path)"
-        case .protectFile(let path): "chmod go-w \(path)"
+        case .closeFolder(let path): "chmod 700 \(ShellWord.quoted(path))"
+        case .protectFile(let path): "chmod go-w \(ShellWord.quoted(path))"
         }
     }
 

@@ -18,14 +18,14 @@ struct GitConfiguration {
         guard !hasOthers || remove else {
             throw .usage(
                 "git has another helper for \(server)",
-                hint: "remove it first: `git config --global --unset-all \(key)`")
+                hint: "remove it first: `git config --global --unset-all \(ShellWord.quoted(key))`")
         }
         // The empty value may belong to the other helper.
         var commands = [["--unset-all", key, hasOthers ? Self.own : Self.ownOrEmpty]]
         if !remove { commands += [["--add", key, ""], ["--add", key, helper]] }
         for arguments in commands {
             if !dryRun { _ = try run(git + arguments) }
-            Output.command((git + arguments).map(Self.quoted).joined(separator: " "))
+            Output.command((git + arguments).map(ShellWord.quoted).joined(separator: " "))
         }
     }
 
@@ -38,9 +38,5 @@ struct GitConfiguration {
                 message: "\(command.prefix(3).joined(separator: " ")) ended with status \(status)")
         }
         return status
-    }
-
-    private static func quoted(_ word: String) -> String {
-        word.isEmpty || word.contains { !$0.isLetter && !$0.isNumber && !"-_./:".contains($0) } ? "'\(word)'" : word
     }
 }

@@ -25,7 +25,7 @@ struct SSHKeyFiles {
             let code = errno
             throw .usage(
                 "cannot open \(publicPath): \(SystemError.text(code))",
-                hint: code == ENOENT ? "make the key: `ssh-keygen -t ed25519 -f \(path)`" : nil)
+                hint: code == ENOENT ? "make the key: `ssh-keygen -t ed25519 -f \(ShellWord.quoted(path))`" : nil)
         }
         file = Descriptor(number)
         let text = String(

@@ -84,7 +84,7 @@ struct ProviderAdd: AgentCommand {
         report(profile.text, at: path)
         let place = output == nil ? "" : "put the file in ~/.config/authd/providers, "
         Output.note("Then \(place)load the profile and sign in:")
-        if !isChecked { Output.command(Visible.line("  authc provider check \(ProviderNew.quoted(path))")) }
+        if !isChecked { Output.command(Visible.line("  authc provider check \(ShellWord.quoted(path))")) }
         Output.note("  authc reload")
         Output.note("  authc login \(profile.name)")
         return .done

@@ -70,7 +70,7 @@ struct ProviderNew: AgentCommand {
             return .done
         }
         try write(profile, to: output)
-        let check = "`authc provider check \(Self.quoted(output))`"
+        let check = "`authc provider check \(ShellWord.quoted(output))`"
         Output.note(Visible.line("\(output): written. Edit it, then check it: \(check)"))
         Output.note("Then load it: `authc reload`")
         return .done
@@ -222,12 +222,6 @@ struct ProviderNew: AgentCommand {
             if !fields.contains(where: { $0.name == field.name }) { fields.append(field) }
         }
         return fields
-    }
-
-    /// A word of a shell.
-    static func quoted(_ path: String) -> String {
-        let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,=:@%".contains($0)) }
-        return isPlain ? path : "'" + path.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 
     /// `https://api.shop.example/v2` as `shop`.

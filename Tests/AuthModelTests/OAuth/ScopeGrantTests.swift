@@ -48,8 +48,6 @@ struct ScopeGrantTests {
         #expect(
             command
                 == #"authc login 'https://a.example/a&b' -s work --scope 'a'\''b' --scope '$x' --scope 'a;b'"#)
-        #expect(ShellWord.quoted("") == "''")
-        #expect(ShellWord.quoted("files:read/https://a.example_1") == "files:read/https://a.example_1")
     }
 
     @Test("if all scopes are granted, or none is named, no command is suggested")
