@@ -136,7 +136,7 @@ struct StatusCard {
         if let end = SessionEnd(status), end.warning(at: now) != nil {
             warnings.append(
                 "the session ends \(WallClock.text(end.end, now: now)); sign in again before: "
-                    + "`authc login \(status.provider) -s \(status.session)`")
+                    + "`\(CommandText.login(status.provider, session: status.session))`")
         }
         if let skew = status.clockSkew {
             warnings.append("\(StatusCard.skewText(skew, of: status.provider)): \(StatusCard.skewHint)")
@@ -149,11 +149,8 @@ struct StatusCard {
             warnings.append("if you trust the new origin: `authc trust -s \(status.session)`")
         }
         if status.state == .signInRequired || status.state == .signedOut {
-            let isKnown = !status.provider.isEmpty
-            warnings.append(
-                isKnown
-                    ? "sign in: `authc login \(status.provider) -s \(status.session)`"
-                    : "sign in: `authc login -s \(status.session)`")
+            let provider = status.provider.isEmpty ? nil : status.provider
+            warnings.append("sign in: `\(CommandText.login(provider, session: status.session))`")
         }
         return warnings
     }

@@ -1,6 +1,5 @@
 import AuthClient
 import AuthGateway
-import AuthModel
 import AuthWire
 
 extension FrontProblem {
@@ -46,13 +45,5 @@ extension ErrorKind {
         case .denied, .agentLocked: 77
         case .internal_: 70
         }
-    }
-}
-
-/// The command that signs in to a session.
-enum LoginCommand {
-    static func text(session: SessionName?, provider: String?) -> String {
-        let words = ["authc", "login"] + [provider].compactMap(\.self) + (session.map { ["-s", $0.text] } ?? [])
-        return words.map(ShellWord.quoted).joined(separator: " ")
     }
 }

@@ -23,6 +23,12 @@ struct AdviceTests {
         try await Self.expectAccepted(found)
     }
 
+    @Test("a sign-in command is written in one place, which quotes its words")
+    func signIn() throws {
+        let others = try Self.files(below: "Sources", ending: ".swift").filter { $0.text.contains("authc login \\(") }
+        #expect(others.map(\.path) == [])
+    }
+
     @Test("those of the README, the pages and the manual are accepted")
     func pages() async throws {
         let readme = (path: "README.md", text: try Self.text(Self.root.appending(path: "README.md")))

@@ -39,14 +39,14 @@ package struct BridgeTarget: Sendable {
         if let session {
             if let found = sessions.first(where: { $0.session == session }) { return .session(found) }
             return .failed(
-                notSignedIn("There is no session '\(session)'.", command: login(named: session, at: shown)))
+                notSignedIn("There is no session '\(session)'.", command: CommandText.login(shown, session: session)))
         }
         let fitting = sessions.filter { $0.provider == resource.text }
         if let found = fitting.count > 1 ? fitting.first(where: { $0.session == preferred }) : fitting.first {
             return .session(found)
         }
         if fitting.isEmpty {
-            return .none(notSignedIn("Not signed in to \(shown).", command: login(named: nil, at: shown)))
+            return .none(notSignedIn("Not signed in to \(shown).", command: CommandText.login(shown)))
         }
         let names = fitting.map { "-s \($0.session)" }.joined(separator: ", ")
         return .failed(
@@ -62,12 +62,12 @@ package struct BridgeTarget: Sendable {
         case .notSignedIn, .signInRequired, .unknownSession:
             notSignedIn(
                 "The session '\(status.session)' must be signed in again.",
-                command: login(named: status.session, at: status.provider))
+                command: CommandText.login(status.provider, session: status.session))
         case .refused:
             // After a 401: the server refuses the token, and the provider to renew it.
             notSignedIn(
                 "\(error.message) \(resource.origin.host) refuses the token (401).",
-                command: login(named: status.session, at: status.provider))
+                command: CommandText.login(status.provider, session: status.session))
         default: BridgeProblem(error)
         }
     }
@@ -76,7 +76,7 @@ package struct BridgeTarget: Sendable {
     func refusal(of token: BridgeToken) -> BridgeProblem {
         notSignedIn(
             "\(resource.origin.host) refuses the token of the session '\(token.session)', and a renewed one (401).",
-            command: login(named: token.session, at: token.provider))
+            command: CommandText.login(token.provider, session: token.session))
     }
 
     /// A 403 that names scopes.
@@ -88,9 +88,7 @@ package struct BridgeTarget: Sendable {
             text += needed.isEmpty ? " The server does not name them." : " It was granted all that the server names."
             return BridgeProblem(.forbidden, text)
         }
-        var words = ["authc", "login", token.provider, "-s", token.session.text]
-        for scope in token.scopes + missing { words += ["--scope", scope] }
-        let command = words.map(ShellWord.quoted).joined(separator: " ")
+        let command = CommandText.login(token.provider, session: token.session, scopes: token.scopes + missing)
         var problem = BridgeProblem(
             .forbidden, text + " Missing: \(missing.joined(separator: " ")). To grant them, run: \(command)",
             command: command)
@@ -101,10 +99,5 @@ package struct BridgeTarget: Sendable {
 
     private func notSignedIn(_ reason: String, command: String) -> BridgeProblem {
         BridgeProblem(.notSignedIn, "\(reason) Run `\(command)`, then try again.", command: command)
-    }
-
-    private func login(named session: SessionName?, at provider: String) -> String {
-        (["authc", "login", provider] + (session.map { ["-s", $0.text] } ?? [])).map(ShellWord.quoted)
-            .joined(separator: " ")
     }
 }

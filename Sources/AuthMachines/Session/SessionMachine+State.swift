@@ -83,7 +83,7 @@ extension SessionMachine {
                 .signInRequired,
                 "Session \(record.session) shares the sign-in of session \(shared), which can no longer renew it. "
                     + "Sign in to that session again, or separately with "
-                    + "`authc login \(record.provider) -s \(record.session)`.",
+                    + "`\(CommandText.login(record.provider, session: record.session))`.",
                 cause: "shared_sign_in")
         }
         return .signInRequired(
@@ -149,8 +149,8 @@ extension SessionMachine {
         return (
             .active, "scope_reduced",
             "The provider no longer grants \(lost.joined(separator: ", ")). Sign in again to request it: "
-                + "`authc login \(record.provider) -s \(record.session)`. If a token for one scope or audience was "
-                + "the cause, set `targeted_tokens = false` in the profile."
+                + "`\(CommandText.login(record.provider, session: record.session))`. If a token for one scope or "
+                + "audience was the cause, set `targeted_tokens = false` in the profile."
         )
     }
 

@@ -16,7 +16,7 @@ extension AgentError {
 
     /// The command that the user can type.
     private static func login(_ session: SessionName, _ provider: String?) -> String {
-        "`authc login \(provider ?? "PROVIDER") -s \(session)`"
+        "`\(CommandText.login(provider ?? "PROVIDER", session: session))`"
     }
 
     package static func cannotRenew(_ provider: String) -> AgentError {

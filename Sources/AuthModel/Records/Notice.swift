@@ -182,7 +182,7 @@ extension Notice {
     }
 
     private static func signInCommand(_ status: SessionStatus) -> String {
-        "authc login \(status.provider) -s \(status.session)"
+        CommandText.login(status.provider, session: status.session)
     }
 }
 

@@ -35,7 +35,7 @@ package struct SignInCommand: Sendable, Equatable {
     }
 
     /// The command as a user types it.
-    package var text: String { (["authc"] + arguments).map(ShellWord.quoted).joined(separator: " ") }
+    package var text: String { CommandText.authc(arguments) }
 
     /// Whether a shell reads these words unchanged. Some terminals join the arguments, and have a shell run them.
     package static func isPlain(_ arguments: [String]) -> Bool { arguments.allSatisfy { ShellWord.quoted($0) == $0 } }

@@ -219,7 +219,8 @@ enum DoctorChecks {
         switch status.state {
         case .signInRequired:
             return .problem(
-                .sessions, .notSignedIn, words, hint: "`authc login \(status.provider) -s \(name)`")
+                .sessions, .notSignedIn, words,
+                hint: "`\(CommandText.login(status.provider, session: status.session))`")
         case .stale:
             return .problem(
                 .sessions, .temporary, words, hint: status.message ?? status.lastError ?? "authd retries by itself")

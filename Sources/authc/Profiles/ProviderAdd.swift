@@ -86,7 +86,7 @@ struct ProviderAdd: AgentCommand {
         Output.note("Then \(place)load the profile and sign in:")
         if !isChecked { Output.command(Visible.line("  authc provider check \(ShellWord.quoted(path))")) }
         Output.note("  authc reload")
-        Output.note("  authc login \(profile.name)")
+        Output.note("  " + CommandText.login(profile.name))
         return .done
     }
 

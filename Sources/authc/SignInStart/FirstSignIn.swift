@@ -36,7 +36,7 @@ struct FirstSignIn {
 
     /// Without a terminal: the commands.
     private var missingProvider: Failure {
-        var lines = own.map { "`authc login \($0.name)` signs in to \($0.title)" }
+        var lines = own.map { "`\(CommandText.login($0.name))` signs in to \($0.title)" }
         lines += [
             "`authc login URL` signs in to an MCP server or another resource that describes its sign-in",
             "`authc provider add --list` lists known providers, such as GitHub",

@@ -118,7 +118,7 @@ struct LiveScreen {
         case .signInRequired, .signedOut:
             text =
                 (status.message.map { $0 + " " } ?? "")
-                + "Sign in: `authc login \(status.provider) -s \(status.session)`"
+                + "Sign in: `\(CommandText.login(status.provider, session: status.session))`"
         default:
             guard let reason = status.message ?? status.lastError ?? status.storeError else { return [] }
             text = reason

@@ -48,7 +48,7 @@ struct EndpointAgent: Sendable {
             let message = status.message ?? "The session '\(status.session)' needs a sign-in."
             throw FrontProblem(
                 endpoint: AgentError(.signInRequired, message),
-                login: LoginCommand.text(session: status.session, provider: status.provider))
+                login: CommandText.login(status.provider, session: status.session))
         }
         return status
     }
@@ -88,6 +88,6 @@ struct EndpointAgent: Sendable {
     private func problem(_ error: ClientError, _ session: SessionName?) async -> FrontProblem {
         guard case .agent(let problem) = error else { return FrontProblem(error, login: "") }
         let provider = try? await client.status(session: session).provider
-        return FrontProblem(endpoint: problem, login: LoginCommand.text(session: session, provider: provider))
+        return FrontProblem(endpoint: problem, login: CommandText.login(provider, session: session))
     }
 }

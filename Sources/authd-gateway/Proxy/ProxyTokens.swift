@@ -84,7 +84,7 @@ final class ProxyTokens: Sendable {
     /// What a client gets instead of a response.
     func problem(_ error: ClientError) -> FrontProblem {
         let (session, provider) = state.withLock { ($0.session, $0.provider) }
-        return FrontProblem(error, login: LoginCommand.text(session: session, provider: provider))
+        return FrontProblem(error, login: CommandText.login(provider, session: session))
     }
 
     private func resolved() async throws(ClientError) -> Known {

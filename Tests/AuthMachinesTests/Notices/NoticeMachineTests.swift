@@ -21,10 +21,11 @@ struct NoticeMachineTests {
     }
 
     static func status(
-        _ state: SessionState, cause: String? = nil, unsaved: Bool = false, named name: String = "shop"
+        _ state: SessionState, cause: String? = nil, unsaved: Bool = false, named name: String = "shop",
+        at provider: String = "shop"
     ) -> SessionStatus {
         guard let session = try? SessionName(name) else { preconditionFailure("no name: \(name)") }
-        return SessionStatus(session: session, provider: "shop", state: state, cause: cause, unsaved: unsaved)
+        return SessionStatus(session: session, provider: provider, state: state, cause: cause, unsaved: unsaved)
     }
 
     private static let stale = status(.stale, cause: "provider_unreachable")
@@ -119,6 +120,12 @@ struct NoticeMachineTests {
         #expect(machine.shown.isEmpty)
         machine.handle(.wake, at: Self.moment(.seconds(1100)))
         #expect(machine.shown.count == 1)
+    }
+
+    @Test("the command for a provider that is a URL can be pasted into a shell")
+    func quotedProvider() {
+        let status = Self.status(.signInRequired, at: "https://mcp.example/mcp?team=a&b")
+        #expect(Notice.signIn(status).command == "authc login 'https://mcp.example/mcp?team=a&b' -s shop")
     }
 
     @Test("what has healed is withdrawn, and reported again when it happens again")
