@@ -34,7 +34,7 @@ extension Layout {
     }
 
     /// The words, each with the spaces before it. What is in backticks is one word if it has so many columns at most.
-    private static func words(of text: Substring, to columns: Int) -> [(gap: Int, word: String)] {
+    static func words(of text: Substring, to columns: Int) -> [(gap: Int, word: String)] {
         var words: [(gap: Int, word: String)] = []
         var rest = text
         while true {

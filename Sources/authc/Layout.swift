@@ -48,20 +48,21 @@ enum Layout {
         return result
     }
 
-    /// `text` in lines for this screen. Breaks at spaces, and on a terminal also inside a word that is longer than a
-    /// line. URLs and paths are not broken, so that they can be copied, unless nothing may be wider than the screen.
+    /// `text` in lines for this screen. On a terminal, breaks at spaces, and inside a word that is longer than a line. URLs
+    /// and paths are not broken, so that they can be copied, unless nothing may be wider than the screen. Neither is a
+    /// command in backticks, if it fits on a line. In a file or pipe, only the text's own line feeds begin a new line.
     static func wrapped(_ text: String, on screen: Screen, indent: Int = 0, isExact: Bool = false) -> [String] {
-        wrapped(text, to: screen.width - indent) { word in
-            screen.isTerminal && (isExact || !word.contains("/"))
+        text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
+            screen.isTerminal
+                ? wrapped(line, to: max(1, screen.width - indent)) { isExact || !$0.contains("/") } : [String(line)]
         }
     }
 
-    private static func wrapped(_ text: String, to columns: Int, breaking: (Substring) -> Bool) -> [String] {
-        let columns = max(1, columns)
+    private static func wrapped(_ text: Substring, to columns: Int, breaking: (String) -> Bool) -> [String] {
         var lines: [String] = []
         var line = ""
-        for word in text.split(separator: " ") {
-            for piece in breaking(word) ? pieces(of: word, columns) : [String(word)] {
+        for (_, word) in words(of: text, to: columns) {
+            for piece in breaking(word) ? pieces(of: word, columns) : [word] {
                 if line.isEmpty {
                     line = piece
                 } else if width(line) + 1 + width(piece) <= columns {
@@ -75,8 +76,8 @@ enum Layout {
         return lines + [line]
     }
 
-    private static func pieces(of word: Substring, _ columns: Int) -> [String] {
-        guard width(String(word)) > columns else { return [String(word)] }
+    private static func pieces(of word: String, _ columns: Int) -> [String] {
+        guard width(word) > columns else { return [word] }
         var pieces: [String] = []
         var piece = ""
         for character in word {

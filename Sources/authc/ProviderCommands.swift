@@ -42,8 +42,7 @@ enum ProviderCommands {
 
     /// One row of a table. In a file or pipe it is one line, so that paths stay whole.
     static func hanging(_ label: String, _ text: String, label columns: Int, _ screen: Screen) -> String {
-        let lines = screen.isTerminal ? Layout.wrapped(text, on: screen, indent: columns) : [text]
-        return lines.enumerated().map { index, line in
+        Layout.wrapped(text, on: screen, indent: columns).enumerated().map { index, line in
             // A label that is longer than its column still needs a space.
             Layout.padded(index == 0 ? label + (Layout.width(label) < columns ? "" : " ") : "", to: columns) + line
         }.joined(separator: "\n")

@@ -150,7 +150,14 @@ struct AuthcOptionTests {
             "name": "mine", "title": "Mine", "environments": [], "methods": [], "renewal": "refresh", "endpoints": [],
             "source": .string(path),
         ]
-        let session = Samples.status(["provider": .string(String(repeating: "p", count: 90))])
+        let session = Samples.status([
+            "provider": .string(String(repeating: "p", count: 90)), "unsaved": true,
+            "store_error": .string("cannot write \(path)"),
+        ])
+        let info: JSON = [
+            "version": "0.1.0", "protocol": 2, "pid": 4711, "started_at": 1_700_000_000, "features": [],
+            "store": ["kind": "sealed-file", "state": "failed", "message": .string("cannot open \(path)")],
+        ]
         let agent = try TestAgent(replies: [
             "provider.list": .success(["providers": [provider]]), "provider.show": .success(detail),
             "session.list": .success(["sessions": [session]]), "session.status": .success(session),
@@ -162,9 +169,14 @@ struct AuthcOptionTests {
         }
         let list = try await Program.run(["list"], folder: agent.folder)
         #expect(list.output.split(separator: "\n").count == 1, "\(list.output)")
+            "agent.info": .success(info), "agent.reload": .success(["message": "Nothing has changed."]),
+            "network.status": .success(["state": "online", "since": 1_700_000_000, "providers": [:]]),
         let status = try await Program.run(["status"], folder: agent.folder)
         #expect(status.output.contains(String(repeating: "p", count: 90)), "\(status.output)")
     }
+        #expect(status.output.split(separator: "\n").contains { $0.contains(path) }, "\(status.output)")
+        let doctor = try await Program.run(["doctor"], folder: agent.folder)
+        #expect(doctor.output.split(separator: "\n").contains { $0.contains(path) }, "\(doctor.output)")
 
     @Test(
         "a usage error is JSON with --json=FIELDS too, unless it belongs to the program that is run",

@@ -26,6 +26,9 @@ struct AuthcTranscriptTests {
             let shell = "cd \"$XDG_RUNTIME_DIR\"; authc() { \"\(authc)\" \"$@\"; }; \(command.line)"
             let result = try await Program.run(["-c", shell], folder: agent.folder, program: "/bin/bash")
             #expect(Transcript.written(result) == command.expected, "\(name): \(command.line)")
+            for line in command.expected.split(separator: "\n") {
+                #expect(line.count { $0 == "`" } % 2 == 0, "\(name): a command is on two lines: \(line)")
+            }
         }
     }
 }

@@ -26,12 +26,24 @@ struct ScreenTests {
                 let shown = try await transcript.shown(command, columns: columns)
                 #expect(shown == command.expected[columns], "\(name), \(columns): \(command.line)")
                 #expect(shown.utf8.allSatisfy { $0 == 0x0A || 0x20..<0x7F ~= $0 }, "\(command.line): \(shown)")
+                #expect(Self.brokenCommands(shown, columns: Int(columns)) == [], "\(columns), \(command.line)")
                 for line in shown.split(separator: "\n") where line.count > Int(columns) {
                     #expect(
                         Self.isWordTooLong(line) || transcript.unbroken.contains { line.hasPrefix($0) },
                         "\(columns), \(command.line): \(line)")
                 }
             }
+        }
+    }
+
+    /// Commands in backticks that are on two lines, although they fit on one.
+    private static func brokenCommands(_ text: String, columns: Int) -> [String] {
+        let lines = text.split(separator: "\n")
+        return zip(lines, lines.dropFirst()).compactMap { line, next in
+            let (parts, rest) = (line.split(separator: "`", omittingEmptySubsequences: false), next.drop { $0 == " " })
+            guard parts.count % 2 == 0, let start = parts.last, let end = rest.firstIndex(of: "`") else { return nil }
+            let command = "`\(start) \(rest[...end])"
+            return command.count <= columns - (next.count - rest.count) ? command : nil
         }
     }
 

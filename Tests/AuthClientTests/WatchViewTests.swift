@@ -155,8 +155,8 @@ struct WatchViewTests {
             SESSION  STATE                  LEFT
           * work     active                 1 d
         >   wall     sign in required
-          The token has ended. Sign in: `authc
-          login anonymous-wall -s wall`
+          The token has ended. Sign in:
+          `authc login anonymous-wall -s wall`
         NEXT RENEWALS
         DATE  in 1 d 1 h  work
         EVENTS
