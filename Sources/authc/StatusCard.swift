@@ -19,7 +19,7 @@ struct StatusCard {
             lines += row("lock", "locked since \(WallClock.text(since, now: now)): `authc unlock`", colour: .yellow)
         }
         if let reason = status.message ?? status.lastError, status.state != .active {
-            lines += row("", reason)
+            lines += rows("", reason)
         }
         lines += token
         if let renewal { lines += row("renewal", renewal) }
@@ -30,7 +30,7 @@ struct StatusCard {
         if let shared = status.sharedSession { lines += row("sign-in", "shared with session \(shared)") }
         if let store = status.store { lines += row("store", StatusCard.storeName(store)) }
         if let scopes = status.scopes, !scopes.isEmpty { lines += row("scopes", scopes.joined(separator: " ")) }
-        for warning in warnings { lines += row(screen.isUnicode ? "⚠" : "!", warning, colour: .yellow) }
+        for warning in warnings { lines += rows(screen.isUnicode ? "⚠" : "!", warning, colour: .yellow) }
         return lines
     }
 
@@ -160,7 +160,12 @@ struct StatusCard {
     }
 
     private func row(_ name: String, _ text: String, colour: Screen.Colour? = nil) -> [String] {
-        Layout.wrapped(Visible.line(text), on: screen, indent: StatusCard.labelColumns).enumerated().map {
+        rows(name, Visible.line(text), colour: colour)
+    }
+
+    /// A message of the agent, which may have several lines.
+    private func rows(_ name: String, _ text: String, colour: Screen.Colour? = nil) -> [String] {
+        Layout.wrapped(Visible.lines(text), on: screen, indent: StatusCard.labelColumns).enumerated().map {
             let (index, line) = $0
             return label(index == 0 ? name : "") + (colour.map { screen.paint(line, $0) } ?? line)
         }

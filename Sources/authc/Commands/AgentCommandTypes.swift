@@ -134,7 +134,7 @@ struct Provider: ParsableCommand {
                 let deleted = result.isDeleted ? ", and the provider deleted it too" : ""
                 Output.note(Visible.line("The registration at \(name) was deleted here\(deleted)."))
             }
-            if let message = result.message { Output.note(Visible.line(message)) }
+            if let message = result.message { Output.note(Visible.lines(message)) }
             return .done
         }
     }

@@ -157,8 +157,8 @@ struct DoctorReport {
         let (mark, colour) = Self.mark(finding.level, isUnicode: screen.isUnicode)
         let name = Layout.padded(finding.subject.rawValue, to: Self.columns - Layout.width(mark) - 2)
         let indent = String(repeating: " ", count: Self.columns)
-        let message = Layout.wrapped(Visible.line(finding.message), on: screen, indent: Self.columns)
-        let hint = finding.hint.map { Layout.wrapped(Visible.line($0), on: screen, indent: Self.columns) } ?? []
+        let message = Layout.wrapped(Visible.lines(finding.message), on: screen, indent: Self.columns)
+        let hint = finding.hint.map { Layout.wrapped(Visible.lines($0), on: screen, indent: Self.columns) } ?? []
         let text = message + hint.map { screen.paint($0, .dim) }
         return "\(screen.paint(mark, colour)) \(name) " + text.joined(separator: "\n" + indent)
     }

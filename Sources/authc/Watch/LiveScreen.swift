@@ -123,7 +123,7 @@ struct LiveScreen {
             guard let reason = status.message ?? status.lastError ?? status.storeError else { return [] }
             text = reason
         }
-        let lines = Layout.wrapped(Visible.line(text), on: indented, isExact: true)
+        let lines = Layout.wrapped(Visible.lines(text), on: indented, isExact: true)
         return lines.prefix(2).map { Row(text: "  " + $0, colour: .yellow) }
     }
 
