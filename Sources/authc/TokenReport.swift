@@ -11,14 +11,18 @@ enum TokenReport {
         let agent = try options.connect()
         let (token, json) = try agent.call(request.method, within: request.time)
         if options.json { return try Output.jsonResult(json) }
-        if let minValid = request.minValid, let valid = token.valid, valid < minValid {
-            Output.note(
-                "authc: the token is valid for \(Span.text(valid)), less than --min-valid \(Span.text(minValid)); "
-                    + "the provider issues none that is valid longer")
-        }
+        noteIfShort(token, request)
         try check(token)
         try Output.result(token.accessToken)
         return .done
+    }
+
+    /// Reports a token that is valid for less time than the program asked for.
+    static func noteIfShort(_ token: TokenResult, _ request: TokenRequest) {
+        guard let minValid = request.minValid, let valid = token.valid, valid < minValid else { return }
+        Output.note(
+            "authc: the token is valid for \(Span.text(valid)), less than --min-valid \(Span.text(minValid)); "
+                + "the provider issues none that is valid longer")
     }
 
     /// `authc token --reject`: a program got a 401 with the token on stdin.

@@ -26,6 +26,7 @@ struct Credential {
     /// - Parameter values: the values that ``value(_:)`` is called with.
     init(_ request: TokenRequest, for values: [TokenValue], from agent: Agent) throws(Failure) {
         token = try agent.call(request.method, within: request.time).value
+        TokenReport.noteIfShort(token, request)
         try TokenReport.check(token)
         status =
             values.allSatisfy(\.isOfToken)
