@@ -91,8 +91,8 @@ extension Failure {
     }
 
     static let noKeyringHint = """
-        start your keyring (gnome-keyring, KWallet, KeePassXC) or run `authc store unlock`; without a keyring use \
-        `authd --store sealed-file`, or store = "sealed-file" in authd.toml
+        without a keyring, use `authd --store sealed-file`, or store = "sealed-file" in authd.toml; with one \
+        (gnome-keyring, KWallet, KeePassXC), start it, or run `authc store unlock`
         """
 
     func report(asJSON: Bool) {
