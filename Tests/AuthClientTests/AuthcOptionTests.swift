@@ -10,6 +10,7 @@ struct AuthcOptionTests {
         arguments: [
             ["list"], ["use", "x"], ["prompt"], ["network"], ["doctor"], ["reload"], ["version"], ["unlock"], ["lock"],
             ["provider", "list"], ["provider", "show", "x"], ["provider", "check", "x"], ["provider", "new"],
+            ["provider", "forget", "x"],
             ["store", "rekey"], ["store", "migrate", "--to", "sealed-file"], ["import", "x"], ["redirect", "x"],
             ["agent", "restart"],
         ])

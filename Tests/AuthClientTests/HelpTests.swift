@@ -11,6 +11,15 @@ struct HelpTests {
         "provider add", "provider new", "config edit", "policy apply",
     ]
 
+    /// Every other command refuses `--session`, which would have no effect.
+    private static let aboutSession: Set = [
+        "login", "register", "logout", "password set", "password change", "password request-reset", "password reset",
+        "status", "whoami", "refresh", "validate", "watch", "wait", "trust", "token", "exec", "env", "mcp", "proxy",
+        "http add", "helper git", "helper docker", "helper kubernetes", "helper curl", "helper netrc", "helper sasl",
+        "helper wget", "helper pip", "helper cargo", "helper terraform", "helper ssh-cert", "helper aws",
+        "helper install", "request", "call", "outbox list", "outbox flush", "outbox drop", "policy test", "export",
+    ]
+
     @Test("every command has two examples that its parser accepts, and only the options that have an effect there")
     func commands() async throws {
         let folder = try TestFolder.make()
@@ -39,6 +48,7 @@ struct HelpTests {
             let children = Self.children(of: help.output)
             if children.isEmpty {
                 #expect(help.output.contains("--no-input") == Self.asking.contains(name), "\(name)")
+                #expect(help.output.contains("-s, --session") == Self.aboutSession.contains(name), "\(name)")
             }
             waiting += children.map { command + [$0] }
             count += 1

@@ -121,7 +121,7 @@ struct Provider: ParsableCommand {
                 unless a session still uses it.
                 """)
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: GeneralOptions
 
         @Argument(help: "The provider.", completion: .providers)
         var name: String
