@@ -145,7 +145,7 @@ struct HelperTests {
             #expect(other.status == 1 && other.out == "credentials not found in native keychain\n")
             #expect(other.err.contains("elsewhere.example"))
             #expect(try await run("docker-credential-authd list", scene).out == "{}\n")
-            #expect(try await run("echo {} | docker-credential-authd store", scene).status == 65)
+            #expect(try await run("echo {} | docker-credential-authd store", scene).status == 64)
             let removed = try await run(
                 "authc helper install docker --for \(server.url) --remove; cat .docker/config.json", scene)
             #expect(removed.out == "{}\n", "\(removed.out)")

@@ -71,7 +71,7 @@ struct PackageHelperTests {
                 #expect(got.status == 1 && got.out.isEmpty && got.err.contains("authc: "), "\(address): \(got.err)")
             }
             let stored = try await scene.run("echo secret | authc helper pip set \(url) ada")
-            #expect(stored.status == 65 && stored.out.isEmpty, "\(stored.err)")
+            #expect(stored.status == 64 && stored.out.isEmpty, "\(stored.err)")
             // Another program of that name stays.
             let other = try await scene.run(
                 """

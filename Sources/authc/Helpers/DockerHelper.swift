@@ -30,7 +30,7 @@ struct DockerHelper: AgentCommand {
         case "erase": break
         default:
             throw Failure(
-                status: .refusedData, kind: ErrorKind.unsupported.rawValue,
+                status: ExitStatus(.unsupported), kind: ErrorKind.unsupported.rawValue,
                 message: "authd does not store registry passwords", hint: "sign in: `authc login`")
         }
         return .done

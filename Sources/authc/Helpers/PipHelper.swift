@@ -31,7 +31,7 @@ struct PipHelper: AgentCommand {
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         guard action == "get" else {
             throw Failure(
-                status: .refusedData, kind: ErrorKind.unsupported.rawValue,
+                status: ExitStatus(.unsupported), kind: ErrorKind.unsupported.rawValue,
                 message: "authd does not store passwords of package indexes", hint: "sign in: `authc login`")
         }
         do throws(Failure) {

@@ -20,7 +20,7 @@ struct TerraformHelper: AgentCommand {
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         guard action == "get" else {
             throw Failure(
-                status: .refusedData, kind: ErrorKind.unsupported.rawValue,
+                status: ExitStatus(.unsupported), kind: ErrorKind.unsupported.rawValue,
                 message: "authd does not store tokens for terraform \(action == "forget" ? "logout" : "login")",
                 hint: "use `authc login` and `authc logout -s NAME`")
         }
