@@ -81,7 +81,7 @@ enum AgeProgram {
             guard code == ENOENT else { throw .internalError("cannot start age (\(SystemError.text(code)))") }
             throw .usage(
                 "the program age is not on the PATH",
-                hint: "install it (`apt install age`), or use a passphrase without --recipient and --identity")
+                hint: "install it (`sudo apt install age`), or use a passphrase without --recipient and --identity")
         }
         return child
     }

@@ -18,9 +18,16 @@ struct AdviceTests {
 
     @Test("the sources' own are accepted")
     func sources() async throws {
-        let found = try Self.files(below: "Sources", ending: ".swift").flatMap(Self.inSource)
-        #expect(found.count > 20)
-        try await Self.expectAccepted(found)
+        let sources = try Self.files(below: "Sources", ending: ".swift")
+        let others = try [".py", ".toml"].flatMap { try Self.files(below: "Sources", ending: $0) }
+        let catalog = try Self.files(below: "systemd", ending: ".catalog")
+        let inBackticks = sources.flatMap(Self.inSource) + others.flatMap(Self.inWords)
+        #expect(inBackticks.count > 20)
+        let afterColons = (others + catalog).flatMap(Self.afterColons)
+        #expect(afterColons.count > 5)
+        let inLiterals = sources.filter { !$0.path.hasSuffix("/Examples.swift") }.flatMap(Self.inLiterals)
+        #expect(inLiterals.count > 5)
+        try await Self.expectAccepted(inBackticks + afterColons + inLiterals)
     }
 
     @Test("a sign-in command is written in one place, which quotes its words")
@@ -45,6 +52,7 @@ struct AdviceTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for words in [
             ["register"], ["frobnicate"], ["status", "--nope"], ["list", "-s", "x"], ["wait", "--until", "never"],
+            ["status", "-s", "Not-A-Name"], ["config", "get", "log_levle"],
         ] {
             #expect(try await Self.refusal(words, in: folder) != nil, "\(words)")
         }
@@ -52,7 +60,6 @@ struct AdviceTests {
             #expect(try await Self.refusal(words, in: folder) == nil, "\(words)")
         }
     }
-            ["status", "-s", "Not-A-Name"], ["config", "get", "log_levle"],
 
     /// Without a name, the default session's token would go to wherever the recipe sends it.
     @Test("each recipe that needs a token names its session, or the origin that the token is for")
@@ -80,6 +87,9 @@ struct AdviceTests {
     private static func expectAccepted(_ found: [Advice]) async throws {
         let places = Dictionary(grouping: found, by: \.words)
         for (words, named) in places.sorted(by: { $0.value[0].place < $1.value[0].place }) {
+            // What one of them writes, another may refuse to replace.
+            let folder = try TestFolder.make()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
             if let refusal = try await refusal(words, in: folder) {
                 if try await isName(words, named, in: folder) { continue }
                 Issue.record("\(named.map(\.place)): authc \(words.joined(separator: " ")): \(refusal)")
@@ -87,9 +97,6 @@ struct AdviceTests {
         }
     }
 
-            // What one of them writes, another may refuse to replace.
-            let folder = try TestFolder.make()
-            defer { try? FileManager.default.removeItem(atPath: folder) }
     /// These end with the status of a usage error without an agent, although they are right.
     private static let right: Set<[String]> = [["login"]]
 
@@ -97,6 +104,7 @@ struct AdviceTests {
     static func refusal(_ words: [String], in folder: String) async throws -> String? {
         let line = "cd \"$XDG_RUNTIME_DIR\" && exec \"$0\" \"$@\""
         let result = try await Program.run(["-c", line, Program.authc] + words, folder: folder, program: "/bin/bash")
+        guard result.status == 64, !right.contains(words) else { return nil }
         let isParsers = result.errors.hasPrefix("Error: ") || result.errors.hasPrefix("authc: there is no command")
         // A value in capitals is filled in by who types it, and x by the program.
         let isOpen = words.contains { $0 == "x" || $0.contains { $0.isUppercase } && !$0.contains { $0.isLowercase } }
@@ -104,14 +112,6 @@ struct AdviceTests {
         return isAccepted ? nil : result.errors.split(separator: "\n").first.map(String.init)
     }
 
-    /// A page may speak of a command by its name alone; a message may not.
-    private static func isName(_ words: [String], _ named: [Advice], in folder: String) async throws -> Bool {
-        let isOnPages = named.allSatisfy { $0.place.hasPrefix("Docs/") || $0.place.hasPrefix("README") }
-        guard result.status == 64, !right.contains(words) else { return nil }
-        guard isOnPages, words.allSatisfy({ $0.allSatisfy { $0.isLowercase || $0 == "-" } && !$0.hasPrefix("-") })
-        else {
-            return false
-        }
     /// What a right command may report here: the test has no files, no input, no terminal, no settings and no client.
     private static let lacking = [
         ": No such file or directory\n", "is not open\n", "it has no document\n", "there is no terminal, and neither",
@@ -119,25 +119,65 @@ struct AdviceTests {
         "authc: there is no program '",
     ]
 
+    /// A page may speak of a command by its name alone; a message may not.
+    private static func isName(_ words: [String], _ named: [Advice], in folder: String) async throws -> Bool {
+        let isOnPages = named.allSatisfy {
+            $0.place.hasPrefix("Docs/") || $0.place.hasPrefix("README") || $0.place.contains(".toml:")
+        }
+        guard isOnPages, words.allSatisfy({ $0.allSatisfy { $0.isLowercase || $0 == "-" } && !$0.hasPrefix("-") })
+        else {
+            return false
+        }
         let help = try await Program.run(words + ["--help"], folder: folder)
         return help.status == 0 && help.output.contains("USAGE: authc \(words.joined(separator: " "))")
     }
 
     // MARK: Where commands stand
 
-    /// `authc …` between backticks in a string literal. What is filled in when it runs is one word here.
+    /// `authc …` between backticks in a string literal.
     private static func inSource(_ file: (path: String, text: String)) -> [Advice] {
-        var found: [Advice] = []
-        for (index, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            guard !line.drop(while: { $0 == " " }).hasPrefix("//") else { continue }
-            for match in line.matches(of: /`authc ([^`]*)(?:`|"\s*$)/) {
-                let command = String(match.1).replacing(/\\\([^()]*(?:\([^()]*\)[^()]*)*\)/, with: "x")
-                // Which command it is, is filled in.
-                guard command != "x" else { continue }
-                found += advice(command, "\(file.path):\(index + 1)")
+        code(file.text).matches(of: /`authc ([^`\n]*)`/).flatMap { match in
+            // Which command it is, is filled in.
+            match.1 == "x" ? [] : advice(String(match.1), file.path)
+        }
+    }
+
+    /// `authc …` in a string literal without backticks, up to the end of its sentence.
+    private static func inLiterals(_ file: (path: String, text: String)) -> [Advice] {
+        var isInBlock = false
+        return code(file.text).split(separator: "\n").flatMap { line -> [Advice] in
+            if line.contains("\"\"\"") { isInBlock.toggle() }
+            let texts = isInBlock ? [line] : line.matches(of: /"((?:[^"\\]|\\.)*)"/).map(\.1)
+            guard !line.contains("usage: ") else { return [] }
+            return texts.flatMap { text in
+                let plain = text.replacing(/`[^`]*`/, with: "").replacing("\\\"", with: "\"")
+                return commands(in: String(plain)).flatMap { command in
+                    let command = command.prefix { $0 != "." && $0 != "," && $0 != ":" }
+                    let first = String(command.prefix { $0 != " " })
+                    return prose.contains(first) ? [] : advice(String(command), file.path)
+                }
             }
         }
-        return found
+    }
+
+    /// What follows authc in a sentence, or is filled in.
+    private static let prose: Set = [
+        "and", "ask", "asks", "can", "ends", "for", "is", "knows", "or", "recognizes", "starts", "uses", "x",
+    ]
+
+    /// The code without comments, each string literal on one line. What is filled in when it runs is one word here.
+    static func code(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
+            .replacing(/\\\([^()\n]*(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)[^()\n]*)*\)/, with: "x")
+            .replacing(/"\n *\+ "/, with: "").replacing(/\\\n */, with: "")
+    }
+
+    /// Commands at the end of a line, after a colon. What is filled in is one word here.
+    private static func afterColons(_ file: (path: String, text: String)) -> [Advice] {
+        file.text.matches(of: /: authc ([^`\n]*)\n/).flatMap {
+            advice(String($0.1).replacing(/@[A-Z_]+@/, with: "x"), file.path)
+        }
     }
 
     /// `authc …` between backticks, and in the lines of blocks.
@@ -213,7 +253,7 @@ struct AdviceTests {
 
     // MARK: Files
 
-    private static func files(below folder: String, ending: String) throws -> [(path: String, text: String)] {
+    static func files(below folder: String, ending: String) throws -> [(path: String, text: String)] {
         let start = root.appending(path: folder)
         let paths = FileManager.default.enumerator(atPath: start.path)?.compactMap { $0 as? String } ?? []
         return try paths.filter { $0.hasSuffix(ending) }.sorted().map {

@@ -24,14 +24,17 @@ enum TextFile {
             throw problem(path, "a file owned by \(owners)", "a file of user \(status.st_uid)")
         }
         guard status.st_mode & S_IWOTH == 0 else {
-            throw problem(path, "a file that others cannot change (`chmod o-w`)", "a file that everybody can change")
+            throw problem(
+                path, "a file that others cannot change (`chmod o-w \(ShellWord.quoted(path))`)",
+                "a file that everybody can change")
         }
         guard
             status.st_mode & S_IWGRP == 0
                 || owner == nil && PrivateGroup.isPrivate(status.st_gid, of: status.st_uid)
         else {
             throw problem(
-                path, "a file that others cannot change (`chmod g-w`)", "one that group \(status.st_gid) can")
+                path, "a file that others cannot change (`chmod g-w \(ShellWord.quoted(path))`)",
+                "one that group \(status.st_gid) can")
         }
         guard status.st_size <= TOMLDocument.maxBytes else {
             throw problem(path, "at most \(TOMLDocument.maxBytes >> 10) KiB", "\(status.st_size >> 10) KiB")

@@ -23,7 +23,7 @@ struct TrialCommand: AgentCommand {
     var program: [String] = []
 
     func validate() throws {
-        guard (endWith == nil) == program.isEmpty else { throw ValidationError("authc try takes no arguments.") }
+        guard (endWith == nil) == program.isEmpty else { throw ValidationError("`authc try` takes no arguments.") }
     }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {

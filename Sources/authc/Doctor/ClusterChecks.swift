@@ -68,13 +68,19 @@ struct ClusterChecks {
             hint: "check its disk and its network: `etcdctl endpoint status --cluster -w table`")
     }
 
+    /// What to do if etcd has no space left (etcd's "Space quota").
+    static let spaceHint = """
+        run `etcdctl compact REVISION`, `etcdctl defrag --cluster` and `etcdctl alarm disarm`; \
+        `etcdctl endpoint status -w json` shows the revision
+        """
+
     private func alarm(_ name: String, of member: EtcdMemberInfo) -> Finding? {
         // The store's own finding says so.
         guard info.store.cause != "cluster_no_space" || name != "NOSPACE" else { return nil }
         return .problem(
             .cluster, .keyring, "\(member.endpoint) has the alarm \(name)",
             hint: name == "NOSPACE"
-                ? "etcd writes nothing: `etcdctl compact`, `etcdctl defrag`, `etcdctl alarm disarm`"
+                ? "etcd writes nothing: \(Self.spaceHint)"
                 : "replace this member of etcd: its data differs from that of the others")
     }
 

@@ -148,7 +148,7 @@ enum DoctorChecks {
             "check the network and [etcd] in authd.toml; authd serves the tokens it has, and continues by itself"
         case "cluster_no_quorum": "start the missing members of etcd; authd continues by itself"
         case "cluster_no_space":
-            "`etcdctl compact`, `etcdctl defrag`, `etcdctl alarm disarm`; authd continues by itself"
+            "\(ClusterChecks.spaceHint); authd continues by itself"
         case "cluster_denied": "check the user, its role and the certificate in etcd; authd retries by itself"
         case "cluster_not_admitted": "`authc cluster join` shows a code and what to run on a host that is a member"
         case "cluster_other": "check etcd.prefix in authd.toml"
