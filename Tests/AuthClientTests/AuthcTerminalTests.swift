@@ -38,6 +38,40 @@ struct AuthcTerminalTests {
         }
     }
 
+    @Test("the lock's new passphrase is asked for again after a refusal, and the present one if the agent needs it")
+    func lockPassphrase() async throws {
+        let agent = try TestAgent { peer, request in
+            guard request.method == "agent.passphrase" else { return peer.reply(request, ["pid": 1]) }
+            let (new, current) = (request.params?["passphrase"], request.params?["current"])
+            func fail(_ error: AgentError) { peer.send(RPCReply.failure(request.id ?? .null, error)) }
+            if new == "short" {
+                fail(AgentError(.validation, "It is short.\nUse 12.", cause: "new_passphrase"))
+            } else if current == nil || current == "wrong" {
+                fail(AgentError(.refused, "It is wrong.", cause: "passphrase"))
+            } else {
+                peer.reply(request, ["locked": false, "has_passphrase": true])
+            }
+        }
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc lock --set-passphrase; echo \"exit $?\"", folder: agent.folder)
+        let new = "New passphrase of the lock"
+        for (question, answer) in [
+            (new + ": ", "short"), (new + ", again: ", "short"),
+            ("It is short.\r\nUse 12.\r\n" + new + ": ", "long"),
+            (new + ", again: ", "long"), ("Present passphrase of the lock: ", "wrong"),
+            ("It is wrong.\r\nPresent passphrase of the lock: ", "right"),
+        ] {
+            await terminal.waits(for: question)
+            terminal.mark()
+            terminal.type(answer + "\n")
+        }
+        await terminal.waits(for: "exit ")
+        await terminal.ends()
+        #expect(terminal.text.contains("The passphrase is set."), "\(terminal.text)")
+        #expect(terminal.text.contains("exit 0"))
+        #expect(agent.requests.count { $0.method == "agent.passphrase" } == 4)
+    }
+
     @Test("shows the former and the new place before a session's tokens may be sent there")
     func trust() async throws {
         let status: JSON = ["session": "shop", "provider": "app-template", "state": "active", "default": true]

@@ -45,39 +45,30 @@ struct Lock: AgentCommand {
         // Before anything is opened: otherwise the descriptor could be the agent's socket.
         var current: String?
         if let currentFd { current = try FieldArguments.secret(from: currentFd, named: "--current-fd") }
-        var new = passphraseStdin ? try Passphrase.fromInput() : nil
+        let given = passphraseStdin ? try Passphrase.fromInput() : nil
         let agent = try options.connect(beforeSecrets: true)
-        var triesLeft = StorePassphrase.tries
-        while true {
-            let passphrase =
-                if let new { new } else {
-                    try Passphrase.ask("New passphrase of the lock", isNew: true, options)
-                }
-            do throws(Failure) {
-                let (_, json) = try agent.call(AgentPassphrase(passphrase: passphrase, current: current))
-                if options.json { return try Output.jsonResult(json) }
-                Output.note("The passphrase is set. `authc lock` locks the agent.")
-                return .done
-            } catch {
-                let cause = error.agentError?.cause
-                guard options.canPrompt, triesLeft > 0, cause == "passphrase" || cause == "new_passphrase" else {
-                    var error = error
-                    if cause == "passphrase", current == nil { error.hint = "use --current-fd" }
-                    throw error
-                }
-                triesLeft -= 1
-                if cause == "new_passphrase" {
-                    guard !passphraseStdin else { throw error }
-                    Output.note(Visible.line(error.message))
-                    new = nil
-                } else {
-                    guard currentFd == nil else { throw error }
-                    if current != nil { Output.note(Visible.line(error.message)) }
-                    new = passphrase
-                    current = try Passphrase.ask("Present passphrase of the lock", isNew: false, options)
-                }
+        var new = if let given { given } else { try askForNew(options) }
+        let json = try StorePassphrase.retrying { () throws(Failure) in
+            try agent.call(AgentPassphrase(passphrase: new, current: current)).json
+        } after: { kind, error throws(Failure) in
+            guard options.canPrompt, kind == .new ? !passphraseStdin : currentFd == nil else {
+                var error = error
+                if kind == .present, current == nil { error.hint = "use --current-fd" }
+                throw error
+            }
+            if kind == .new || current != nil { Output.note(Visible.lines(error.message)) }
+            switch kind {
+            case .new: new = try askForNew(options)
+            case .present: current = try Passphrase.ask("Present passphrase of the lock", isNew: false, options)
             }
         }
+        if options.json { return try Output.jsonResult(json) }
+        Output.note("The passphrase is set. `authc lock` locks the agent.")
+        return .done
+    }
+
+    private func askForNew(_ options: Options) throws(Failure) -> String {
+        try Passphrase.ask("New passphrase of the lock", isNew: true, options)
     }
 }
 
