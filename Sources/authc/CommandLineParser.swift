@@ -26,8 +26,13 @@ enum CommandLineParser {
         guard Authc.exitCode(for: error) != .success else {
             let text = Authc.fullMessage(for: error)
             let isHelp = text.contains("USAGE: ")
-            try? Output.result(isHelp ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text)
-            return ExitStatus.done.rawValue
+            do throws(Failure) {
+                try Output.result(isHelp ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text)
+                return ExitStatus.done.rawValue
+            } catch {
+                error.report(asJSON: false)
+                return error.status.rawValue
+            }
         }
         if GlobalOptions.haveJSON(words) {
             Failure.usage(Authc.message(for: error)).report(asJSON: true)

@@ -67,6 +67,15 @@ struct HelpTests {
         #expect(try await Program.run(["--version"], folder: folder).output.contains("EXAMPLES") == false)
     }
 
+    @Test("help that cannot be written is a failure", arguments: ["--help", "token --help", "help token", "--version"])
+    func fullDisk(words: String) async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let result = try await Program.run(
+            ["-c", "\"\(Program.authc)\" \(words) >/dev/full"], folder: folder, program: "/bin/bash")
+        #expect(result.status == 70 && result.errors.contains("cannot write the result"), "\(result)")
+    }
+
     /// Every command that has no others below it.
     static func commands(in folder: String) async throws -> [[String]] {
         var waiting = [[String]()]
