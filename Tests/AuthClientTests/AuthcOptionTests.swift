@@ -162,6 +162,8 @@ struct AuthcOptionTests {
         let agent = try TestAgent(replies: [
             "provider.list": .success(["providers": [provider]]), "provider.show": .success(detail),
             "session.list": .success(["sessions": [session]]), "session.status": .success(session),
+            "agent.info": .success(info), "agent.reload": .success(["message": "Nothing has changed."]),
+            "network.status": .success(["state": "online", "since": 1_700_000_000, "providers": [:]]),
         ])
         defer { agent.stop() }
         for arguments in [["provider", "list"], ["provider", "show", "mine"]] {
@@ -170,14 +172,12 @@ struct AuthcOptionTests {
         }
         let list = try await Program.run(["list"], folder: agent.folder)
         #expect(list.output.split(separator: "\n").count == 1, "\(list.output)")
-            "agent.info": .success(info), "agent.reload": .success(["message": "Nothing has changed."]),
-            "network.status": .success(["state": "online", "since": 1_700_000_000, "providers": [:]]),
         let status = try await Program.run(["status"], folder: agent.folder)
         #expect(status.output.contains(String(repeating: "p", count: 90)), "\(status.output)")
-    }
         #expect(status.output.split(separator: "\n").contains { $0.contains(path) }, "\(status.output)")
         let doctor = try await Program.run(["doctor"], folder: agent.folder)
         #expect(doctor.output.split(separator: "\n").contains { $0.contains(path) }, "\(doctor.output)")
+    }
 
     @Test(
         "a usage error is JSON with --json=FIELDS too, unless it belongs to the program that is run",
@@ -221,6 +221,16 @@ struct AuthcOptionTests {
         defer { agent.stop() }
         let result = try await Program.run(["validate"] + option, folder: agent.folder)
         #expect(result.errors.contains("did you mean shop?"), "\(result.errors)")
+    }
+
+    @Test("a missing method of policy test is reported as another missing name")
+    func missingMethod() async throws {
+        let agent = try TestAgent(replies: [:])
+        defer { agent.stop() }
+        let result = try await Program.run(["policy", "test", "--as-terminal"], folder: agent.folder)
+        #expect(result.status == 64)
+        #expect(result.errors.hasPrefix("Error: Name a method, such as token.get.\n"), "\(result.errors)")
+        #expect(agent.requests.isEmpty)
     }
 
     @Test("help for help is reported by name")

@@ -5,6 +5,7 @@ extension Policy {
     struct Test: AgentCommand {
         static let configuration = CommandConfiguration(
             abstract: "Report which rule decides about a request, and why.",
+            usage: "authc policy test [<options>] <method>",
             discussion: """
                 The program is this one, unless options describe another: then what they leave out is unknown, and a rule \
                 that tests it denies. Exit status: 77 if the rule denies, also if rules are not enforced.
@@ -54,9 +55,14 @@ extension Policy {
 
         @Argument(
             help: "The method, such as token.get.", completion: .live { _ in AgentMethods.all.map { $0.name } })
-        var method: String
+        var method: String?
+
+        func validate() throws {
+            guard method != nil else { throw ValidationError("Name a method, such as token.get.") }
+        }
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let method = method ?? ""
             guard AgentMethods.named(method) != nil else {
                 let names = AgentMethods.all.map { $0.name }
                 throw .usage(
