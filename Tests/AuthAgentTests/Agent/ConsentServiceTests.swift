@@ -24,6 +24,15 @@ struct ConsentServiceTests {
         return ConsentQuestion(program, request, from: .api, purpose: nil)
     }
 
+    private static func error(of question: ConsentQuestion, _ consent: ConsentService) async -> AgentError? {
+        do throws(AgentError) {
+            try await consent.confirm(question)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     @Test("ends each wait with `stopping` at its end, and asks nothing afterwards")
     func end() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
@@ -31,7 +40,7 @@ struct ConsentServiceTests {
         try await example.running { sessions, _ in
             let consent = ConsentService(context: sessions.context, prompt: SilentPrompt(), log: { _ in })
             let run = Task { await consent.run() }
-            let waiting = Task { try await consent.confirm(question) }
+            async let waiting = Self.error(of: question, consent)
             // A question is asked a moment after the request.
             while try await consent.list().questions.isEmpty {
                 example.clock.advance(.seconds(1))
@@ -39,8 +48,8 @@ struct ConsentServiceTests {
             }
             run.cancel()
             await run.value
-            await #expect(throws: AgentError.stopping) { try await waiting.value }
-            await #expect(throws: AgentError.stopping) { try await consent.confirm(question) }
+            #expect(await waiting == .stopping)
+            #expect(await Self.error(of: question, consent) == .stopping)
         }
     }
 }
