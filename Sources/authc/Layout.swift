@@ -51,10 +51,15 @@ enum Layout {
     /// `text` in lines for this screen. On a terminal, breaks at spaces, and inside a word that is longer than a line. URLs
     /// and paths are not broken, so that they can be copied, unless nothing may be wider than the screen. Neither is a
     /// command in backticks, if it fits on a line. In a file or pipe, only the text's own line feeds begin a new line.
-    static func wrapped(_ text: String, on screen: Screen, indent: Int = 0, isExact: Bool = false) -> [String] {
+    /// - Parameter isPage: wraps in a file or pipe too, at spaces only.
+    static func wrapped(
+        _ text: String, on screen: Screen, indent: Int = 0, isExact: Bool = false, isPage: Bool = false
+    ) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
-            screen.isTerminal
-                ? wrapped(line, to: max(1, screen.width - indent)) { isExact || !$0.contains("/") } : [String(line)]
+            guard screen.isTerminal || isPage else { return [String(line)] }
+            return wrapped(line, to: max(1, screen.width - indent)) { word in
+                screen.isTerminal && (isExact || !word.contains("/"))
+            }
         }
     }
 

@@ -56,7 +56,7 @@ struct ConfigFileTests {
             let settings = try String(contentsOfFile: path, encoding: .utf8)
             #expect(chmod(path, 0o666) == 0)
             let refused = try await scene.agent.authc("config", "set", "notifications", "false")
-            #expect(refused.status == 78 && refused.err.contains("chmod o-w"), "\(refused)")
+            #expect(refused.status == 78 && refused.err.contains("`chmod o-w \(path)`"), "\(refused)")
             #expect(refused.err.contains(path) && !refused.err.contains(".authd-"), "\(refused)")
             #expect(try String(contentsOfFile: path, encoding: .utf8) == settings)
         }

@@ -276,7 +276,7 @@ struct PackageHelperTests {
             for action in ["store", "forget"] {
                 let refused = try await scene.run(
                     "echo '{\"token\":\"secret\"}' | \(program) \(action) app.terraform.io")
-                #expect(refused.status == 65 && refused.out.isEmpty && !refused.err.contains("secret"))
+                #expect(refused.status == 64 && refused.out.isEmpty && !refused.err.contains("secret"))
             }
             #expect(try await scene.authc(["logout", "-s", "forge"]).status == 0)
             let out = try await scene.run("\(program) get 127.0.0.1:\(secure)")

@@ -47,7 +47,10 @@ enum SettingsCheck {
             let shown = Visible.line(draft.path)
             // Problems of profiles are not those of this file.
             return output.split(separator: "\n").filter { $0.hasPrefix(shown + ":") }.map {
-                Visible.line(file.path) + $0.dropFirst(shown.count)
+                // A command in the problem names the file too.
+                let rest = String($0.dropFirst(shown.count))
+                return Visible.line(file.path)
+                    + rest.replacing(ShellWord.quoted(draft.path), with: ShellWord.quoted(file.path))
             }
         default:
             throw .internalError(

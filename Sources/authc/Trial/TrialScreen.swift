@@ -26,17 +26,17 @@ struct TrialScreen {
     /// What it did.
     func result(_ text: String) throws(Failure) {
         let space = String(repeating: " ", count: Self.indent)
-        let lines = Layout.wrapped(Visible.line(text), on: screen, indent: Self.indent)
+        let lines = Layout.wrapped(Visible.line(text), on: screen, indent: Self.indent, isPage: true)
         try Output.result(lines.map { space + $0 }.joined(separator: "\n"))
     }
 
     func words(_ text: String) throws(Failure) {
-        try Output.result(Layout.wrapped(text, on: screen).joined(separator: "\n"))
+        try Output.result(Layout.wrapped(text, on: screen, isPage: true).joined(separator: "\n"))
     }
 
     /// Something that happens without a command.
     func note(_ text: String) throws(Failure) {
-        let lines = Layout.wrapped(text, on: screen, indent: Self.indent)
+        let lines = Layout.wrapped(text, on: screen, indent: Self.indent, isPage: true)
         try Output.result(lines.map { screen.paint("# " + $0, .dim) }.joined(separator: "\n"))
     }
 }
