@@ -159,35 +159,6 @@ struct SessionChangeTests {
         #expect(await monitor.news(of: nil).version == second.version)
     }
 
-    @Test("however many sign-ins end at once, the network knows the providers of all of them")
-    func origins() async throws {
-        let names = try (1...24).map { try SessionName("shop-\($0)") }
-        let example = try ExampleProvider(transport: ExampleProvider.numbering()) { profile in
-            profile.environments += names.map {
-                ProviderEnvironment(name: $0.text, baseURL: "https://\($0).example")
-            }
-        }
-        try await example.running { sessions, signIns in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for name in names {
-                    group.addTask {
-                        let step = try await signIns.start(
-                            LoginStart(
-                                provider: "example", session: name, environment: name.text,
-                                fields: SessionRegistryTests.fields))
-                        #expect(step.kind == .done)
-                    }
-                }
-                try await group.waitForAll()
-            }
-            for name in names {
-                let origin = try #require(Origin(of: "https://\(name).example"))
-                // The state of a place that the network does not know stays limited.
-                while await sessions.context.network.news(of: origin).state != .online { await Task.yield() }
-            }
-        }
-    }
-
     @Test("an older word on a shared sign-in never replaces a newer one, nor does one about an earlier sign-in")
     func shared() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
