@@ -37,7 +37,7 @@ extension EtcdStore: LeaseStore {
         try await reporting(writes: true) { () throws(StoreError) in
             _ = try await opened()
             let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
-            let own = RenewalIntent(version, id: known(session).hold)
+            let own = RenewalIntent(version, id: known(session).holdID)
             var found: EtcdTransaction?
             for _ in 1...EtcdLimits.writeAttempts {
                 let former = try await formerHold(found, of: session, under: lease)
@@ -65,7 +65,8 @@ extension EtcdStore: LeaseStore {
         }
     }
 
-    /// This host holds it: an attempt was carried out, and its response was lost, or the hold waits for the result of another host.
+    /// Handles a holder key of this host's lease: the response to an earlier attempt was lost, or the hold waits for
+    /// the result of another host.
     /// - Returns: `nil` if something has changed meanwhile.
     private func repeated(
         _ session: SessionName, _ version: RecordVersion, _ holder: EtcdEntry, _ outcome: EtcdTransaction,
@@ -76,7 +77,8 @@ extension EtcdStore: LeaseStore {
         if former == .abandoned, let hold = holds[session], !hold.isLost, hold.revision == holder.modRevision {
             return .held(try await decoded(outcome.entries[place], of: session), after: former)
         }
-        // A release of that hold may still be on its way: this is another one. Its intent has the same revision again.
+        // A release of the earlier hold may still arrive, so the holder key is written again: this is a new hold. Its
+        // intent gets the same revision as the key.
         let again = try await transaction(
             .transaction(
                 [
@@ -106,7 +108,7 @@ extension EtcdStore: LeaseStore {
     }
 
     /// Without a record that can be read there is nothing to hold.
-    /// - Parameter intent: of this host, if it was put.
+    /// - Parameter intent: this host's intent, if this transaction or `claim` has written it.
     private func begun(
         _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction, under intent: RenewalIntent?
     ) async throws(StoreError) -> SessionRecord? {
@@ -125,7 +127,8 @@ extension EtcdStore: LeaseStore {
         }
     }
 
-    /// How the hold before this one ended. If the record cannot be read, a hold of this host whose response was lost ends.
+    /// How the hold before this one ended. If the record cannot be read, deletes a holder key of this host whose
+    /// response was lost.
     private func formerHold(
         _ found: EtcdTransaction?, of session: SessionName, under lease: LeaseID
     ) async throws(StoreError) -> HoldOutcome.FormerHold {
@@ -156,12 +159,12 @@ extension EtcdStore: LeaseStore {
     ) async throws(StoreError) -> SessionRecord? {
         guard var hold = holds[session], !hold.isLost else { throw .cluster(.leaseLost) }
         let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
-        // The note is about what is stored: if those are other tokens, nothing is sent.
+        // The intent names the stored tokens. If they are not those of `version`, nothing is sent.
         var noted = version
         if let stored = hold.version, stored.signIn != version.signIn || stored.generation > version.generation {
             noted = stored
         }
-        let own = RenewalIntent(noted, id: known(session).claim)
+        let own = RenewalIntent(noted, id: known(session).claimID)
         let outcome = try await transaction(
             .transaction(
                 [.changed(key: holder, at: hold.revision)], then: [.read(place), .put(own.bytes, to: intent)],
@@ -192,7 +195,7 @@ extension EtcdStore: LeaseStore {
             case .answered: operations.append(.delete(intent))
             case .unanswered:
                 if let version = hold.version {
-                    let left = RenewalIntent(version, id: known(session).last ?? "", isUnanswered: true)
+                    let left = RenewalIntent(version, id: known(session).lastID ?? "", isUnanswered: true)
                     operations.append(.put(left.bytes, to: intent))
                 }
             case .abandoned: break

@@ -43,7 +43,7 @@ enum StorePassphrase {
         }
     }
 
-    /// Performs a call, again after each refusal for which there is another passphrase.
+    /// Performs a call, and repeats it after each refusal for which there is another passphrase.
     /// - Parameter refusal: asks for the passphrase that the call needs, or throws the failure.
     static func retrying(
         _ call: () throws(Failure) -> JSON, after refusal: (Kind, Failure) throws(Failure) -> Void

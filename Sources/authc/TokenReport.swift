@@ -22,7 +22,7 @@ enum TokenReport {
         guard let minValid = request.minValid, let valid = token.valid, valid < minValid else { return }
         Output.note(
             "authc: the token is valid for \(Span.text(valid)), less than --min-valid \(Span.text(minValid)); "
-                + "the provider issues none that is valid longer")
+                + "the provider issues no token that is valid for longer")
     }
 
     /// `authc token --reject`: a program got a 401 with the token on stdin.

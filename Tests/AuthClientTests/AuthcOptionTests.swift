@@ -223,7 +223,7 @@ struct AuthcOptionTests {
         #expect(result.errors.contains("did you mean shop?"), "\(result.errors)")
     }
 
-    @Test("a missing method of policy test is reported as another missing name")
+    @Test("a missing method of policy test is reported like any other missing name")
     func missingMethod() async throws {
         let agent = try TestAgent(replies: [:])
         defer { agent.stop() }

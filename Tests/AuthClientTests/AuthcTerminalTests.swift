@@ -38,7 +38,7 @@ struct AuthcTerminalTests {
         }
     }
 
-    @Test("the lock's new passphrase is asked for again after a refusal, and the present one if the agent needs it")
+    @Test("the lock's new passphrase is asked for again after a refusal, and the current one if the agent needs it")
     func lockPassphrase() async throws {
         let agent = try TestAgent { peer, request in
             guard request.method == "agent.passphrase" else { return peer.reply(request, ["pid": 1]) }
@@ -58,8 +58,8 @@ struct AuthcTerminalTests {
         for (question, answer) in [
             (new + ": ", "short"), (new + ", again: ", "short"),
             ("It is short.\r\nUse 12.\r\n" + new + ": ", "long"),
-            (new + ", again: ", "long"), ("Present passphrase of the lock: ", "wrong"),
-            ("It is wrong.\r\nPresent passphrase of the lock: ", "right"),
+            (new + ", again: ", "long"), ("Current passphrase of the lock: ", "wrong"),
+            ("It is wrong.\r\nCurrent passphrase of the lock: ", "right"),
         ] {
             await terminal.waits(for: question)
             terminal.mark()

@@ -145,7 +145,7 @@ struct LostResponseTests {
         }
     }
 
-    @Test("the note of a sign-in that is not written yet is about that sign-in")
+    @Test("the intent of a sign-in that is not written yet names that sign-in")
     func newSignIn() async throws {
         try await together { store, _, other, members in
             var signIn = try etcdSample()

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 /// Landlock where `/proc` hides processes (`hidepid` of proc(5)). `Tests/run-suites` leaves suites of this name out
-/// unless it runs as root: others cannot mount `/proc` without another user namespace, and then each client is one of a
-/// sandbox.
+/// unless it runs as root: others cannot mount `/proc` without another user namespace, and then each client counts as
+/// sandboxed.
 @Suite("Landlock with hidepid (as root)", .timeLimit(.minutes(2)))
 struct HiddenProcessesRootTests {
     /// Becomes the command that follows, with a separate `/proc`. Root is in the group 0, which sees all processes

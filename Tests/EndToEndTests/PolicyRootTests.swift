@@ -5,7 +5,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// Root's file of access rules, with an agent that has a separate /etc. `Tests/run-suites` leaves suites of this name out
+/// Root's file of access rules, with an agent that sees another /etc. `Tests/run-suites` leaves suites of this name out
 /// unless it runs as root.
 @Suite("Root's access rules (as root)", .timeLimit(.minutes(2)))
 struct PolicyRootTests {

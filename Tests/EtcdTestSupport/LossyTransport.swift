@@ -2,7 +2,7 @@ import AuthHTTP
 import AuthModel
 import Synchronization
 
-/// What gets lost between a host and etcd, as long as the test wants it.
+/// What a test drops between a host and etcd.
 package final class Losses: Sendable {
     package enum Kind: Sendable {
         /// Calls do not arrive.
@@ -15,7 +15,7 @@ package final class Losses: Sendable {
 
     package init() {}
 
-    /// What is lost while `body` runs.
+    /// Runs `body` while calls or responses are lost.
     package func losing<Value>(_ kind: Kind, _ body: () async throws -> Value) async rethrows -> Value {
         self.kind.withLock { $0 = kind }
         defer { self.kind.withLock { $0 = nil } }

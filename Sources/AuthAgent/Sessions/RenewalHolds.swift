@@ -38,8 +38,8 @@ final class RenewalHolds: Sendable {
     /// Waits until this host holds the session.
     /// - Parameters:
     ///   - isStored: whether the store has had it.
-    ///   - mayRenewApart: whether two hosts may renew it without knowledge of each other: then etcd is not needed. It is called
-    ///     only if etcd cannot be reached.
+    ///   - mayRenewApart: whether two hosts may renew it independently, so that etcd is not needed. Called only if etcd
+    ///     cannot be reached.
     func permission(for record: SessionRecord, isStored: Bool, mayRenewApart: () -> Bool) async -> Permission {
         guard store.leases != nil else { return .granted(nil) }
         let asking = Mutex<CallerID?>(nil)
@@ -61,7 +61,7 @@ final class RenewalHolds: Sendable {
             if let stored, stored.signIn == record.signIn, !stored.hasNewerTokens(than: record) {
                 return .granted(hold)
             }
-            // If the stored tokens were sent, nobody knows yet what became of them.
+            // If the stored tokens were sent, the result is not known yet.
             await end(hold, of: record.session, leaving: hold.unsent)
             return .overtaken(stored)
         case .failure(.cluster(let fault)) where fault.isConnection && mayRenewApart(): return .granted(nil)
@@ -83,7 +83,7 @@ final class RenewalHolds: Sendable {
     /// The renewal has ended with newer tokens that are to be written.
     func renewed(_ hold: Hold, of session: SessionName) async { await runner.send(.renewed(hold.caller, session)) }
 
-    /// The session has no tokens that are to be written: a hold that waits for that ends.
+    /// The session has no unwritten tokens: a hold that waits for the write ends.
     func nothingToWrite(of session: SessionName) async { await runner.send(.nothingToWrite(session)) }
 
     /// A write has ended the hold, or has shown that another host has the session.

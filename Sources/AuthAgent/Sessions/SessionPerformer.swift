@@ -206,7 +206,8 @@ struct SessionPerformer: ActionPerformer {
         }
     }
 
-    /// After this event the session may have no tokens that are to be written. A hold that waited for the write then ends.
+    /// Sends an event after which the session may have no unwritten tokens. If so, ends a hold that waited for the
+    /// write.
     private func report(_ event: SessionEvent, to runner: Runner<SessionMachine>) async {
         await runner.send(event)
         guard storage.store.leases != nil, await !runner.read({ $0.hasUnwrittenTokens }) else { return }

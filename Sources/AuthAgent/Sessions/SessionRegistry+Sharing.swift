@@ -81,7 +81,7 @@ extension SessionRegistry {
     func updateShared(by name: SessionName? = nil) async {
         // Until all sessions are loaded, a missing one may still be in the store.
         guard isLoaded else { return }
-        let number = newReading()
+        let version = nextReadingVersion()
         for session in all {
             let record = await session.record
             guard let shared = record.resource?.sharedSession, name == nil || name == shared else { continue }
@@ -89,7 +89,7 @@ extension SessionRegistry {
             if let source = self.session(named: shared), Self.isUsable(board.status(shared)) {
                 isUsable = hasSignIn(await source.record, for: record)
             }
-            await session.sharedSignInChanged(isUsable ? .lasting : .none, version: number, readWith: record)
+            await session.sharedSignInChanged(isUsable ? .lasting : .none, version: version, readWith: record)
         }
     }
 

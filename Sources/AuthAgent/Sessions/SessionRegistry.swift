@@ -331,18 +331,18 @@ package final class SessionRegistry: Sendable {
 
     /// Reports to the network where the providers of all sessions are.
     func updateNetworkOrigins() async {
-        let number = newReading()
+        let version = nextReadingVersion()
         var places: [String: Set<Probe>] = [:]
         for session in all {
             let record = await session.record
             if let probe = context.providers.probe(record) { places[record.provider, default: []].insert(probe) }
         }
-        await context.network.use(places, version: number)
+        await context.network.use(places, version: version)
     }
 
-    /// The number of a reading of several sessions, taken before it begins. Readings may overtake each other on their way; each
-    /// change of a session is followed by a reading with a higher number, which has that change.
-    func newReading() -> UInt64 {
+    /// A version for a reading of several sessions, taken before the reading begins. Results may arrive in a different
+    /// order, but each change is followed by a reading with a higher version, which includes it.
+    func nextReadingVersion() -> UInt64 {
         entries.withLock { entries in
             entries.lastReading += 1
             return entries.lastReading

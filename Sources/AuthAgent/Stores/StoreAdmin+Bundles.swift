@@ -5,8 +5,8 @@ package import AuthWire
 extension StoreAdmin {
     /// In base64 it fits into one line of the protocol.
     private static let mostBytes = 700 << 10
-    /// JSON values in all of them. At ``mostBytes`` these are eleven bytes for each; the records of real sessions have twenty
-    /// and more.
+    /// The most JSON values in a bundle. At ``mostBytes`` that is eleven bytes per value; the records of real sessions
+    /// have at least twenty.
     private static let mostValues = Limits.jsonValues
 
     package func export(_ params: SessionExport) async throws(AgentError) -> ExportResult {
@@ -25,7 +25,7 @@ extension StoreAdmin {
                 SealRefusal.self, try await dependencies.bundles.close(content, with: Secret(passphrase)))
         }
         guard bytes.count <= Self.mostBytes, (try? Self.parsed(content)) != nil else {
-            throw AgentError(.tooLarge, "\(records.count) sessions are more than fit into one line: name one with -s.")
+            throw AgentError(.tooLarge, "The export is too large: name one session with -s.")
         }
         return ExportResult(bytes: bytes, sessions: records.map(\.session))
     }
@@ -81,7 +81,7 @@ extension StoreAdmin {
             json = try parsed(content)
         } catch {
             guard !error.isTooLarge else {
-                throw AgentError(.tooLarge, "The sessions in it have more than \(mostValues) JSON values.")
+                throw AgentError(.tooLarge, "The file has more than \(mostValues) JSON values.")
             }
             json = nil
         }

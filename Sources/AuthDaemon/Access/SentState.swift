@@ -16,7 +16,7 @@ struct SentState {
     }
 
     /// Records the event.
-    /// - Returns: whether it shows a change. One with a separate name, such as `renewed`, always does.
+    /// - Returns: whether it shows a change. An event whose name is not `changed`, such as `renewed`, always does.
     mutating func isNew(_ event: AgentEvent) -> Bool {
         let former: JSON?
         let now: JSON?

@@ -14,7 +14,8 @@ package struct AgentServices: Sendable {
     /// Has the service manager restart the agent. It returns when the manager has accepted that.
     package typealias Restart = @Sendable () async throws(AgentError) -> Void
 
-    /// Areas of the protocol that this version supports: what its methods begin with. The lock has methods of `agent`.
+    /// Areas of the protocol that this version supports: the first words of its methods, and `lock`, whose methods
+    /// begin with `agent`.
     private static let features: [String] = {
         var areas: [String] = []
         for method in AgentMethods.all {

@@ -24,7 +24,7 @@ extension AgentError {
     static let ownQuestion = AgentError(
         .denied, "A process does not answer the question about itself.", cause: "own_question")
 
-    /// To a client that may not answer.
+    /// The refusal of a client that may not answer questions.
     package static let noLoginTerminal = AgentError(
         .denied, "Questions about programs are answered on a terminal of a login session, or on the desktop.",
         cause: "no_login_terminal")

@@ -11,7 +11,7 @@ package enum LeaseEvent: Sendable {
     case ended(CallerID, SessionName, leaving: HoldOutcome.FormerHold)
     /// The renewal of that caller has ended with newer tokens that are to be written: the hold lasts until then.
     case renewed(CallerID, SessionName)
-    /// The session has no tokens that are to be written.
+    /// The session has no unwritten tokens.
     case nothingToWrite(SessionName)
     /// The store has newer tokens: it has released the session in the same transaction.
     case written(SessionName)

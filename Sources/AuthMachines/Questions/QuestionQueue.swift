@@ -1,6 +1,6 @@
 import AuthModel
 
-/// Questions that wait for the user, and the callers that wait for each of them, also for the one that is asked.
+/// Questions that wait for the user, and the callers of each question, including the one being asked.
 ///
 /// Invariants: callers with the same key share a question; no question is asked before its delay is over; at most `limit`
 /// questions wait.
@@ -13,7 +13,7 @@ struct QuestionQueue<Question: Sendable, Key: Hashable & Sendable>: Sendable {
 
     private let delay: Duration
     private let limit: Int
-    /// In the order in which they came, without the one that is asked.
+    /// In order of arrival, without the one being asked.
     private var waiting: [Waiting] = []
     private var callers: [Key: [CallerID]] = [:]
     private var lastNumber: UInt64 = 0
@@ -43,7 +43,8 @@ struct QuestionQueue<Question: Sendable, Key: Hashable & Sendable>: Sendable {
         return (waiting.remove(at: next).question, lastNumber)
     }
 
-    /// - Returns: the key of the question if no other caller waits for it. It is not asked any more.
+    /// Removes the caller, and its question from the queue if no other caller waits for it.
+    /// - Returns: the key of a question that nobody waits for any more. It may be the one being asked.
     mutating func callerGone(_ caller: CallerID) -> Key? {
         guard let (key, list) = callers.first(where: { $0.value.contains(caller) }) else { return nil }
         let others = list.filter { $0 != caller }

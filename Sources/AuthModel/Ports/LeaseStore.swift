@@ -14,13 +14,13 @@ package protocol LeaseStore: Sendable {
     func keepAlive(_ lease: LeaseID) async throws(StoreError) -> Duration?
 
     /// Acquires the hold of a session, unless another host has it.
-    /// - Parameter version: of the record whose tokens will be sent. It is noted for the next holder, unless there is a note of
-    ///   the last one: then ``claim(_:for:)`` notes it.
+    /// - Parameter version: of the record whose tokens will be sent. It is stored as this host's intent, unless the
+    ///   intent of the last holder is still there: then ``claim(_:for:)`` replaces that.
     func hold(
         _ session: SessionName, for version: RecordVersion, under lease: LeaseID
     ) async throws(StoreError) -> HoldOutcome
 
-    /// Notes that the tokens of that version are about to be sent, in place of the note of the last holder.
+    /// Replaces the last holder's intent with one for this version, or for the stored record if that has other tokens.
     /// - Returns: the stored record as it is then; `nil`: there is none.
     /// - Throws: ``ClusterFault/leaseLost`` if this host does not hold the session any more.
     func claim(_ session: SessionName, for version: RecordVersion) async throws(StoreError) -> SessionRecord?

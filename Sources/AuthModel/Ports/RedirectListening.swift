@@ -8,7 +8,7 @@ package protocol RedirectListening: Sendable {
         at redirect: LoopbackRedirect, as identity: TLSIdentity?
     ) async throws(AgentError) -> any RedirectListener
 
-    /// The user's own certificate and key as they are now. Files may be on a slow disk: no thread of Swift's pool waits for it.
+    /// Reads the user's certificate and key. The files may be on a slow disk, so a thread that may block reads them.
     func read(_ files: TLSIdentityFiles) async throws(TLSIdentityError) -> (certificates: String, key: Secret)
 }
 

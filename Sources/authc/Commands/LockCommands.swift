@@ -18,7 +18,7 @@ struct Lock: AgentCommand {
     var passphraseStdin = false
 
     @Option(
-        help: ArgumentHelp("With --set-passphrase: read the present passphrase from this descriptor.", valueName: "fd"),
+        help: ArgumentHelp("With --set-passphrase: read the current passphrase from this descriptor.", valueName: "fd"),
         completion: .nothing)
     var currentFd: Int32?
 
@@ -59,7 +59,7 @@ struct Lock: AgentCommand {
             if kind == .new || current != nil { Output.note(Visible.lines(error.message)) }
             switch kind {
             case .new: new = try askForNew(options)
-            case .present: current = try Passphrase.ask("Present passphrase of the lock", isNew: false, options)
+            case .present: current = try Passphrase.ask("Current passphrase of the lock", isNew: false, options)
             }
         }
         if options.json { return try Output.jsonResult(json) }

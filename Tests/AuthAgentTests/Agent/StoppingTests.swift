@@ -122,7 +122,7 @@ struct StoppingTests {
 
 @Suite("News of the network and of names on their way to a session", .timeLimit(.minutes(1)))
 struct SessionChangeTests {
-    @Test("an older word on the network never replaces a newer one, nor does one about another place")
+    @Test("an older report about the network never replaces a newer one, nor does one about another place")
     func order() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in
@@ -159,7 +159,7 @@ struct SessionChangeTests {
         #expect(await monitor.news(of: nil).version == second.version)
     }
 
-    @Test("an older word on a shared sign-in never replaces a newer one, nor does one about an earlier sign-in")
+    @Test("an older report about a shared sign-in never replaces a newer one, nor does one about an earlier sign-in")
     func shared() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { sessions, signIns in

@@ -284,7 +284,8 @@ struct OAuthSessionTests {
         #expect(seen.map(\.request).filter { $0.hasPrefix("POST") } == (hasUserInfo ? [] : posts + [posts[0]]))
     }
 
-    @Test("validate says that a server with neither of them has nothing to query, and sends it no token")
+    @Test(
+        "validate reports that a server without UserInfo and introspection has nothing to query, and sends it no token")
     func nothingToQuery() async throws {
         let seen = try await play { _, _ in
             Self.metadata([:])

@@ -113,8 +113,8 @@ struct SimulatedEtcd {
         var hold = Hold(
             lease: lease, number: lastChange, generation: version.generation, version: record?.version)
         if left == .answered {
-            intent = Intent(version, id: known.hold, number: lastChange)
-            (hold.intent, hold.id) = (lastChange, known.hold)
+            intent = Intent(version, id: known.holdID, number: lastChange)
+            (hold.intent, hold.id) = (lastChange, known.holdID)
         }
         return .held(hold, after: left)
     }
@@ -126,9 +126,9 @@ struct SimulatedEtcd {
         if let stored = hold.version, stored.signIn != version.signIn || stored.generation > version.generation {
             noted = stored
         }
-        intent = Intent(noted, id: known.claim, number: lastChange)
+        intent = Intent(noted, id: known.claimID, number: lastChange)
         var claimed = hold
-        (claimed.intent, claimed.id, claimed.version) = (lastChange, known.claim, record?.version)
+        (claimed.intent, claimed.id, claimed.version) = (lastChange, known.claimID, record?.version)
         return claimed
     }
 
