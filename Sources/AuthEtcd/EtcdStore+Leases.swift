@@ -6,8 +6,8 @@ extension EtcdStore: LeaseStore {
     /// A hold of this host, until its tokens are written or the next one.
     struct Hold: Sendable, Equatable {
         let lease: LeaseID
-        /// The generation of the tokens that this host sends.
-        let generation: UInt64
+        /// The record whose tokens this host sends, as its intent names it.
+        var noted: RecordVersion
         /// The change of ``EtcdPlaces/holder(_:)`` that it is: a later hold under the same lease is another one.
         let revision: Int64
         /// The change of ``EtcdPlaces/intent(_:)`` that this host has made; `nil`: another one has.
@@ -100,17 +100,16 @@ extension EtcdStore: LeaseStore {
         let isNoted = former == .answered
         let record = try await begun(
             session,
-            Hold(
-                lease: lease, generation: version.generation, revision: revision,
-                intentRevision: isNoted ? revision : nil),
-            outcome, under: isNoted ? intent : nil)
+            Hold(lease: lease, noted: version, revision: revision, intentRevision: isNoted ? revision : nil),
+            outcome, under: isNoted ? intent : nil, ifUnreadable: .answered)
         return .held(record, after: former)
     }
 
     /// Without a record that can be read there is nothing to hold.
     /// - Parameter intent: this host's intent, if this transaction or `claim` has written it.
     private func begun(
-        _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction, under intent: RenewalIntent?
+        _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction, under intent: RenewalIntent?,
+        ifUnreadable end: HoldOutcome.FormerHold
     ) async throws(StoreError) -> SessionRecord? {
         // The response to an earlier request may be later.
         if let later = holds[session], later.revision > hold.revision { throw .cluster(.leaseLost) }
@@ -122,7 +121,7 @@ extension EtcdStore: LeaseStore {
             holds[session]?.version = record?.version
             return record
         } catch {
-            try? await release(session, leaving: .answered)
+            try? await release(session, leaving: end)
             throw error
         }
     }
@@ -160,11 +159,11 @@ extension EtcdStore: LeaseStore {
         guard var hold = holds[session], !hold.isLost else { throw .cluster(.leaseLost) }
         let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
         // The intent names the stored tokens. If they are not those of `version`, nothing is sent.
-        var noted = version
+        hold.noted = version
         if let stored = hold.version, stored.signIn != version.signIn || stored.generation > version.generation {
-            noted = stored
+            hold.noted = stored
         }
-        let own = RenewalIntent(noted, id: known(session).claimID)
+        let own = RenewalIntent(hold.noted, id: known(session).claimID)
         let outcome = try await transaction(
             .transaction(
                 [.changed(key: holder, at: hold.revision)], then: [.read(place), .put(own.bytes, to: intent)],
@@ -174,7 +173,7 @@ extension EtcdStore: LeaseStore {
             throw .cluster(.leaseLost)
         }
         hold.intentRevision = outcome.header.revision
-        return try await begun(session, hold, outcome, under: own)
+        return try await begun(session, hold, outcome, under: own, ifUnreadable: .unanswered)
     }
 
     package func release(
@@ -194,10 +193,8 @@ extension EtcdStore: LeaseStore {
             switch end {
             case .answered: operations.append(.delete(intent))
             case .unanswered:
-                if let version = hold.version {
-                    let left = RenewalIntent(version, id: known(session).lastID ?? "", isUnanswered: true)
-                    operations.append(.put(left.bytes, to: intent))
-                }
+                let left = RenewalIntent(hold.noted, id: known(session).lastID ?? "", isUnanswered: true)
+                operations.append(.put(left.bytes, to: intent))
             case .abandoned: break
             }
         }
@@ -216,21 +213,28 @@ extension EtcdStore: LeaseStore {
         guard let stored else {
             // A sign-in that was renewed before it could be written. Its first tokens may still be on their way to the
             // provider.
-            guard let hold, !hold.isLost, record.generation > hold.generation else { return WriteTerms() }
+            guard let hold, !hold.isLost, !isBeingSent(record, under: hold) else { return WriteTerms() }
             return WriteTerms(
                 conditions: [.changed(key: holder, at: hold.revision)], operations: [.delete(holder), .delete(intent)],
                 releases: true)
         }
         guard stored.signIn == record.signIn, isOther(record, than: stored) else { return WriteTerms() }
         guard let hold else { return WriteTerms(conditions: [.changed(key: holder, at: 0)]) }
+        let releases = !isBeingSent(record, under: hold)
         if !hold.isLost {
             return WriteTerms(
-                conditions: [.changed(key: holder, at: hold.revision)], operations: [.delete(holder), .delete(intent)],
-                releases: true)
+                conditions: [.changed(key: holder, at: hold.revision)],
+                operations: releases ? [.delete(holder), .delete(intent)] : [], releases: releases)
         }
         guard let revision = hold.intentRevision else { return WriteTerms(conditions: [.changed(key: holder, at: 0)]) }
         return WriteTerms(
-            conditions: [.changed(key: intent, at: revision)], operations: [.delete(intent)], releases: true)
+            conditions: [.changed(key: intent, at: revision)], operations: releases ? [.delete(intent)] : [],
+            releases: releases)
+    }
+
+    /// Whether these are the tokens that the hold is for, or older ones: not its result.
+    private func isBeingSent(_ record: SessionRecord, under hold: Hold) -> Bool {
+        hold.noted.signIn == record.signIn && record.generation <= hold.noted.generation
     }
 
     /// Whether the tokens are others than the stored ones, or were prolonged.
@@ -246,7 +250,8 @@ extension EtcdStore: LeaseStore {
 
     /// While this host holds a session, no other one writes tokens: if there are others, the hold was lost.
     func isOvertaken(_ record: SessionRecord, by stored: SessionRecord) -> Bool {
-        guard let hold = holds[record.session], let version = hold.version, !stored.tokens.areSame(as: record.tokens)
+        guard let hold = holds[record.session], let version = hold.version, stored.signIn == record.signIn,
+            !stored.tokens.areSame(as: record.tokens)
         else { return false }
         // It waits for the result of another host, and has sent nothing.
         guard hold.isLost || hold.intentRevision != nil else { return false }

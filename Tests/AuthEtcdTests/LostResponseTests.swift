@@ -162,4 +162,35 @@ struct LostResponseTests {
             #expect(next == .held(signIn, after: .abandoned))
         }
     }
+
+    @Test("a write of the tokens that are being sent keeps the hold, and they are in doubt if there is no response")
+    func writtenMeanwhile() async throws {
+        try await together { store, _, other, _ in
+            let renewed = try etcdSample(generation: 2)
+            let lease = try await store.grantLease().id
+            _ = try await store.hold(Self.work, for: renewed.version, under: lease)
+            #expect(try await store.update(renewed, replacesOther: false) == .written(endsHold: false))
+            let others = try await other.grantLease().id
+            #expect(try await other.hold(Self.work, for: renewed.version, under: others) == .heldElsewhere)
+            try await store.release(Self.work, leaving: .unanswered)
+            let next = try await other.hold(Self.work, for: renewed.version, under: others)
+            #expect(next == .held(renewed, after: .unanswered))
+        }
+    }
+
+    @Test("another host's sign-in refuses the tokens of the former one, and no hold counts as lost")
+    func signInElsewhere() async throws {
+        try await together { store, _, other, members in
+            let sample = try etcdSample()
+            let lease = try await store.grantLease().id
+            _ = try await store.hold(Self.work, for: sample.version, under: lease)
+            var signIn = sample
+            signIn.signIn = try #require(SignInID("s2-1"))
+            #expect(try await other.update(signIn, replacesOther: true).stored == nil)
+            let renewed = try etcdSample(generation: 2)
+            #expect(try await store.update(renewed, replacesOther: false) == .refused(by: signIn))
+            try await store.release(Self.work, leaving: .answered)
+            #expect(try await !members.dump("/authd/ada/holders/").contains("holders/work"))
+        }
+    }
 }

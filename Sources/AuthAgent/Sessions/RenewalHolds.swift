@@ -83,8 +83,13 @@ final class RenewalHolds: Sendable {
     /// The renewal has ended with newer tokens that are to be written.
     func renewed(_ hold: Hold, of session: SessionName) async { await runner.send(.renewed(hold.caller, session)) }
 
-    /// The session has no unwritten tokens: a hold that waits for the write ends.
-    func nothingToWrite(of session: SessionName) async { await runner.send(.nothingToWrite(session)) }
+    /// The renewal whose hold lasts until its tokens are written.
+    func writer(of session: SessionName) async -> CallerID? { await runner.read { $0.writer(of: session) } }
+
+    /// The session has no unwritten tokens: the hold of that renewal ends.
+    func nothingToWrite(_ caller: CallerID, of session: SessionName) async {
+        await runner.send(.nothingToWrite(caller, session))
+    }
 
     /// A write has ended the hold, or has shown that another host has the session.
     func written(_ session: SessionName) async { await runner.send(.written(session)) }

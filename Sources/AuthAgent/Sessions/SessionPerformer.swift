@@ -141,7 +141,7 @@ struct SessionPerformer: ActionPerformer {
             guard await runner.read({ $0.hasUnwrittenTokens }) else { break }
             await holds.renewed(hold, of: name)
             // The write may have ended meanwhile.
-            if await !runner.read({ $0.hasUnwrittenTokens }) { await holds.nothingToWrite(of: name) }
+            if await !runner.read({ $0.hasUnwrittenTokens }) { await holds.nothingToWrite(hold.caller, of: name) }
             return
         case .failure(.temporary): return await holds.end(hold, of: name, leaving: .unanswered)
         case .failure(.final), .failure(.refused): return await holds.end(hold, of: name, leaving: hold.unsent)
@@ -210,8 +210,11 @@ struct SessionPerformer: ActionPerformer {
     /// write.
     private func report(_ event: SessionEvent, to runner: Runner<SessionMachine>) async {
         await runner.send(event)
-        guard storage.store.leases != nil, await !runner.read({ $0.hasUnwrittenTokens }) else { return }
-        await holds.nothingToWrite(of: name)
+        // In this order: the tokens of a renewal that begins to wait for its write later are not seen here.
+        guard storage.store.leases != nil, let writer = await holds.writer(of: name),
+            await !runner.read({ $0.hasUnwrittenTokens })
+        else { return }
+        await holds.nothingToWrite(writer, of: name)
     }
 
     private func read() async -> Result<SessionRecord?, StoreError> {
@@ -227,7 +230,7 @@ struct SessionPerformer: ActionPerformer {
                 switch try await storage.store.update(record, replacesOther: replacesOther) {
                 case .written(let endsHold):
                     if endsHold { await holds.written(name) }
-                    return .saved(record.version)
+                    await report(.saved(record.version), to: runner)
                 case .refused(let stored): await report(.saveRefused(record.version, stored), to: runner)
                 case .overtaken(let stored):
                     await holds.written(name)

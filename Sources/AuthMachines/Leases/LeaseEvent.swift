@@ -11,8 +11,8 @@ package enum LeaseEvent: Sendable {
     case ended(CallerID, SessionName, leaving: HoldOutcome.FormerHold)
     /// The renewal of that caller has ended with newer tokens that are to be written: the hold lasts until then.
     case renewed(CallerID, SessionName)
-    /// The session has no unwritten tokens.
-    case nothingToWrite(SessionName)
+    /// The session has no unwritten tokens: those of this caller's renewal are not to be written any more.
+    case nothingToWrite(CallerID, SessionName)
     /// The store has newer tokens: it has released the session in the same transaction.
     case written(SessionName)
     /// No host holds the session any more.

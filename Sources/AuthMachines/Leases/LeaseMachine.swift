@@ -15,21 +15,6 @@ package import AuthWire
 package struct LeaseMachine: Machine {
     package typealias LeaseTurn = Turn<LeaseAction, LeaseReply>
 
-    /// What a lease must still last for a hold to begin.
-    static let shortestLease = Duration.seconds(5)
-    /// A lease counts as ended here this long before etcd ends it.
-    static let margin = Duration.seconds(1)
-    static let keepAliveInterval = Duration.seconds(3)
-    static let retryPause = Duration.seconds(1)
-    /// The limit of a renewal where hosts share the session. So long may a request of another host still be on its way.
-    package static let requestLimit = Duration.seconds(30)
-    /// If no report comes that a session is free, this host looks again.
-    static let checkInterval = Duration.seconds(3)
-    /// How long a renewal waits for another host.
-    package static let longestWait = Duration.seconds(45)
-    /// How long this host holds a session at most: the turn at the provider, a response, and a store that fails for a while.
-    package static let longestHold = Duration.seconds(180)
-
     private struct Lease {
         let id: LeaseID
         var endsAt: BootInstant
@@ -109,8 +94,8 @@ package struct LeaseMachine: Machine {
             if case .held(let until) = claims[session]?.stage, claims[session]?.waiter.caller == caller {
                 claims[session]?.stage = .writing(until: until)
             }
-        case .nothingToWrite(let session):
-            if case .writing = claims[session]?.stage { release(session, leaving: .answered, &turn) }
+        case .nothingToWrite(let caller, let session):
+            if writer(of: session) == caller { release(session, leaving: .answered, &turn) }
         case .written(let session):
             switch claims[session]?.stage {
             case .held, .writing: next(session)
@@ -135,6 +120,11 @@ package struct LeaseMachine: Machine {
             return false
         }
         return lease.id == claim.lease && now < lease.endsAt
+    }
+
+    /// The caller whose renewed tokens are to be written under the hold; `nil`: there is none.
+    package func writer(of session: SessionName) -> CallerID? {
+        if let claim = claims[session], case .writing = claim.stage { claim.waiter.caller } else { nil }
     }
 
     // MARK: The lease

@@ -114,7 +114,10 @@ struct LeaseMachineTests {
             // Long after the first ten seconds of the lease.
             for _ in 1...10 { try bench.sleepKeepingLease() }
             #expect(bench.replies.keys.sorted() == [1])
-            bench.send(isWritten ? .written(Self.work) : .nothingToWrite(Self.work))
+            // A late report about an earlier renewal.
+            bench.send(.nothingToWrite(CallerID(9), Self.work))
+            #expect(bench.actions.isEmpty && bench.machine.writer(of: Self.work) == CallerID(1))
+            bench.send(isWritten ? .written(Self.work) : .nothingToWrite(CallerID(1), Self.work))
             if !isWritten {
                 #expect(bench.actions == [.release(Self.work, leaving: .answered)])
                 bench.send(.releaseEnded(Self.work))
@@ -123,7 +126,7 @@ struct LeaseMachineTests {
         }
         // A renewal that has not ended is not affected.
         var bench = Bench.holding()
-        bench.send(.nothingToWrite(Self.work))
+        bench.send(.nothingToWrite(CallerID(1), Self.work))
         #expect(bench.actions.isEmpty && bench.machine.mayBegin(Self.work, for: CallerID(1), at: bench.boot))
     }
 

@@ -188,7 +188,7 @@ extension ClusterSimulationRun {
         switch outcome {
         case .written:
             if host.hold.map({ $0.isLost }) ?? true { handleLease(host, .written(Self.name)) }
-            handle(host, .saved(record.version))
+            report(host, .saved(record.version))
         case .refused(let stored, isOvertaken: true):
             handleLease(host, .written(Self.name))
             handle(host, .saveOvertaken(record.version, host.localized(stored)))
@@ -204,7 +204,8 @@ extension ClusterSimulationRun {
     /// As `SessionPerformer` does it: a hold that waits for a write ends if there is nothing to write any more.
     private func report(_ host: SimulatedHost, _ event: SessionEvent) {
         handle(host, event)
-        if host.machine?.hasUnwrittenTokens != true { handleLease(host, .nothingToWrite(Self.name)) }
+        guard let writer = host.leases.writer(of: Self.name), host.machine?.hasUnwrittenTokens != true else { return }
+        handleLease(host, .nothingToWrite(writer, Self.name))
     }
 
     // MARK: The watch

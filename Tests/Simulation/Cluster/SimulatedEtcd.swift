@@ -33,8 +33,8 @@ struct SimulatedEtcd {
     struct Hold: Equatable {
         let lease: LeaseID
         let number: Int
-        /// The generation of the tokens that the host sends.
-        let generation: UInt64
+        /// The record whose tokens the host sends, as its intent names it.
+        var noted: RecordVersion
         var intent: Int?
         /// The ID of the intent.
         var id: String?
@@ -110,8 +110,7 @@ struct SimulatedEtcd {
         // If this host has it already, the response to an earlier attempt was lost: this is another hold.
         lastChange += 1
         holder = Holder(lease: lease, number: lastChange)
-        var hold = Hold(
-            lease: lease, number: lastChange, generation: version.generation, version: record?.version)
+        var hold = Hold(lease: lease, number: lastChange, noted: version, version: record?.version)
         if left == .answered {
             intent = Intent(version, id: known.holdID, number: lastChange)
             (hold.intent, hold.id) = (lastChange, known.holdID)
@@ -122,12 +121,12 @@ struct SimulatedEtcd {
     mutating func claim(_ hold: Hold, _ version: RecordVersion, known: OwnIntents) -> Hold? {
         guard holder?.number == hold.number else { return nil }
         lastChange += 1
-        var noted = version
-        if let stored = hold.version, stored.signIn != version.signIn || stored.generation > version.generation {
-            noted = stored
-        }
-        intent = Intent(noted, id: known.claimID, number: lastChange)
         var claimed = hold
+        claimed.noted = version
+        if let stored = hold.version, stored.signIn != version.signIn || stored.generation > version.generation {
+            claimed.noted = stored
+        }
+        intent = Intent(claimed.noted, id: known.claimID, number: lastChange)
         (claimed.intent, claimed.id, claimed.version) = (lastChange, known.claimID, record?.version)
         return claimed
     }
@@ -140,11 +139,9 @@ struct SimulatedEtcd {
         switch end {
         case .answered: intent = nil
         case .unanswered:
-            if let version = hold.version {
-                lastChange += 1
-                intent = Intent(version, id: hold.id ?? "", number: lastChange)
-                intent?.isUnanswered = true
-            }
+            lastChange += 1
+            intent = Intent(hold.noted, id: hold.id ?? "", number: lastChange)
+            intent?.isUnanswered = true
         case .abandoned: break
         }
         return true
@@ -164,7 +161,7 @@ struct SimulatedEtcd {
         guard let stored = self.record else {
             guard replacesOther else { return .removed }
             write(record)
-            guard let own = hold, holder?.number == own.number, record.generation > own.generation else {
+            guard let own = hold, holder?.number == own.number, !isBeingSent(record, under: own) else {
                 return .written(hasReleased: false)
             }
             (holder, intent, hold) = (nil, nil, nil)
@@ -173,7 +170,9 @@ struct SimulatedEtcd {
         if stored == record { return .written(hasReleased: false) }
         let isSame = stored.tokens.areSame(as: record.tokens)
         let hasSent = hold.map { $0.isLost || $0.intent != nil } ?? false
-        if hasSent, let version = hold?.version, !isSame, !version.hasSameTokens(as: stored.version) {
+        if hasSent, let version = hold?.version, stored.signIn == record.signIn, !isSame,
+            !version.hasSameTokens(as: stored.version)
+        {
             hold?.isLost = true
             return .refused(stored, isOvertaken: true)
         }
@@ -185,14 +184,17 @@ struct SimulatedEtcd {
             return .written(hasReleased: false)
         }
         if let own = hold {
+            let isBeingSent = isBeingSent(record, under: own)
             if holder?.number == own.number {
                 write(record)
+                guard !isBeingSent else { return .written(hasReleased: false) }
                 (holder, intent, hold) = (nil, nil, nil)
                 return .written(hasReleased: true)
             }
             hold?.isLost = true
             if let number = own.intent, intent?.number == number {
                 write(record)
+                guard !isBeingSent else { return .written(hasReleased: false) }
                 (intent, hold) = (nil, nil)
                 return .written(hasReleased: true)
             }
@@ -202,6 +204,11 @@ struct SimulatedEtcd {
         write(record)
         if hold != nil { hold = nil }
         return .written(hasReleased: true)
+    }
+
+    /// Whether these are the tokens that the hold is for, or older ones: not its result.
+    private func isBeingSent(_ record: SessionRecord, under hold: Hold) -> Bool {
+        hold.noted.signIn == record.signIn && record.generation <= hold.noted.generation
     }
 
     /// For a fault that is put in on purpose.
