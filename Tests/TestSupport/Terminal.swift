@@ -8,6 +8,8 @@ package final class Terminal: Sendable {
     private let child: Child
     private let screen = Mutex(Screen())
     private let hasEnded: AsyncStream<Void>
+    /// All output of the line was read.
+    private let isShown: AsyncStream<Void>
     private let changes: AsyncStream<Void>
     private let slave: Int32
     /// Tells the reader to close the terminal.
@@ -31,6 +33,8 @@ package final class Terminal: Sendable {
         let (changes, tell) = AsyncStream<Void>.makeStream()
         let (ended, end) = AsyncStream<Void>.makeStream()
         (self.changes, hasEnded) = (changes, ended)
+        let (shown, show) = AsyncStream<Void>.makeStream()
+        isShown = shown
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -41,7 +45,10 @@ package final class Terminal: Sendable {
             ["setsid", "-c", "-w", "bash", "-c", line],
             environment: ["TERM": "xterm"].merging(environment) { $1 }, input: .terminal(slave))
         child.whenEnded { _ in end.finish() }
-        Thread.detachNewThread { self.read(tell) }
+        Thread.detachNewThread {
+            self.read(tell, atEnd: show)
+            show.finish()
+        }
     }
 
     deinit {
@@ -108,12 +115,18 @@ package final class Terminal: Sendable {
         _ = Glibc.write(closing.writing, &byte, 1)
     }
 
-    /// Waits for the line's end.
+    /// Waits for the line's end, and for all that it has written.
     package func ends() async {
         for await _ in hasEnded {}
+        // It comes after the line's output. A terminal that was closed shows nothing more.
+        var mark = Self.endMark
+        if Glibc.write(slave, &mark, 1) == 1 { for await _ in isShown {} }
     }
 
-    private func read(_ tell: AsyncStream<Void>.Continuation) {
+    /// No program writes it.
+    private static let endMark: UInt8 = 0
+
+    private func read(_ tell: AsyncStream<Void>.Continuation, atEnd show: AsyncStream<Void>.Continuation) {
         var part = [UInt8](repeating: 0, count: 4096)
         while true {
             var waiting = [
@@ -128,8 +141,10 @@ package final class Terminal: Sendable {
             guard waiting[0].revents != 0 else { continue }
             let count = Glibc.read(controller, &part, part.count)
             guard count > 0 else { return tell.finish() }
-            screen.withLock { $0.bytes += part[..<count] }
+            let bytes = part[..<count].filter { $0 != Self.endMark }
+            screen.withLock { $0.bytes += bytes }
             tell.yield()
+            if bytes.count < count { show.finish() }
         }
     }
 }
