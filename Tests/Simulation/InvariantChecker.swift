@@ -12,8 +12,9 @@ package enum InvariantChecker {
     /// A token that renews itself is renewed if everything is well for so long before its end: a request may have been on its
     /// way, and the wait after it is half of what is left.
     static let lastChance = Duration.seconds(45)
-    /// More events mean that something repeats without end.
-    static let maxEvents = 200_000
+    /// More events mean that something repeats without end. Three sessions of two agents, with tokens of a second, have
+    /// 220,000 in four hours.
+    static let maxEvents = 1_000_000
 
     /// Refusals of one token's renewal while it is valid, not counting those that callers force: the first, and one
     /// near its end.
