@@ -158,7 +158,8 @@ let package = Package(
         ),
 
         // Sockets of this machine that only their owner can use, and who is at the other end.
-        .target(name: "AuthSockets", dependencies: ["AuthFiles", "AuthWire", "CLinux", nioCore], swiftSettings: strict),
+        .target(
+            name: "AuthSockets", dependencies: ["AuthFiles", "AuthWire", "CLinux", nioCore], swiftSettings: strict),
 
         // Waiting: a value, a state with listeners, a thread for work that blocks.
         .target(name: "AuthConcurrency", swiftSettings: strict),
