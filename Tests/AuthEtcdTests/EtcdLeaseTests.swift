@@ -11,24 +11,10 @@ struct EtcdLeaseTests {
         get throws { try SessionName("work") }
     }
 
-    /// Two hosts of one cluster, with the sample in it.
     private func together(
         clockError: Duration = .zero, _ body: (EtcdStore, EtcdStore, EtcdMembers) async throws -> Void
     ) async throws {
-        try await EtcdMembers.running { members in
-            let one = try EtcdHost("one")
-            var two = try EtcdHost("two")
-            two.clockError = clockError
-            try await one.start(at: members.endpoints) { store in
-                try await store.save(etcdSample())
-                try await admit(two, by: store, at: members)
-                try await two.start(at: members.endpoints) { other in
-                    #expect(await other.states().first { $0 == .ready } == .ready)
-                    _ = try await other.load(Self.work)
-                    try await body(store, other, members)
-                }
-            }
-        }
+        try await TwoHosts.running(clockError: clockError) { try await body($0.store, $0.other, $0.members) }
     }
 
     private func hold(_ store: EtcdStore, generation: UInt64 = 1) async throws -> (LeaseID, HoldOutcome) {

@@ -11,20 +11,8 @@ struct LostResponseTests {
         get throws { try SessionName("work") }
     }
 
-    /// Two hosts of one cluster, with the sample in it, and what the first one loses.
     private func together(_ body: (EtcdStore, Losses, EtcdStore, EtcdMembers) async throws -> Void) async throws {
-        try await EtcdMembers.running { members in
-            let (one, two) = (try EtcdHost("one"), try EtcdHost("two"))
-            try await one.start(at: members.endpoints) { store in
-                try await store.save(etcdSample())
-                try await admit(two, by: store, at: members)
-                try await two.start(at: members.endpoints) { other in
-                    #expect(await other.states().first { $0 == .ready } == .ready)
-                    _ = try await other.load(Self.work)
-                    try await body(store, one.losses, other, members)
-                }
-            }
-        }
+        try await TwoHosts.running { try await body($0.store, $0.losses, $0.other, $0.members) }
     }
 
     private func end(_ lease: LeaseID, _ members: EtcdMembers) async throws {
