@@ -5,7 +5,7 @@ extension LeaseMachine {
     static let margin = Duration.seconds(1)
     static let keepAliveInterval = Duration.seconds(3)
     static let retryPause = Duration.seconds(1)
-    /// The limit of a renewal where hosts share the session. So long may a request of another host still be on its way.
+    /// The limit of a renewal if hosts share the session: a request of another host may be on its way for that long.
     package static let requestLimit = Duration.seconds(30)
     /// If no report comes that a session is free, this host looks again.
     static let checkInterval = Duration.seconds(3)
