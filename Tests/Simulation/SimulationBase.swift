@@ -56,6 +56,21 @@ class SimulationBase {
         now = max(now, end)
     }
 
+    /// Carries each step out after its pause.
+    ///
+    /// - Returns: whether no rule was broken before the last step.
+    final func carryOut<Operation>(
+        _ steps: [SimulationStep<Operation>], _ perform: (Operation) -> Void
+    ) -> Bool {
+        for step in steps {
+            wait(step.pause)
+            guard violation == nil else { return false }
+            note("· \(step.operation)")
+            perform(step.operation)
+        }
+        return true
+    }
+
     // MARK: Words
 
     final func report(_ rule: Rule, _ what: @autoclosure () -> String) {

@@ -87,12 +87,7 @@ final class SimulationRun: SimulationBase {
         go(until: .seconds(1))
         // The other agents find them in the store.
         load()
-        for step in steps {
-            wait(step.pause)
-            guard violation == nil else { return }
-            note("· \(step.operation)")
-            perform(step.operation)
-        }
+        guard carryOut(steps, perform) else { return }
         heal()
         // An answer that is still on its way may need more time.
         while violation == nil, now < max(lastFault, provider.holdsOffUntil) + InvariantChecker.recovery {

@@ -61,12 +61,7 @@ final class ClusterSimulationRun: SimulationBase {
     func run(_ steps: [SimulationStep<ClusterOperation>]) {
         begin()
         go(until: .seconds(1))
-        for step in steps {
-            wait(step.pause)
-            guard violation == nil else { return }
-            note("· \(step.operation)")
-            perform(step.operation)
-        }
+        guard carryOut(steps, perform) else { return }
         heal()
         // What a stopped process has received waits for it.
         go(until: hosts.map(\.pausedUntil).max() ?? now)

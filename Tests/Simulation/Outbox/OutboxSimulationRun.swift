@@ -88,12 +88,7 @@ final class OutboxSimulationRun: SimulationBase {
     /// Plays all of it; stops at the first rule broken.
     func run(_ steps: [SimulationStep<OutboxOperation>]) {
         look()
-        for step in steps {
-            wait(step.pause)
-            guard violation == nil else { return }
-            note("· \(step.operation)")
-            perform(step.operation)
-        }
+        guard carryOut(steps, perform) else { return }
         heal()
         while violation == nil, now < allWellAt { go(until: allWellAt) }
         checkRecovered()

@@ -56,12 +56,7 @@ final class SignInSimulationRun: SimulationBase {
 
     /// Plays all of it; stops at the first rule broken.
     func run(_ steps: [SimulationStep<SignInOperation>]) {
-        for step in steps {
-            wait(step.pause)
-            guard violation == nil else { return }
-            note("· \(step.operation)")
-            perform(step.operation)
-        }
+        guard carryOut(steps, perform) else { return }
         note("· no operation follows")
         behaviour = .well
         // A question stands for a quarter of an hour, and may follow a request.
