@@ -144,7 +144,8 @@ let package = Package(
         .executableTarget(
             name: "authc",
             dependencies: [
-                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthWire", "CLinux", "CYAML", argumentParser,
+                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux", "CYAML",
+                argumentParser,
             ],
             resources: [.embedInCode("Settings"), .embedInCode("Starters")],
             swiftSettings: strict,
@@ -166,6 +167,8 @@ let package = Package(
 
         // Files and folders that only their owner can read.
         .target(name: "AuthFiles", dependencies: ["AuthWire"], swiftSettings: strict),
+        // Other programs as children of this process.
+        .target(name: "AuthProcesses", dependencies: ["AuthFiles", "CLinux"], swiftSettings: strict),
 
         // The text of authd.toml: the syntax of TOML with its places, the names of settings, and changes that keep the rest.
         .target(name: "AuthConfiguration", dependencies: ["AuthWire"], swiftSettings: strict),
@@ -234,9 +237,9 @@ let package = Package(
         .target(
             name: "AuthDaemon",
             dependencies: [
-                "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthSockets", "AuthWire",
-                "CLinux", "CSandbox", "CSystemd", argumentParser, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
-                serviceLifecycle, unixSignals,
+                "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthProcesses",
+                "AuthSockets", "AuthWire", "CLinux", "CSandbox", "CSystemd", argumentParser, logging, nioCore, nioHTTP1,
+                nioPosix, nioSSL, serviceLifecycle, unixSignals,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -332,6 +335,7 @@ let package = Package(
             "AuthClientTests", ["AuthClient", "AuthWire", "TestSupport"],
             // Read where they lie.
             exclude: ["Transcripts"]),
+        suite("AuthProcessesTests", ["AuthProcesses", "AuthFiles"]),
         suite("AuthModelTests", ["AuthModel", "AgentTestSupport", "AuthTokens", "AuthWire"]),
         suite("AuthMachinesTests", ["AuthMachines", "AgentTestSupport", "AuthModel", "AuthWire"]),
         suite("AuthGatewayTests", ["AuthGateway", "AgentTestSupport", "AuthMachines", "AuthModel", "AuthWire"]),

@@ -118,9 +118,6 @@ static inline const char *authd_started_as(void) { return (const char *)getauxva
 // PR_SET_NAME(2const): of the calling thread, at most 15 bytes.
 static inline int authd_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// Declared by spawn.h for programs built with _GNU_SOURCE only.
-int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
-
 // A pipe that holds `size` bytes at least, closed on exec and never blocking (pipe(2), F_SETPIPE_SZ of fcntl(2)). Returns 0, or
 // -1 with errno set.
 int pipe2(int ends[2], int flags);

@@ -1,4 +1,6 @@
 import AuthClient
+import AuthFiles
+import AuthProcesses
 import Glibc
 
 /// Runs the program `age` (age-encryption.org), which encrypts to recipients and decrypts with identities. The data only goes
@@ -40,11 +42,10 @@ enum AgeProgram {
         let former = signal(SIGPIPE, SIG_IGN)
         exchange(bytes, input, [output, messages])
         signal(SIGPIPE, former)
-        var status: Int32 = 0
-        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
-        guard status == 0 else {
+        let end = ProcessEnd(of: child)
+        guard end == .exit(status: 0) else {
             throw Failure(
-                status: .refusedData, kind: "age", message: "\(operation.failure): \(reason(messages.bytes, status))",
+                status: .refusedData, kind: "age", message: "\(operation.failure): \(reason(messages.bytes, end))",
                 hint: "nothing was exported or imported")
         }
         guard output.isWhole else { throw .usage("the output of age is longer than \(limit) bytes") }
@@ -52,12 +53,12 @@ enum AgeProgram {
     }
 
     /// The first line without its prefix; age(1) has no particular exit statuses.
-    private static func reason(_ messages: [UInt8], _ status: Int32) -> String {
+    private static func reason(_ messages: [UInt8], _ end: ProcessEnd) -> String {
         let line = String(decoding: messages.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         for start in ["age: error: ", "age: "] where line.hasPrefix(start) {
             return String(line.dropFirst(start.count))
         }
-        return line.isEmpty ? "it ended with status \(status >> 8 & 0xff)" : line
+        return line.isEmpty ? "it ended with status \(end.shellStatus)" : line
     }
 
     // MARK: The process
@@ -65,25 +66,19 @@ enum AgeProgram {
     private static func spawn(
         _ arguments: [String], _ input: Pipe, _ output: Pipe, _ messages: Pipe
     ) throws(Failure) -> pid_t {
-        var actions = unsafe posix_spawn_file_actions_t()
-        guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { throw .internalError("no memory") }
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        let places = [(input.ends.reading, STDIN_FILENO), (output.ends.writing, STDOUT_FILENO)]
-        for (end, number) in places + [(messages.ends.writing, STDERR_FILENO)] {
-            unsafe posix_spawn_file_actions_adddup2(&actions, end?.number ?? -1, number)
-        }
-        let command = ["age"] + arguments
-        var copies = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { for index in command.indices { unsafe free(copies[index]) } }
-        var child: pid_t = 0
-        let code = unsafe posix_spawnp(&child, command[0], &actions, nil, &copies, environ)
-        guard code == 0 else {
-            guard code == ENOENT else { throw .internalError("cannot start age (\(SystemError.text(code)))") }
+        do throws(SystemFailure) {
+            var program = try ProgramStart(["age"] + arguments)
+            let places = [(input.ends.reading, STDIN_FILENO), (output.ends.writing, STDOUT_FILENO)]
+            for (end, number) in places + [(messages.ends.writing, STDERR_FILENO)] {
+                program.pass(end?.number ?? -1, as: number)
+            }
+            return try program.start()
+        } catch {
+            guard error.number == ENOENT else { throw .internalError("\(error)") }
             throw .usage(
                 "the program age is not on the PATH",
                 hint: "install it (`sudo apt install age`), or use a passphrase without --recipient and --identity")
         }
-        return child
     }
 
     /// Writes and reads at the same time, because age does, until it closes its output.

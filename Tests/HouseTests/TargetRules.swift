@@ -27,11 +27,13 @@ struct TargetRules: Sendable {
         "QuickCommands": TargetRules(imports: ["CStart"]),
         "authc": TargetRules(
             imports: standard.union([
-                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthWire", "ArgumentParser", "CLinux", "CYAML",
+                "ArgumentParser", "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux",
+                "CYAML",
             ])),
         "AuthConfiguration": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing + waiting),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
         "AuthFiles": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: waiting),
+        "AuthProcesses": TargetRules(imports: standard.union(["AuthFiles", "CLinux"]), forbiddenWords: waiting),
         "AuthSockets": TargetRules(
             imports: standard.union(["AuthFiles", "AuthWire", "CLinux", "NIOCore"]), forbiddenWords: waiting),
         "AuthModel": TargetRules(
@@ -88,9 +90,8 @@ struct TargetRules: Sendable {
         "AuthDaemon": TargetRules(
             imports: standard.union([
                 "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel",
-                "AuthSockets", "AuthWire", "CLinux", "CSandbox", "CSystemd", "Logging", "NIOCore", "NIOHTTP1",
-                "NIOPosix", "NIOSSL",
-                "ServiceLifecycle", "UnixSignals",
+                "AuthProcesses", "AuthSockets", "AuthWire", "CLinux", "CSandbox", "CSystemd", "Logging", "NIOCore",
+                "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
             imports: standard.union([

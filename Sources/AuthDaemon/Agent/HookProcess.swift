@@ -1,6 +1,7 @@
 import AuthFiles
 import AuthMachines
 package import AuthModel
+import AuthProcesses
 import CSystemd
 import Glibc
 import Synchronization
@@ -58,10 +59,10 @@ final class HookProcess: Sendable {
             // What it left behind in its group.
             kill(-pid, SIGKILL)
             state.pid = nil
-            var status: CInt = 0
-            while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-            let signal = status & 0x7f
-            return signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal: signal)
+            return switch ProcessEnd(of: pid) {
+            case .exit(let status): .exited(status)
+            case .signal(let number): .killed(signal: number)
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import AuthFiles
+import AuthProcesses
 import Glibc
 
 /// A terminal, or the browser, that the user has asked for with a click: `authc terminal` with a command of `authc`.
@@ -24,10 +25,7 @@ package struct NoticeWindow: Sendable {
         let child = try UserProcess.spawn(
             isUnit ? unit : command, stdin: stdin, separately: .session, passing: UserProcess.desktopVariables,
             with: activation.map { [(Self.activationVariable, $0)] } ?? [])
-        var status: CInt = 0
-        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
-        let signal = status & 0x7f
-        return signal == 0 ? status >> 8 & 0xff : 128 + signal
+        return ProcessEnd(of: child).shellStatus
     }
 
     var command: [String] {

@@ -1,16 +1,9 @@
 import AuthFiles
-import CSystemd
+import AuthProcesses
 import Glibc
 
 /// Starts programs of the user's session.
 enum UserProcess {
-    enum Separation {
-        /// In a separate process group.
-        case group
-        /// In a separate session (setsid(2)): it is not ended with authd.
-        case session
-    }
-
     /// What a program of a user's session needs. authd's other variables are for authd only.
     private static let variables = [
         "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LC_ALL", "LC_MESSAGES", "TZ", "TMPDIR", "XDG_RUNTIME_DIR",
@@ -30,46 +23,21 @@ enum UserProcess {
     ///   - more: names of variables that are passed on besides the usual ones.
     ///   - values: further variables.
     static func spawn(
-        _ command: [String], stdin: CInt, separately separation: Separation, passing more: [String] = [],
+        _ command: [String], stdin: CInt, separately separation: ProgramStart.Separation, passing more: [String] = [],
         with values: [(name: String, value: String)] = []
     ) throws(SystemFailure) -> pid_t {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, stdin, STDIN_FILENO)
-        for output in [STDOUT_FILENO, STDERR_FILENO] {
-            unsafe posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
-        }
-        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var program = try ProgramStart(command)
+        program.pass(stdin, as: STDIN_FILENO)
+        program.passNothing(as: STDOUT_FILENO, STDERR_FILENO)
+        program.close(from: STDERR_FILENO + 1)
+        program.separate(separation)
         // The thread that starts it blocks all signals; authd ignores some.
-        var (none, all) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&none)
-        unsafe sigfillset(&all)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-        unsafe posix_spawnattr_setpgroup(&attributes, 0)
-        let apart = separation == .group ? CInt(POSIX_SPAWN_SETPGROUP) : setSession
-        let flags = CInt(POSIX_SPAWN_SETSIGMASK) | CInt(POSIX_SPAWN_SETSIGDEF) | apart
-        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+        program.blockNoSignal()
+        program.ignoreNoSignal()
         let passed = (variables + more).compactMap { name in Environment.value(name).map { "\(name)=\($0)" } }
-        let environment = passed + values.map { "\($0.name)=\($0.value)" }
-        var words = unsafe command.map { unsafe strdup($0) } + [nil]
-        var assignments = unsafe environment.map { unsafe strdup($0) } + [nil]
-        defer {
-            for index in command.indices { unsafe free(words[index]) }
-            for index in environment.indices { unsafe free(assignments[index]) }
-        }
-        var pid: pid_t = 0
-        let code = unsafe posix_spawn(&pid, command[0], &actions, &attributes, &words, &assignments)
-        guard code == 0 else { throw SystemFailure("start \(command[0])", number: code) }
-        return pid
+        program.environment = passed + values.map { "\($0.name)=\($0.value)" }
+        return try program.start()
     }
-
-    /// POSIX_SPAWN_SETSID of spawn.h, which is defined with _GNU_SOURCE only.
-    private static let setSession: CInt = 0x80
 }
 
 /// A command that the user's manager runs as a separate unit. systemd-run calls the manager on the user's bus.

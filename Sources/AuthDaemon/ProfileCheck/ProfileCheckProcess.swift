@@ -1,8 +1,8 @@
 import AuthConcurrency
 import AuthFiles
 import AuthModel
+import AuthProcesses
 package import AuthWire
-import CSystemd
 import Glibc
 import Synchronization
 
@@ -109,32 +109,20 @@ private struct ChildProcess {
             throw ChildFailure(reason: "\(SystemFailure("create a pair of sockets"))")
         }
         defer { close(ends[1]) }
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
-        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-        // All our descriptors are closed on exec. This includes those of libraries.
-        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        // No signal is blocked there: the thread that starts it may block them all, and a child inherits that.
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var noSignals = sigset_t()
-        unsafe sigemptyset(&noSignals)
-        unsafe posix_spawnattr_setsigmask(&attributes, &noSignals)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        let command = ["authd"] + arguments
-        var words = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { for index in command.indices { unsafe free(words[index]) } }
-        var environment = unsafe Array(words.suffix(1))
-        var child: pid_t = 0
-        let code = unsafe posix_spawn(&child, program, &actions, &attributes, &words, &environment)
-        guard code == 0 else {
+        do throws(SystemFailure) {
+            var start = try ProgramStart(["authd"] + arguments, program: program)
+            start.pass(ends[1], as: STDIN_FILENO)
+            start.pass(ends[1], as: STDOUT_FILENO)
+            // All our descriptors are closed on exec. This includes those of libraries.
+            start.close(from: STDERR_FILENO + 1)
+            // The thread that starts it may block them all, and a child inherits that.
+            start.blockNoSignal()
+            start.environment = []
+            (pid, socket) = (try start.start(), ends[0])
+        } catch {
             close(ends[0])
-            throw ChildFailure(reason: "\(SystemFailure("start its process", number: code))")
+            throw ChildFailure(reason: "\(SystemFailure("start its process", number: error.number))")
         }
-        (pid, socket) = (child, ends[0])
         _ = fcntl(socket, F_SETFL, O_NONBLOCK)
     }
 
@@ -145,15 +133,15 @@ private struct ChildProcess {
         let answer = exchange(request, until: ContinuousClock.now + timeout, unless: isGivenUp)
         if answer == nil { kill(pid, SIGKILL) }
         close(socket)
-        var status: CInt = 0
-        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let end = ProcessEnd(of: pid)
         guard let answer else {
             throw ChildFailure(reason: "its process took longer than \(timeout) or wrote too much, and was killed")
         }
-        let signal = status & 0x7f
-        guard signal == 0 else { throw ChildFailure(reason: "signal \(signal) ended its process") }
-        guard status == 0 else { throw ChildFailure(reason: "its process ended with status \(status >> 8)") }
-        return answer
+        switch end {
+        case .exit(status: 0): return answer
+        case .exit(let status): throw ChildFailure(reason: "its process ended with status \(status)")
+        case .signal(let number): throw ChildFailure(reason: "signal \(number) ended its process")
+        }
     }
 
     /// - Returns: its output until it closed it; `nil` if that took too long or was too much.

@@ -1,5 +1,6 @@
 import AuthClient
 import AuthFiles
+import AuthProcesses
 import AuthWire
 import Glibc
 
@@ -76,28 +77,23 @@ enum SettingsCheck {
 
     private static func run(_ arguments: [String]) throws(Failure) -> (status: Int32, output: String) {
         var pipe = try PipeEnds()
-        var actions = unsafe posix_spawn_file_actions_t()
-        guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { throw .internalError("no memory") }
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // Errors too: as long as they go to the journal, authd reports there.
-        for number in [STDOUT_FILENO, STDERR_FILENO] {
-            unsafe posix_spawn_file_actions_adddup2(&actions, pipe.writing?.number ?? -1, number)
-        }
-        let command = [InstalledProgram.agent] + arguments
-        var words = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { for index in command.indices { unsafe free(words[index]) } }
-        var child: pid_t = 0
-        let code = unsafe posix_spawnp(&child, command[0], &actions, nil, &words, environ)
+        let child = try start(arguments, pipe)
         pipe.writing = nil
-        guard code == 0 else {
+        let output = try FileText.read(pipe.reading.number, named: "the output of authd", atMost: SettingsFile.longest)
+        return (ProcessEnd(of: child).shellStatus, String(decoding: output, as: UTF8.self))
+    }
+
+    private static func start(_ arguments: [String], _ pipe: PipeEnds) throws(Failure) -> pid_t {
+        let agent = InstalledProgram.agent
+        do throws(SystemFailure) {
+            var program = try ProgramStart([agent] + arguments)
+            // Errors too: as long as they go to the journal, authd reports there.
+            for number in [STDOUT_FILENO, STDERR_FILENO] { program.pass(pipe.writing?.number ?? -1, as: number) }
+            return try program.start()
+        } catch {
             throw .usage(
-                "cannot check the settings: \(command[0]): \(SystemError.text(code))",
+                "cannot check the settings: \(agent): \(SystemError.text(error.number))",
                 hint: "install authd beside authc; nothing was changed")
         }
-        let output = try FileText.read(pipe.reading.number, named: "the output of authd", atMost: SettingsFile.longest)
-        var status: Int32 = 0
-        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
-        let signal = status & 0x7f
-        return (signal == 0 ? status >> 8 & 0xff : 128 + signal, String(decoding: output, as: UTF8.self))
     }
 }

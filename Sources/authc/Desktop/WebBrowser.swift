@@ -1,4 +1,6 @@
 import AuthClient
+import AuthFiles
+import AuthProcesses
 import Glibc
 
 /// The user's browser, if there is one on this machine.
@@ -21,30 +23,16 @@ enum WebBrowser {
     static func open(_ url: String) -> Bool {
         // Anything else could be read as a file or an option.
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else { return false }
-        var actions = unsafe posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        guard unsafe posix_spawn_file_actions_init(&actions) == 0, unsafe posix_spawnattr_init(&attributes) == 0 else {
+        do throws(SystemFailure) {
+            var program = try ProgramStart(["xdg-open", url])
+            // ^C must not end the browser, and its output is not for this terminal.
+            program.separate(.group)
+            program.passNothing(as: STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO)
+            _ = try program.start()
+            return true
+        } catch {
             return false
         }
-        defer {
-            unsafe posix_spawn_file_actions_destroy(&actions)
-            unsafe posix_spawnattr_destroy(&attributes)
-        }
-        // ^C must not end the browser, and its output is not for this terminal.
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
-            unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-        }
-        return unsafe spawn(["xdg-open", url], &actions, &attributes)
-    }
-
-    @unsafe private static func spawn(
-        _ command: [String], _ actions: inout posix_spawn_file_actions_t, _ attributes: inout posix_spawnattr_t
-    ) -> Bool {
-        var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { for index in command.indices { unsafe free(arguments[index]) } }
-        var pid: pid_t = 0
-        return unsafe posix_spawnp(&pid, command[0], &actions, &attributes, &arguments, environ) == 0
     }
 
     private static func isSet(_ name: String) -> Bool { environmentValue(name).map { !$0.isEmpty } ?? false }

@@ -1,5 +1,6 @@
 import AuthClient
 import AuthFiles
+import AuthProcesses
 import AuthWire
 import Glibc
 
@@ -88,13 +89,13 @@ struct TrialPlace {
     /// Waits for a child's end.
     /// - Returns: its exit status; 128 + n for signal n.
     func end(of child: pid_t) -> Int32 {
-        let status = ChildProgram.end(of: child)
+        let status = ProcessEnd(of: child).shellStatus
         unsafe Self.children.removeAll { $0 == child }
         return status
     }
 
     func isRunning(_ child: pid_t) -> Bool {
-        guard ChildProgram.endNow(of: child) != nil else { return true }
+        guard ProcessEnd(ofEnded: child) != nil else { return true }
         unsafe Self.children.removeAll { $0 == child }
         return false
     }
@@ -114,7 +115,7 @@ struct TrialPlace {
             if deadline.hasPassed {
                 for child in unsafe children { kill(child, SIGKILL) }
             }
-            unsafe children.removeAll { ChildProgram.endNow(of: $0) != nil }
+            unsafe children.removeAll { ProcessEnd(ofEnded: $0) != nil }
             if !(unsafe children.isEmpty) { _ = poll(nil, 0, 10) }
         }
         FolderEntries.remove(path)
