@@ -111,7 +111,7 @@ help:
 	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
 	@echo 'make fuzz       hostile bytes for every reader, chosen by libFuzzer, for $(SECONDS) s in all (SECONDS=n)'
 	@echo 'make fuzz-toml  the TOML scanner beside the TOML library for $(SECONDS) s (SECONDS=n, FIRST=n)'
-	@echo 'make bench      start-up, round trips, wake-ups, memory and installed size beside their budgets'
+	@echo 'make bench      start-up, round trips, rates, renewals, memory and size beside their budgets and other programs'
 	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
 	@echo 'make sbom       the software bill of materials, $(SBOM)'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
@@ -233,7 +233,8 @@ fuzz-toml: packages
 	FUZZ_SECONDS=$(SECONDS) FUZZ_FIRST=$(FIRST) $(SWIFT) test --skip-build --disable-xctest --filter 'TOMLFuzzTests'
 
 bench: packages build
-	Tests/Benchmarks/bench $(RELEASE)
+	Tests/install-packages Tests/benchmark-packages.txt
+	Tests/Benchmarks/bench $(RELEASE) Docs/performance.md
 
 lint: packages
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

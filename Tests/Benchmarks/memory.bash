@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+# What an idle agent costs, and the size of the programs. Sourced by Tests/Benchmarks/bench.
+
+# kB. The installed size has been 85 MB; lower its budget whenever that falls.
+readonly anonymous_budget=6144 installed_budget=91136 agent_budget=30720 command_budget=8192
+# kB for each further session, and for each connection.
+readonly session_budget=2 connection_budget=8
+# Without systemd nobody asks for a watchdog, and no token is due within the time: nothing is left to wake up for.
+readonly wake_up_budget=0
+
+idle() {
+    section 'An idle agent with one session'
+    settle
+    local before wake_ups
+    before=$(switches)
+    sleep "$idle_seconds"
+    wake_ups=$(($(switches) - before))
+    row 'wake-ups' "$wake_ups" "$wake_up_budget" "in $idle_seconds s, all threads"
+    row 'anonymous memory' "$(anonymous)" "$anonymous_budget" 'kB'
+    row 'proportional set size (PSS)' "$(memory Pss)" - 'kB, with the pages of its file that are in memory'
+}
+
+sizes() {
+    section 'Programs without symbols'
+    install_programs
+    row 'authd' "$(size authd)" "$agent_budget" 'kB'
+    row 'authc' "$(size authc)" "$command_budget" 'kB'
+    row 'authc-full' "$(size authc-full)" "$command_budget" 'kB'
+    row 'all' "$(size authd authc authc-full authd-gateway)" "$installed_budget" 'kB, authd-gateway too'
+}
+
+# Sessions of the provider that only answers, in an agent with nothing on disk; then open connections.
+growth() {
+    section 'What a session and a connection cost'
+    local count=0 most first='' seen each
+    for most in 1 10 100 1000; do
+        for ((; count < most; count++)); do
+            printf secret | authc login bench -s "s$count" --password-stdin --no-input >/dev/null || fail 'signing in'
+        done
+        seen=$(anonymous)
+        : "${first:=$seen}"
+        point 'Anonymous memory by sessions, kB' authd "$most" "$seen"
+        each=$(awk "BEGIN { printf \"%.1f\", ($seen - $first) / ($most > 1 ? $most - 1 : 1) }")
+        ((most == 1)) || row "each session, of $most" "$each" "$session_budget" "kB; $seen kB in all"
+    done
+    local before=$seen holder
+    for most in 100 1000; do
+        "$world/c/hold" "$most" "$socket" >"$world/held" &
+        holder=$!
+        started+=("$holder")
+        wait_until 20 'the connections are not open' test -s "$world/held"
+        seen=$(anonymous)
+        point 'Anonymous memory by connections, kB' authd "$most" "$seen"
+        row "each connection, of $most" "$(awk "BEGIN { printf \"%.1f\", ($seen - $before) / $most }")" "$connection_budget" \
+            "kB; $seen kB in all"
+        end "$holder" TERM
+        : >"$world/held"
+    done
+}
+
+threads_and_files() { echo "/proc/$agent_pid/task/"* "/proc/$agent_pid/fd/"*; }
+
+# What a sign-in leaves behind ends by itself: Swift's workers after 5 s, the connection to the provider after 20 s, and after
+# 60 s the limit of its requests, whose timer Swift keeps although nobody waits for it. Those are deadlines that are due; idle
+# is what comes after. Between two of them it is quiet for 60 s at most.
+settle() {
+    local since=$SECONDS seen now deadline=$((SECONDS + 240))
+    seen=$(threads_and_files)
+    while ((SECONDS - since < 62)); do
+        ((SECONDS < deadline)) || fail 'the threads or connections of authd come and go'
+        sleep 0.5
+        now=$(threads_and_files)
+        [[ $now == "$seen" ]] || since=$SECONDS
+        seen=$now
+    done
+}
+
+switches() {
+    cat /proc/"$agent_pid"/task/*/status | awk '/ctxt_switches/ { sum += $2 } END { print sum }'
+}
+
+# Memory that belongs to the agent alone. Pages of its file are shared, and the kernel drops them when it needs room.
+anonymous() { memory Anonymous; }
+
+memory() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$agent_pid/smaps_rollup"; }
+
+# The programs as make install installs them, without symbols.
+install_programs() {
+    mkdir "$world/installed"
+    install -s -m 755 "$programs/authd" "$programs/authc" "$programs/authc-full" "$programs/authd-gateway" \
+        "$world/installed"
+}
+
+# The size of these installed programs together, in kB.
+size() { (cd "$world/installed" && stat --format=%s "$@") | awk '{ sum += $1 } END { printf "%d", sum / 1024 }'; }

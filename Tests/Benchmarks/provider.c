@@ -1,0 +1,88 @@
+// A provider that does nothing but answer: provider PORT-FILE
+// HTTP/1.1 on a port of 127.0.0.1 that the system chooses; each POST gets a new access token and a new refresh token. One thread.
+#define _GNU_SOURCE
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { most = 64 };
+static struct {
+    char bytes[1 << 14];
+    size_t length;
+} inputs[most];
+static struct pollfd peers[most];
+static unsigned long tokens;
+
+static void answer(int peer)
+{
+    char body[256], head[256];
+    int length = snprintf(
+        body, sizeof body, "{\"access_token\":\"access-%lu\",\"refresh_token\":\"refresh-%lu\",\"expires_in\":3600}", tokens, tokens);
+    tokens++;
+    int size = snprintf(
+        head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", length, body);
+    if (send(peer, head, (size_t)size, MSG_NOSIGNAL) != size) exit(70);
+}
+
+// Answers each complete request, and keeps the rest.
+static void serve(int index)
+{
+    char *bytes = inputs[index].bytes;
+    for (;;) {
+        bytes[inputs[index].length] = 0;
+        char *end = strstr(bytes, "\r\n\r\n");
+        if (!end) return;
+        const char *field = strcasestr(bytes, "\r\ncontent-length:");
+        size_t body = field && field < end ? strtoul(field + 17, NULL, 10) : 0;
+        size_t whole = (size_t)(end + 4 - bytes) + body;
+        if (inputs[index].length < whole) return;
+        answer(peers[index].fd);
+        inputs[index].length -= whole;
+        memmove(bytes, bytes + whole, inputs[index].length);
+    }
+}
+
+int main(int count, char **words)
+{
+    if (count != 2) return 64;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, 16) != 0
+        || getsockname(listener, (struct sockaddr *)&address, &size) != 0) {
+        perror("provider");
+        return 70;
+    }
+    FILE *file = fopen(words[1], "w");
+    if (!file || fprintf(file, "%d\n", ntohs(address.sin_port)) < 0 || fclose(file) != 0) return 70;
+    for (int index = 0; index < most; index++) peers[index] = (struct pollfd){.fd = -1, .events = POLLIN};
+    peers[0].fd = listener;
+    for (;;) {
+        if (poll(peers, most, -1) < 0) return 70;
+        for (int index = 1; index < most; index++) {
+            if (peers[index].fd < 0 || peers[index].revents == 0) continue;
+            size_t room = sizeof inputs[index].bytes - 1 - inputs[index].length;
+            ssize_t got = read(peers[index].fd, inputs[index].bytes + inputs[index].length, room);
+            if (got <= 0) {
+                close(peers[index].fd);
+                peers[index].fd = -1;
+                continue;
+            }
+            inputs[index].length += (size_t)got;
+            serve(index);
+        }
+        if (peers[0].revents == 0) continue;
+        int peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        int index = 1;
+        while (index < most && peers[index].fd >= 0) index++;
+        if (index == most) close(peer);
+        else {
+            peers[index].fd = peer;
+            inputs[index].length = 0;
+        }
+    }
+}

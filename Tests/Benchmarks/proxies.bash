@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+# A large body through a proxy that adds the token, beside nginx as a proxy. Sourced by Tests/Benchmarks/bench.
+
+# As a multiple of nginx.
+readonly stream_budget=1.67
+
+proxies() {
+    section 'A large body through a proxy, beside nginx'
+    start_proxies
+    peer='with nginx' ratio "$stream_mib MiB" "$stream_budget" stream_trip
+}
+
+# Starts nginx as a server and as a proxy of it, and `authc proxy` for a session there; sets nginx_url and proxy_url.
+start_proxies() {
+    local server_port proxy_port
+    read -r server_port proxy_port < <(free_ports)
+    mkdir -p "$world/nginx" "$XDG_CONFIG_HOME/authd/providers"
+    truncate -s "${stream_mib}M" "$world/nginx/file"
+    printf ok >"$world/nginx/key"
+    "$here/proxy-config" "$world/nginx" "$server_port" "$proxy_port" >"$world/nginx.conf"
+    /usr/sbin/nginx -e "$world/nginx/error" -c "$world/nginx.conf" &
+    started+=("$!")
+    cat >"$XDG_CONFIG_HOME/authd/providers/files.toml" <<PROFILE
+name = "files"
+[environments]
+production = "http://127.0.0.1:$server_port"
+[sign_in.key]
+kind = "key"
+fields = [{ name = "key", kind = "key" }]
+token = "{key}"
+[validation]
+method = "GET"
+path = "/key"
+bearer = true
+[renewal]
+kind = "none"
+PROFILE
+    authc reload >/dev/null 2>&1
+    printf token | authc login files -s files --password-stdin --no-input >/dev/null || fail 'signing in with a key'
+    authc proxy -s files --listen 127.0.0.1:0 >"$world/proxy-url" &
+    started+=("$!")
+    wait_until 10 'authc proxy does not listen' test -s "$world/proxy-url"
+    nginx_url=http://127.0.0.1:$proxy_port/file
+    proxy_url=$(<"$world/proxy-url")/file
+    wait_until 10 'nginx does not listen' curl --silent --noproxy '*' --output /dev/null "$nginx_url"
+}
+
+# Two times in microseconds, ours first.
+stream_times() {
+    curl --silent --fail --noproxy '*' --output /dev/null --write-out '%{time_total} ' "$proxy_url" || return
+    curl --silent --fail --noproxy '*' --output /dev/null --write-out '%{time_total}\n' "$nginx_url"
+}
+
+# As ratio expects them.
+stream_trip() { stream_times | awk '{ printf "%d %d\n", $1 * 1e6, $2 * 1e6 }'; }

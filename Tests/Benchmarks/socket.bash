@@ -1,0 +1,73 @@
+# shellcheck shell=bash
+# Requests on open connections, beside an echo server in C. Sourced by Tests/Benchmarks/bench.
+
+# As a multiple of the C echo, in poll, in read (see trip.c) and at the 99th percentile; as a multiple of the same without a flood
+# (see flooded); the rate as a part of the echo's with 64 connections.
+readonly trip_budget=1.3 read_budget=1.75 p99_budget=2.0 flood_budget=3.0 rate_budget=0.7
+
+round_trips() {
+    section 'A token on an open connection, beside an echo server'
+    # As the machine schedules them. Waking an idle processor costs more than a whole trip, and luck decides which server is spared it.
+    p99=- ratio 'token.get, not pinned' - "$world/c/trip" poll "$trips" "$socket" "$world/echo"
+    # All on one, then.
+    pin "$processor" "$agent_pid" "$echo_pid"
+    p99=$p99_budget ratio 'token.get' "$trip_budget" \
+        taskset --cpu-list "$processor" "$world/c/trip" poll "$trips" "$socket" "$world/echo"
+    ratio 'the same for a client in read(2)' "$read_budget" \
+        taskset --cpu-list "$processor" "$world/c/trip" read "$trips" "$socket" "$world/echo"
+}
+
+# pin PROCESSOR PID…
+pin() {
+    local processor=$1 server
+    shift
+    for server in "$@"; do taskset --all-tasks --cpu-list --pid "$processor" "$server" >/dev/null; done
+}
+
+rates() {
+    section 'Tokens in a second, beside an echo server'
+    local connections in_flight seen ours theirs budget
+    for in_flight in 1 32; do
+        for connections in 1 16 64 256; do
+            read -r ours theirs < <(taskset --cpu-list "$other_processor" \
+                "$world/c/rate" "$connections" "$in_flight" "$slices" "$socket" "$world/echo") || fail 'the rate was not measured'
+            seen=$(awk "BEGIN { printf \"%.2f\", $ours / $theirs }")
+            budget=-
+            ((connections != 64)) || budget=$rate_budget
+            floor "$connections connections, $in_flight in flight each" "$seen" "$budget" "$ours/s beside $theirs/s in C"
+            point 'Tokens in a second' "authd, $in_flight in flight" "$connections" "$ours"
+            point 'Tokens in a second' "echo in C, $in_flight in flight" "$connections" "$theirs"
+        done
+    done
+}
+
+floods() {
+    section 'The 99th percentile of a good client beside a flood, beside the same without it'
+    local kind connections
+    for kind in requests tokens garbage connections pieces; do flooded "$kind"; done
+    for connections in 64 256; do flooded crowd "$connections"; done
+}
+
+# flooded KIND [CONNECTIONS]: the 99th percentile of a good client's requests beside a program that floods the agent, and without it, in turn. The
+# agent has one processor, and the client shares the other with the flood, which waits for the agent most of the time. What the
+# flood costs the client there, it costs a client of the echo as well, which gets no flood: if that takes longer than the agent
+# without a flood, the agent is compared with it.
+flooded() {
+    local kind=$* round flood quiet loud echoed
+    for ((round = 0; round < rounds; round++)); do
+        read -r quiet _ < <(p99_trip) || fail "$kind: the good client failed"
+        taskset --cpu-list "$other_processor" "$world/c/flood" "$1" "$socket" "${@:2}" &
+        flood=$!
+        started+=("$flood")
+        read -r loud echoed < <(p99_trip) || fail "$kind: the good client failed"
+        kill -0 "$flood" || fail "the flood of $kind ended"
+        kill "$flood"
+        wait "$flood" || true
+        awk "BEGIN { print $loud, ($quiet > $echoed ? $quiet : $echoed) }"
+    done >"$world/times"
+    peer='without it' middle_row "$kind" "$flood_budget" 1
+}
+
+p99_trip() {
+    taskset --cpu-list "$other_processor" "$world/c/trip" poll "$flood_trips" "$socket" "$world/echo" | awk '{ print $3, $4 }'
+}
