@@ -107,14 +107,24 @@ struct WatchViewTests {
                 "state": "sign_in_required", "cause": "token_expired", "message": "The token has ended.",
             ]),
         ]
+        let callers = Samples.auditList([
+            Samples.auditItem(3, "token.get", "/usr/bin/curl", secondsAgo: 7205),
+            Samples.auditItem(4, "token.get", "/usr/bin/curl", secondsAgo: 7200 * 3),
+            Samples.auditItem(
+                5, "api.request", "/usr/libexec/git-core/git-remote-https", secondsAgo: 125, ["call": "GET /me"]),
+        ])
         let peer = Box<Peer>()
-        let agent = try Self.agent(sessions, peer: peer)
+        let agent = try Self.agent(sessions, peer: peer) { client, request in client.reply(request, callers) }
         defer { agent.stop() }
-        for (columns, expected) in [(80, Self.wide), (40, Self.narrow)] {
+        for (columns, expected, title) in [
+            (80, Self.wide, "authd · locked · network online · store ready · session 2 of 2"),
+            (40, Self.narrow, "authd · locked · network online · store…"),
+        ] {
             let terminal = try await Terminal(
                 "authc watch", folder: agent.folder, columns: UInt16(columns), rows: 16,
                 environment: ["NO_COLOR": "1"])
-            await terminal.waits(for: Self.frameEnd)
+            // The agent is asked for callers after the first picture. This is the last line that changes then.
+            await terminal.waits(for: "token.get work" + Self.frameEnd)
             try await Self.repeatSnapshot(sessions, peer, terminal)
             terminal.mark()
             terminal.type("j")
@@ -122,14 +132,26 @@ struct WatchViewTests {
             terminal.mark()
             // Draws all of it.
             terminal.type("\u{C}")
-            let screen = await Self.screen(terminal, columns, 16)
+            var screen = await Self.screen(terminal, columns, 16)
             let text = screen.text.replacing(/\d{4}-\d\d-\d\d \d\d:\d\d/, with: "DATE")
                 .replacing(/DATE:\d\d/, with: "DATE")
             #expect(text == expected, "\(text)")
+            terminal.mark()
+            try #require(peer.value.withLock { $0 }).send(Self.locked)
+            await terminal.waits(for: Self.frameEnd)
+            screen.feed(terminal.text)
+            #expect(screen.lines[0] == title)
             terminal.type("q")
             await terminal.ends()
         }
     }
+
+    private static let locked = RPCReply.notification(
+        AgentEvent.method,
+        [
+            "topic": "agent", "event": "locked", "at": 1_700_000_000,
+            "lock": ["locked": true, "since": 1_700_000_000, "why": "command"],
+        ])
 
     private static let wide = """
         authd · network online · store ready · session 2 of 2
@@ -139,15 +161,15 @@ struct WatchViewTests {
           The token has ended. Sign in: `authc login anonymous-wall -s wall`
         NEXT RENEWALS
         DATE  in 1 d 1 h  work  ───────────────────────────────────────────●
+        CALLERS
+        2 min ago  git-remote-https  api.request work: GET /me
+        2 h ago    curl              token.get work
         EVENTS
         DATE network online
         DATE wall sign in required: token expired
         DATE work active, 1 d left
 
-
-
-
-        up/down select  r renew  s sign out  ? help  q quit
+        up/down select  r renew  s sign out  l lock  ? help  q quit
         """
 
     private static let narrow = """
@@ -159,25 +181,71 @@ struct WatchViewTests {
           `authc login anonymous-wall -s wall`
         NEXT RENEWALS
         DATE  in 1 d 1 h  work
+        CALLERS
+        2 min ago  git-remot…  api.request work…
+        2 h ago    curl        token.get work
         EVENTS
         DATE network online
         DATE wall sign in requir…
         DATE work active, 1 d le…
-
-
-
         r renew  s sign out  ? help  q quit
         """
 
-    @Test("keys select, renew and sign out after a question; only lines that differ are drawn")
+    @Test("callers are asked for with the events, after the last known entry")
+    func callers() async throws {
+        let peer = Box<Peer>()
+        let agent = try Self.agent(peer: peer) { client, request in
+            let isFirst = request.params?["after"] == nil
+            client.reply(
+                request,
+                Samples.auditList(isFirst ? [Samples.auditItem(7, "token.get", "/usr/bin/curl", secondsAgo: 500)] : []))
+        }
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc watch", folder: agent.folder, environment: ["NO_COLOR": "1"])
+        await terminal.waits(for: "curl  token.get work")
+        try await Self.repeatSnapshot(Self.sessions(), peer, terminal)
+        var afters: [JSON?] = []
+        for await event in agent.events {
+            guard case .request(_, let request) = event, request.method == "audit.list" else { continue }
+            afters.append(request.params?["after"])
+            if afters.count == 2 { break }
+        }
+        #expect(afters == [nil, 7])
+        terminal.type("q")
+        await terminal.ends()
+    }
+
+    @Test("an agent that refuses to say who called is not asked again, and nothing is shown")
+    func refusedCallers() async throws {
+        let agent = try Self.agent { client, request in
+            guard request.method == "audit.list" else { return client.reply(request, Samples.status()) }
+            client.fail(request, AgentError(.denied, "A rule denies it."))
+            client.send(Samples.snapshot(Self.sessions()))
+        }
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc watch", folder: agent.folder, environment: ["NO_COLOR": "1"])
+        await terminal.waits(for: "EVENTS")
+        terminal.type("r")
+        await terminal.waits(for: "gamma has a new token")
+        #expect(agent.requests.map(\.method) == ["events.subscribe", "audit.list", "session.refresh"])
+        #expect(!terminal.text.contains("CALLERS") && !terminal.text.contains("A rule denies it."))
+        terminal.type("q")
+        await terminal.ends()
+    }
+
+    @Test("keys select, renew, lock and sign out after a question; only lines that differ are drawn")
     func keys() async throws {
         let agent = try Self.agent { peer, request in
             switch request.method {
             case "session.refresh": peer.reply(request, Samples.status(["session": "delta"]))
+            case "agent.lock":
+                peer.fail(request, AgentError(.validation, "Set one with `authc lock --set-passphrase`."))
             default: peer.fail(request, AgentError(.providerUnreachable, "The provider is away."))
             }
         }
         defer { agent.stop() }
+        // Callers are asked for when the time passes, too.
+        var last: RPCRequest? { agent.requests.last { $0.method != "audit.list" } }
         let terminal = try await Terminal(
             "authc watch; echo \"exit $?\"", folder: agent.folder, environment: ["NO_COLOR": "1"])
         var screen = await Self.screen(terminal, 80, 24)
@@ -196,16 +264,17 @@ struct WatchViewTests {
         await press("\u{1B}[B\u{1B}[B", until: ">   delta")
         #expect(screen.text.contains("Sign in: `authc login app-template -s delta`"), "\(screen.text)")
         await press("r", until: "delta has a new token")
-        #expect(agent.requests.last?.method == "session.refresh")
-        #expect(agent.requests.last?.params == ["session": "delta"])
+        #expect(last?.method == "session.refresh" && last?.params == ["session": "delta"])
+        await press("l", until: "Set one with `authc lock --set-passphrase`.")
+        #expect(last?.method == "agent.lock")
         await press("s", until: "Sign out delta? [y/N]")
         #expect(screen.moves == [23], "\(screen.moves)")
         await press("n", until: "q quit")
-        #expect(agent.requests.last?.method == "session.refresh")
+        #expect(last?.method == "agent.lock")
         await press("G", until: ">   zeta")
         await press("s", until: "Sign out zeta? [y/N]")
         await press("y", until: "zeta: The provider is away.")
-        #expect(agent.requests.last?.method == "session.logout")
+        #expect(last?.method == "session.logout")
         await press("?", until: "Any key continues.")
         await press("x", until: ">   zeta")
         await press("g", until: "> * gamma")

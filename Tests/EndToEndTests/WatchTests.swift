@@ -40,4 +40,32 @@ struct WatchTests {
             await terminal.ends()
         }
     }
+
+    @Test("shows which program got a token, and locks the agent")
+    func callers() async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            #expect(try await scene.agent.authc("token").status == 0)
+            let terminal = try await scene.terminal("NO_COLOR=1 authc watch")
+            await terminal.waits(for: "CALLERS")
+            await terminal.waits(for: "token.get app-template")
+            terminal.mark()
+            terminal.type("l")
+            await terminal.waits(for: "`authc lock --set-passphrase`")
+            #expect(try await scene.agent.authc("token").status == 0)
+            terminal.mark()
+            try await scene.prepareLock()
+            await terminal.waits(for: "session 1 of 1")
+            terminal.type("l")
+            await terminal.waits(for: "The agent is locked. `authc unlock` unlocks it.")
+            await terminal.waits(for: "authd · locked · network")
+            #expect(try await scene.agent.authc("token").status == 77)
+            terminal.mark()
+            #expect(try await scene.unlock().status == 0)
+            await terminal.waits(for: "authd · network")
+            terminal.type("q")
+            await terminal.waits(for: "exit 0")
+            await terminal.ends()
+        }
+    }
 }

@@ -10,6 +10,7 @@ struct LiveModel {
     enum Action: Equatable {
         case refresh(SessionName)
         case signOut(SessionName)
+        case lock
         case redraw
         case quit
     }
@@ -27,6 +28,7 @@ struct LiveModel {
     private(set) var state = WatchedState()
     /// The newest first.
     private(set) var events: [Event] = []
+    private(set) var callers: LiveCallers
     private(set) var dialog: Dialog?
     /// The result of the last action.
     private(set) var message: String?
@@ -36,6 +38,11 @@ struct LiveModel {
     private static let messageTime = 5.0
     private var chosen: SessionName?
     private var hasSnapshot = false
+
+    /// - Parameter session: the only one that is shown; `nil`: all.
+    init(session: SessionName? = nil) {
+        callers = LiveCallers(session: session)
+    }
 
     var sessions: [SessionStatus] { state.inOrder }
 
@@ -48,6 +55,8 @@ struct LiveModel {
         let wasDisconnected = state.isDisconnected
         state.apply(event)
         if state.isDisconnected != wasDisconnected { message = nil }
+        // The next agent has other entries.
+        if state.isDisconnected { callers = LiveCallers(session: callers.session) }
         let isFirst = event.name == AgentEvent.snapshotName && !hasSnapshot
         hasSnapshot = hasSnapshot || isFirst
         // The first snapshot is no change. Later ones follow a gap.
@@ -55,6 +64,20 @@ struct LiveModel {
         let texts = lines.map { Event(at: event.at, text: Visible.line($0)) }
         events = Array((texts.reversed() + events).prefix(Self.keptEvents))
         if case .signOut(let name) = dialog, state.sessions[name] == nil { dialog = nil }
+    }
+
+    /// What to ask the agent about callers. A locked agent does not answer that.
+    mutating func callersQuestion(isTick: Bool, now: Double) -> AuditListGet? {
+        state.lock == nil ? callers.question(isTick: isTick, now: now) : nil
+    }
+
+    mutating func apply(callers result: Result<JSON, AgentError>) {
+        switch result {
+        case .success(let json):
+            if let list = try? AuditList(json) { callers.apply(list) } else { callers.refuse() }
+        // It was locked meanwhile.
+        case .failure(let error): if error.kind != .agentLocked { callers.refuse() }
+        }
     }
 
     mutating func report(_ text: String, now: Double) {
@@ -94,6 +117,7 @@ struct LiveModel {
         case .character("?"), .character("h"): dialog = .help
         case .character("s"): dialog = selected.map(Dialog.signOut)
         case .character("r"): return selected.map(Action.refresh)
+        case .character("l"): return .lock
         case .redraw: return .redraw
         case .character("q"): return .quit
         default: break
@@ -114,9 +138,10 @@ struct LiveModel {
     func nextChange(after now: Double) -> Double? {
         let left = sessions.flatMap { [$0.expiresAt, $0.refreshAt, $0.endsAt] }.compactMap { $0.map { $0 - now } }
         let message = message.map { _ in messageEnd }
-        guard let least = left.filter({ $0 > 0 }).min() else { return message }
-        // Span has seconds up to ten minutes. The next minute may begin within them.
-        let step: Double = least < 660 ? 1 : 60
+        let least = left.filter { $0 > 0 }.min()
+        guard least != nil || !callers.lines.isEmpty else { return message }
+        // Span has seconds up to ten minutes. The next minute may begin within them. The ages of callers are in minutes.
+        let step: Double = (least ?? .infinity) < 660 ? 1 : 60
         let tick = (now / step).rounded(.down) * step + step + Self.justAfter
         return message.map { min($0, tick) } ?? tick
     }

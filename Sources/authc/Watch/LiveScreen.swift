@@ -15,23 +15,27 @@ struct LiveScreen {
 
     /// The number of renewals that are shown.
     private static let mostRenewals = 6
+    /// The number of callers that are shown.
+    private static let mostCallers = 4
+    /// An error names what to type: that must not be cut off.
+    private static let mostMessageLines = 4
     /// The mark of the selected session, and a space.
     private static let markColumns = 2
 
     var lines: [String] {
-        let rows = model.dialog == .help ? help : [title] + content + [footer]
+        let footer = footer
         // On a screen of one line, that is what is asked, or how to leave.
-        let shown = screen.height == 1 ? [footer] : fitted(rows)
-        return shown.map { row in
+        let shown = screen.height == 1 ? footer : model.dialog == .help ? help : fitted([title] + content, footer)
+        return shown.prefix(screen.height).map { row in
             let text = Layout.shortened(row.text, to: screen.width, isUnicode: screen.isUnicode)
             return row.colour.map { screen.paint(text, $0) } ?? text
         }
     }
 
-    /// The last line is the footer, at the bottom of the screen.
-    private func fitted(_ rows: [Row]) -> [Row] {
-        guard rows.count < screen.height, model.dialog != .help else { return Array(rows.prefix(screen.height)) }
-        return rows.dropLast() + Array(repeating: Row(text: ""), count: screen.height - rows.count) + rows.suffix(1)
+    /// The footer is at the bottom of the screen.
+    private func fitted(_ rows: [Row], _ footer: [Row]) -> [Row] {
+        let room = max(0, screen.height - footer.count)
+        return rows.prefix(room) + Array(repeating: Row(text: ""), count: max(0, room - rows.count)) + footer
     }
 
     // MARK: Parts
@@ -43,37 +47,48 @@ struct LiveScreen {
             return Row(text: "authd is not running; waiting for it to start", colour: .yellow)
         }
         var parts = ["authd"]
+        if model.state.lock != nil { parts.append("locked") }
         if let network = model.state.network { parts.append("network \(network.state.rawValue)") }
         if let store = model.state.store { parts.append("store \(StatusCard.spaced(store.state.rawValue))") }
         if let index = model.sessions.firstIndex(where: { $0.session == model.selected }) {
             parts.append("session \(index + 1) of \(model.sessions.count)")
         }
         let isGood =
-            [.online, nil].contains(model.state.network?.state) && [.ready, nil].contains(model.state.store?.state)
+            model.state.lock == nil && [.online, nil].contains(model.state.network?.state)
+            && [.ready, nil].contains(model.state.store?.state)
         return Row(text: Visible.line(parts.joined(separator: separator)), colour: isGood ? .bold : .yellow)
     }
 
     /// Between title and footer: as many lines as there is room for.
     private var content: [Row] {
-        let room = screen.height - 2
+        let room = screen.height - 1 - footer.count
         guard room > 0 else { return [] }
         let timeline = LiveTimeline(model.sessions, now: now)
         let renewals = min(timeline.entries.count, Self.mostRenewals)
+        let callers = model.callers.lines.prefix(Self.mostCallers)
         let detail = room >= 8 ? self.detail : []
         // Each part but the sessions has a heading; a heading alone is left out.
         let wanted = (
             sessions: 1 + model.sessions.count, timeline: renewals == 0 ? 0 : 1 + renewals,
+            callers: callers.isEmpty ? 0 : 1 + callers.count,
             events: model.events.isEmpty ? 0 : 1 + model.events.count
         )
-        let others = min(wanted.timeline, room / 4) + min(wanted.events, room / 3) + detail.count
+        let (leastCallers, leastEvents) = (min(wanted.callers, room / 5), min(wanted.events, room / 3))
+        let others = min(wanted.timeline, room / 4) + leastCallers + leastEvents + detail.count
         let sessions = min(wanted.sessions, max(min(2, room), room - others))
         var rest = room - sessions - detail.count
-        let forTimeline = min(wanted.timeline, rest - min(wanted.events, room / 3))
+        let forTimeline = min(wanted.timeline, rest - leastCallers - leastEvents)
         var rows = sessionRows(sessions) + detail
         if forTimeline >= 2 {
             rows.append(Row(text: "NEXT RENEWALS", colour: .dim))
             rows += timeline.lines(forTimeline - 1, screen).map { Row(text: $0) }
             rest -= forTimeline
+        }
+        let forCallers = min(wanted.callers, rest - leastEvents)
+        if forCallers >= 2 {
+            rows.append(Row(text: "CALLERS", colour: .dim))
+            rows += callerRows(callers.prefix(forCallers - 1))
+            rest -= forCallers
         }
         if rest >= 2, !model.events.isEmpty {
             rows.append(Row(text: "EVENTS", colour: .dim))
@@ -82,6 +97,21 @@ struct LiveScreen {
             }
         }
         return rows
+    }
+
+    /// How long ago, which program, and what it has requested.
+    private func callerRows(_ callers: ArraySlice<LiveCallers.Line>) -> [Row] {
+        let cells = callers.map { line in
+            // A long name must leave room for the request.
+            let room = max(1, screen.width / 4)
+            return [
+                line.age(now: now), Layout.shortened(line.program, to: room, isUnicode: screen.isUnicode), line.request,
+            ]
+        }
+        let widths = (0..<2).map { column in cells.map { Layout.width($0[column]) }.max() ?? 0 }
+        return cells.map { cells in
+            Row(text: zip(cells, widths).map { Layout.padded($0, to: $1) + "  " }.joined() + (cells.last ?? ""))
+        }
     }
 
     /// - Parameter count: with the header. The selected session is among those that are shown.
@@ -128,26 +158,34 @@ struct LiveScreen {
     }
 
     private var indented: Screen {
-        var screen = screen
+        var screen = wide
         screen.width = max(1, screen.width - Self.markColumns)
+        return screen
+    }
+
+    private var wide: Screen {
+        var screen = screen
         screen.isTerminal = true
         return screen
     }
 
-    private var footer: Row {
+    private var footer: [Row] {
         if case .signOut(let name)? = model.dialog {
             let (start, end) = ("Sign out ", "? [y/N]")
             let room = max(1, screen.width - start.count - end.count)
             let name = Layout.shortened(name.text, to: room, keepsEnd: true, isUnicode: screen.isUnicode)
-            return Row(text: start + name + end, colour: .bold)
+            return [Row(text: start + name + end, colour: .bold)]
         }
-        if let message = model.message { return Row(text: message, colour: .bold) }
+        if let message = model.message {
+            let most = max(1, min(Self.mostMessageLines, screen.height / 3))
+            return Layout.wrapped(message, on: wide, isExact: true).prefix(most).map { Row(text: $0, colour: .bold) }
+        }
         let choices = [
-            "up/down select  r renew  s sign out  ? help  q quit", "r renew  s sign out  ? help  q quit",
-            "? help  q quit",
+            "up/down select  r renew  s sign out  l lock  ? help  q quit",
+            "r renew  s sign out  l lock  ? help  q quit", "r renew  s sign out  ? help  q quit", "? help  q quit",
             "q quit",
         ]
-        return Row(text: choices.first { Layout.width($0) <= screen.width } ?? "q", colour: .dim)
+        return [Row(text: choices.first { Layout.width($0) <= screen.width } ?? "q", colour: .dim)]
     }
 
     private var help: [Row] {
@@ -155,7 +193,8 @@ struct LiveScreen {
             Row(text: "Keys", colour: .bold), Row(text: "up, k      the session above"),
             Row(text: "down, j    the session below"), Row(text: "g, G       the first, the last"),
             Row(text: "r          renew its token now"), Row(text: "s          sign out, after a question"),
-            Row(text: "^L         draw again"), Row(text: "q, ^C      quit"), Row(text: ""),
+            Row(text: "l          lock the agent"), Row(text: "^L         draw again"),
+            Row(text: "q, ^C      quit"), Row(text: ""),
             Row(text: "Any key continues.", colour: .dim),
         ]
     }

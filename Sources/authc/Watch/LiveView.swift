@@ -1,13 +1,13 @@
 import AuthWire
 import Glibc
 
-/// Shows the sessions, the next renewals and the latest events on the terminal's alternate screen, which preserves the main
+/// Shows the sessions, the next renewals, the latest callers and events on the terminal's alternate screen, which preserves the main
 /// screen.
 ///
 /// Invariant: the terminal has its own settings and its main screen whenever this is not open: before the first ``show(_:)``
 /// and after each ``leave()``.
 struct LiveView: WatchView {
-    private var model = LiveModel()
+    private var model: LiveModel
     /// What is on the screen; `nil` while this is not open.
     private var shown: (lines: [String], width: Int)?
     private var settings: termios?
@@ -21,6 +21,11 @@ struct LiveView: WatchView {
     /// A terminal that knows them shows what is between them at once; others ignore them.
     private static let begin = "\u{1B}[?2026h"
     private static let end = "\u{1B}[?2026l"
+
+    /// - Parameter session: the only one that is shown; `nil`: all.
+    init(session: SessionName?) {
+        model = LiveModel(session: session)
+    }
 
     var nextChange: Double? {
         // `fg` does not tell a program that runs already.
@@ -47,6 +52,15 @@ struct LiveView: WatchView {
         let text = (shown == nil ? Self.open : "") + change(to: lines, screen)
         shown = (lines, screen.width)
         if !text.isEmpty { try Output.raw(Self.begin + text + Self.end) }
+    }
+
+    mutating func callersQuestion(isTick: Bool) -> AuditListGet? {
+        model.callersQuestion(isTick: isTick, now: WallClock.now)
+    }
+
+    mutating func show(callers result: Result<JSON, AgentError>) throws(Failure) {
+        model.apply(callers: result)
+        try show(nil)
     }
 
     /// Only the lines that differ.

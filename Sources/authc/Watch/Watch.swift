@@ -18,28 +18,31 @@ struct Watch {
     /// What keys have asked for and the agent has not answered, by the request's id.
     private var pending: [Int64: LiveModel.Action] = [:]
     private static let actionTimeout = Duration.seconds(5)
+    /// The id of the request for callers that has no answer yet.
+    private var callersRequest: Int64?
 
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
         // A dumb terminal has no cursor to move (terminfo(5)). Without keys, nothing could end the view.
         let isDumb = ["dumb", ""].contains(environmentValue("TERM") ?? "")
         let isLive = !options.json && !isDumb && isatty(STDOUT_FILENO) == 1 && isatty(STDIN_FILENO) == 1
         let signals = try Signals(isLive ? TerminalInput.signals + [SIGWINCH, SIGCONT] : [])
+        let session = try options.chosenSession()
         let view: any WatchView =
-            if options.json { EventLines() } else if isLive { LiveView() } else { ChangeLines() }
-        return try run(options, topic: nil, signals, view)
+            if options.json { EventLines() } else if isLive { LiveView(session: session) } else { ChangeLines() }
+        return try run(options, session, topic: nil, signals, view)
     }
 
     /// Watches one topic.
     /// - Parameter view: `nil` prints JSON.
     static func run(_ options: Options, topic: Topic, view: (any WatchView)?) throws(Failure) -> ExitStatus {
-        try run(options, topic: topic, try Signals([]), view ?? EventLines())
+        let session = try options.chosenSession()
+        return try run(options, session, topic: topic, try Signals([]), view ?? EventLines())
     }
 
     private static func run(
-        _ options: Options, topic: Topic?, _ signals: Signals, _ view: any WatchView
+        _ options: Options, _ session: SessionName?, topic: Topic?, _ signals: Signals, _ view: any WatchView
     ) throws(Failure) -> ExitStatus {
-        var watch = Watch(
-            options: options, session: try options.chosenSession(), topic: topic, signals: signals, view: view)
+        var watch = Watch(options: options, session: session, topic: topic, signals: signals, view: view)
         let deadline = options.timeout.map { Deadline.after($0) } ?? .never
         do throws(Failure) {
             try watch.run(until: deadline)
@@ -73,6 +76,7 @@ struct Watch {
                 default: break
                 }
                 pending = [:]
+                callersRequest = nil
                 try view.show(AgentEvent(topic: .agent, name: "disconnected", at: WallClock.now))
                 connection = try reconnected(until: deadline, &pause)
             }
@@ -122,7 +126,10 @@ struct Watch {
             while let message = try connection.nextMessage(deadline: .now) {
                 switch message {
                 case .answer(let id, let result):
-                    if let action = pending.removeValue(forKey: id) {
+                    if id == callersRequest {
+                        callersRequest = nil
+                        try doing { watch throws(Failure) in try watch.view.show(callers: result) }
+                    } else if let action = pending.removeValue(forKey: id) {
                         try doing { watch throws(Failure) in try watch.report(result, of: action) }
                     } else if case .failure(let error) = result {
                         throw .agent(error)
@@ -130,6 +137,7 @@ struct Watch {
                 case .event(let event):
                     onEvent()
                     try doing { watch throws(Failure) in try watch.view.show(event) }
+                    try askForCallers(isTick: false, on: connection)
                 case .unknown: break
                 }
             }
@@ -141,11 +149,19 @@ struct Watch {
                 var actions: [LiveModel.Action] = []
                 try doing { watch throws(Failure) in actions = try watch.view.pressed() }
                 for action in actions { try perform(action, on: connection) }
-            case .deadline: try doing { watch throws(Failure) in try watch.view.show(nil) }
+            case .deadline:
+                try doing { watch throws(Failure) in try watch.view.show(nil) }
+                try askForCallers(isTick: true, on: connection)
             case .signal:
                 do throws(Failure) { try handleSignal() } catch { throw .cancelled }
             }
         }
+    }
+
+    /// One request at a time. Its answer comes with the events.
+    private mutating func askForCallers(isTick: Bool, on connection: AgentConnection) throws(ClientError) {
+        guard callersRequest == nil, let question = view.callersQuestion(isTick: isTick) else { return }
+        callersRequest = try connection.begin(question, deadline: .after(Self.actionTimeout))
     }
 
     /// - Throws: `system` for a failure to write.
@@ -180,6 +196,7 @@ struct Watch {
             let method = SessionLogout(session: name)
             pending[try connection.begin(method, deadline: deadline)] = action
             try doing { watch throws(Failure) in try watch.view.report("signing out \(name)") }
+        case .lock: pending[try connection.begin(AgentLock(), deadline: deadline)] = action
         }
     }
 
@@ -191,6 +208,8 @@ struct Watch {
         case (.signOut(let name), .success): try view.report("\(name) is signed out")
         case (.refresh(let name), .failure(let error)), (.signOut(let name), .failure(let error)):
             try view.report("\(name): \(error.message)")
+        case (.lock, .success): try view.report("The agent is locked. `authc unlock` unlocks it.")
+        case (.lock, .failure(let error)): try view.report(error.message)
         case (.redraw, _), (.quit, _): break
         }
     }
@@ -221,6 +240,10 @@ protocol WatchView {
     mutating func show(_ event: AgentEvent?) throws(Failure)
     /// When the view changes without an event, in Unix seconds. `nil`: never.
     var nextChange: Double? { get }
+    /// What to ask the agent about callers, besides the events. `nil`: nothing.
+    /// - Parameter isTick: no event has come, but time has passed.
+    mutating func callersQuestion(isTick: Bool) -> AuditListGet?
+    mutating func show(callers result: Result<JSON, AgentError>) throws(Failure)
     /// Where keys come from; -1 for none.
     var keys: Int32 { get }
     /// Handles the keys that were pressed.
@@ -235,6 +258,8 @@ protocol WatchView {
 extension WatchView {
     var nextChange: Double? { nil }
     var keys: Int32 { -1 }
+    mutating func callersQuestion(isTick: Bool) -> AuditListGet? { nil }
+    mutating func show(callers result: Result<JSON, AgentError>) throws(Failure) {}
     mutating func pressed() throws(Failure) -> [LiveModel.Action] { [] }
     mutating func report(_ text: String) throws(Failure) {}
     mutating func leave() {}

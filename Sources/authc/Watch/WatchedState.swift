@@ -5,6 +5,8 @@ struct WatchedState {
     private(set) var sessions: [SessionName: SessionStatus] = [:]
     private(set) var network: NetworkStatus?
     private(set) var store: StoreInfo?
+    /// `nil`: the agent is not locked.
+    private(set) var lock: LockStatus?
     private(set) var isDisconnected = false
 
     /// The default first, then by name.
@@ -22,6 +24,7 @@ struct WatchedState {
             }
             network = snapshot["network"].flatMap { try? NetworkStatus($0) } ?? network
             store = snapshot["store"].flatMap { try? StoreInfo($0) } ?? store
+            lock = snapshot["lock"].flatMap { try? LockStatus($0) }
         }
         if let status = event.status {
             if status.isDefault, sessions[status.session]?.isDefault != true {
@@ -30,6 +33,7 @@ struct WatchedState {
             sessions[status.session] = status.state == .signedOut ? nil : status
         }
         if let lock = event.lock {
+            self.lock = lock.isLocked ? lock : nil
             for name in sessions.keys { sessions[name]?.lockedSince = lock.isLocked ? lock.since : nil }
         }
         network = event.network ?? network

@@ -19,6 +19,23 @@ enum Samples {
         return .object(object)
     }
 
+    static func auditList(_ entries: [JSON]) -> JSON {
+        ["entries": .array(entries), "started_at": 1_700_000_000, "dropped": 0, "unlogged": 0]
+    }
+
+    /// A request of a program, so many seconds ago.
+    static func auditItem(
+        _ number: Int, _ method: String, _ exe: String, secondsAgo: Double, _ changes: [String: JSON] = [:]
+    ) -> JSON {
+        var object: JSONObject = [
+            "number": .integer(Int64(number)), "at": .number(Date().timeIntervalSince1970 - secondsAgo),
+            "method": .string(method), "rule": "default.token", "count": 1, "session": "work", "pid": 41,
+            "exe": .string(exe),
+        ]
+        for (key, value) in changes { object[key] = value }
+        return .object(object)
+    }
+
     static func snapshot(_ sessions: [JSON]) -> JSON {
         RPCReply.notification(
             AgentEvent.method,
