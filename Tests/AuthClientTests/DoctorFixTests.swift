@@ -81,6 +81,31 @@ struct DoctorFixTests {
         #expect(try files.map(Self.mode) == [0o644, 0o644])
     }
 
+    @Test("rules that others can change and keys that others can read are problems, and --fix corrects their modes")
+    func privateFiles() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let (settings, state) = (agent.folder + "/.config/authd", agent.folder + "/.local/state/authd/http")
+        let (rules, key, program) = (settings + "/policy.toml", agent.folder + "/sealed.key", state + "/shop.key")
+        for folder in [settings, state] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        try "sealed_key = \"\(key)\"\n".write(toFile: settings + "/authd.toml", atomically: false, encoding: .utf8)
+        for (file, mode) in [(rules, 0o666), (key, 0o640), (program, 0o604)] as [(String, mode_t)] {
+            try "# \n".write(toFile: file, atomically: false, encoding: .utf8)
+            #expect(chmod(file, mode) == 0)
+        }
+        let found = try await Program.run(["doctor", "--json"], folder: agent.folder)
+        #expect(found.status == 78, "\(found)")
+        let fixes = ["chmod go-w \(rules)", "chmod 600 \(key)", "chmod 600 \(program)"]
+        for fix in fixes { #expect(found.output.contains("\"fix\":\"\(fix)\""), "\(fix): \(found.output)") }
+
+        let fixed = try await Program.run(["doctor", "--fix"], folder: agent.folder)
+        for fix in fixes { #expect(fixed.errors.contains("fixed: \(fix)\n"), "\(fixed.errors)") }
+        #expect(try [rules, key, program].map(Self.mode) == [0o644, 0o600, 0o600])
+        #expect(try await Program.run(["doctor"], folder: agent.folder).status == 0)
+    }
+
     @Test("whether a group's permission is a problem is for authd to say")
     func group() async throws {
         let agent = try Self.agent()

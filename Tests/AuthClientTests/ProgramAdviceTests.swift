@@ -7,7 +7,7 @@ import Testing
 struct ProgramAdviceTests {
     /// The commands that cannot be checked otherwise.
     private static let known: Set = [
-        "loginctl enable-linger", "ssh-keygen -t ed25519 -f x", "sudo apt install age", "ip route",
+        "ssh-keygen -t ed25519 -f x", "sudo apt install age", "ip route",
         "git config --global --unset-all x",
         "etcdctl compact REVISION", "etcdctl defrag --cluster", "etcdctl alarm disarm",
         "etcdctl endpoint status -w json", "etcdctl endpoint status --cluster -w table",

@@ -47,6 +47,6 @@ enum DoctorEnvironment {
         }
         return .note(
             .lingering, "the agent ends with your last login",
-            hint: "for cron jobs and timers: `loginctl enable-linger`")
+            hint: "for cron jobs and timers: `\(DoctorFix.linger.command)`", fix: .linger)
     }
 }

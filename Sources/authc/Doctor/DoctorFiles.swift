@@ -1,14 +1,22 @@
+import AuthClient
+import AuthConfiguration
 import AuthFiles
 import AuthWire
 import CLinux
 import Glibc
 
-/// Checks the modes of the user's settings and profiles: authd refuses a file that others can change.
+/// Checks the modes of the user's files: settings, rules and profiles that others can change are refused, and so are keys that
+/// others can use in any way.
 enum DoctorFiles {
-    static func findings(_ settings: String) -> [Finding] {
-        let folder = PrivateFolder.parent(of: settings) + "/providers"
-        let paths = [settings] + profiles(in: folder).map { folder + "/" + $0 }
-        let open = paths.compactMap { path in mode(path).map { (path, $0) } }
+    static func findings(_ file: SettingsFile) -> [Finding] {
+        changeable(file.path) + keys(file).compactMap { mode($0, 0o077) == nil ? nil : key($0) }
+    }
+
+    private static func changeable(_ settings: String) -> [Finding] {
+        let own = PrivateFolder.parent(of: settings)
+        let folder = own + "/providers"
+        let paths = [settings, own + "/policy.toml"] + profiles(in: folder).map { folder + "/" + $0 }
+        let open = paths.compactMap { path in mode(path, S_IWGRP | S_IWOTH).map { (path, $0) } }
         // Which groups are private to the user is for authd to say.
         let refusals = open.contains { $0.1 & S_IWOTH == 0 } ? SettingsCheck.refusedForGroup(settings) : []
         return open.compactMap { path, mode in
@@ -27,11 +35,29 @@ enum DoctorFiles {
         ).reported(.words("a file can be changed by \(who)"))
     }
 
-    /// The mode of a file of this user that others can change.
-    private static func mode(_ path: String) -> UInt32? {
+    private static func key(_ path: String) -> Finding {
+        .problem(
+            .settings, .badSettings, "\(path) is accessible to other users, so its key is not used",
+            hint: "`\(DoctorFix.hideFile(path).command)`", fix: .hideFile(path)
+        ).reported(.words("a key is accessible to other users"))
+    }
+
+    /// Files with keys: those that the settings name, and those of programs that use the HTTP endpoint.
+    private static func keys(_ file: SettingsFile) -> [String] {
+        let text = try? TOMLText(file.current())
+        let named = ["sealed_key", "etcd.key_file", "etcd.password_file"].compactMap { name -> String? in
+            guard case .text(let path)? = text?.value(at: name)?.kind, path.hasPrefix("/") else { return nil }
+            return path
+        }
+        guard let endpoint = EndpointFolder(environment: environmentValue) else { return named }
+        return named + ((try? endpoint.names()) ?? []).map { endpoint.keyFile(of: $0) }
+    }
+
+    /// The mode of a file of this user that gives others one of these permissions.
+    private static func mode(_ path: String, _ permissions: mode_t) -> mode_t? {
         var info = stat()
         guard unsafe stat(path, &info) == 0, info.st_uid == getuid() else { return nil }
-        return info.st_mode & (S_IWGRP | S_IWOTH) == 0 ? nil : info.st_mode
+        return info.st_mode & permissions == 0 ? nil : info.st_mode
     }
 
     private static func profiles(in folder: String) -> [String] {

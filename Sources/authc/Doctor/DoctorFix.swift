@@ -10,6 +10,10 @@ enum DoctorFix: Equatable {
     case closeFolder(String)
     /// Removes the permission of others to write.
     case protectFile(String)
+    /// Mode 0600.
+    case hideFile(String)
+    /// The user manager, and so the agent, outlives the user's last login.
+    case linger
 
     /// The same, as the user would type it.
     var command: String {
@@ -17,6 +21,8 @@ enum DoctorFix: Equatable {
         case .startSocket: "systemctl --user start authd.socket"
         case .closeFolder(let path): "chmod 700 \(ShellWord.quoted(path))"
         case .protectFile(let path): "chmod go-w \(ShellWord.quoted(path))"
+        case .hideFile(let path): "chmod 600 \(ShellWord.quoted(path))"
+        case .linger: "loginctl enable-linger"
         }
     }
 
@@ -25,7 +31,7 @@ enum DoctorFix: Equatable {
     ///   - deadline: when another program is killed.
     func perform(errors: Descriptor? = nil, until deadline: Deadline = .never) throws(Failure) {
         switch self {
-        case .startSocket:
+        case .startSocket, .linger:
             let words = command.split(separator: " ").map(String.init)
             let files = errors.map { [(number: STDERR_FILENO, file: $0)] } ?? []
             let status = try ChildProgram(command: words, variables: [], descriptors: files)
@@ -34,6 +40,7 @@ enum DoctorFix: Equatable {
                 throw Failure(status: .temporary, kind: "fix", message: "`\(command)` ended with status \(status)")
             }
         case .closeFolder(let path): try change(path, to: 0o700)
+        case .hideFile(let path): try change(path, to: 0o600)
         case .protectFile(let path):
             var info = stat()
             guard unsafe stat(path, &info) == 0 else { throw failed(path) }

@@ -5,6 +5,8 @@ import AuthWire
 struct DoctorReport {
     /// A healthy agent answers all this from memory.
     private static let defaultTimeout = Duration.seconds(5)
+    /// For a program that a fix runs. polkit may ask the user meanwhile.
+    private static let fixTimeout = Duration.seconds(60)
 
     private(set) var findings: [Finding] = []
     private var info: AgentInfo?
@@ -39,7 +41,7 @@ struct DoctorReport {
         let fixes = findings.compactMap(\.fix)
         for fix in fixes {
             do throws(Failure) {
-                try fix.perform()
+                try fix.perform(until: .after(Self.fixTimeout))
                 Output.note("fixed: \(Visible.line(fix.command))")
             } catch {
                 Output.note("not fixed: \(error.explanation)")
@@ -58,7 +60,7 @@ struct DoctorReport {
             findings.append(.problem(.socket, error))
         }
         defer {
-            if let file = try? SettingsFile(named: nil) { findings += DoctorFiles.findings(file.path) }
+            if let file = try? SettingsFile(named: nil) { findings += DoctorFiles.findings(file) }
             findings += [DoctorEnvironment.lingering()].compactMap(\.self)
         }
         guard status != .usage, status != .noAgent else { return }

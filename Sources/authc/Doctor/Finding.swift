@@ -45,8 +45,10 @@ struct Finding {
         Finding(subject: subject, level: .ok, message: message, hint: nil, status: .done)
     }
 
-    static func note(_ subject: Subject, _ message: String, hint: String? = nil) -> Finding {
-        Finding(subject: subject, level: .note, message: message, hint: hint, status: .done)
+    static func note(
+        _ subject: Subject, _ message: String, hint: String? = nil, fix: DoctorFix? = nil
+    ) -> Finding {
+        Finding(subject: subject, level: .note, message: message, hint: hint, status: .done, fix: fix)
     }
 
     static func warning(
