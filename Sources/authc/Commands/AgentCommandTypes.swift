@@ -59,7 +59,7 @@ struct Provider: ParsableCommand {
         @OptionGroup var common: GeneralOptions
 
         /// The text is sent in one line of the protocol. Escaping may double it.
-        private static let longestProfile = Limits.lineBytes / 2 - 4096
+        static let longestProfile = Limits.lineBytes / 2 - 4096
 
         @Option(
             help: ArgumentHelp("Try the profile at this server, without credentials.", valueName: "URL"),

@@ -75,7 +75,9 @@ struct DoctorReport {
             let info = try agent.decode(json, of: AgentInfoGet())
             self.info = info
             findings += [DoctorChecks.agent(info)] + DoctorChecks.files(info)
+            if let file = try? SettingsFile(named: nil) { findings.append(DoctorProfiles.settings(file)) }
             findings.append(try settings(agent))
+            findings += try DoctorProfiles.findings(agent)
             findings += try rules(agent) + [DoctorChecks.store(info.store, of: info)] + cluster(agent, info)
             subject = .network
             let network = try agent.call(NetworkStatusGet()).value

@@ -17,7 +17,7 @@ import TestSupport
 /// `agent` and `error` are as in a ``Transcript``. `file` has a file below the home, as JSON. `?` waits for a text, then types.
 /// `@ 80 40` stands before what both widths show. `unbroken TEXT`: lines that begin with it are for copying, and may be
 /// wider than the screen. `unseen TEXT`: lines that begin with it depend on the machine, and are left out with the
-/// indented ones below them.
+/// indented ones below them. The folder of a run is `/tmp/authc-FOLDER`, in replies too.
 struct ScreenTranscript {
     struct Command {
         let line: String
@@ -73,7 +73,8 @@ struct ScreenTranscript {
 
     /// What a command shows on a terminal of this width: plain, in ASCII.
     func shown(_ command: Command, columns: UInt16) async throws -> String {
-        let agent = try TestAgent(replies: replies)
+        let place = try TestFolder.make()
+        let agent = try TestAgent(folder: place, replies: replies.mapValues { Self.inFolder(place, $0) })
         defer { agent.stop() }
         for file in files {
             let place = URL(filePath: agent.folder + "/" + file.path)
@@ -101,6 +102,14 @@ struct ScreenTranscript {
             return !isLeftOut
         }
         return lines.joined(separator: "\n").trimmingCharacters(in: .newlines)
+    }
+
+    /// A reply may name files of this run.
+    private static func inFolder(_ place: String, _ reply: Result<JSON, AgentError>) -> Result<JSON, AgentError> {
+        reply.map { json in
+            let text = String(decoding: json.serialized(), as: UTF8.self)
+            return text.contains(folder) ? (try? JSON(parsing: text.replacing(folder, with: place))) ?? json : json
+        }
     }
 
     private static let end = "=end="
