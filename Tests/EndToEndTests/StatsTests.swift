@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// `authc stats`, and its metrics as Prometheus's own library reads them.
+/// `authc stats`, and its metrics as Prometheus's own library and promtool read them.
 @Suite("Statistics", .timeLimit(.minutes(2)))
 struct StatsTests {
     private static let fork = "fork-in-the-road"
@@ -52,6 +52,12 @@ struct StatsTests {
             #expect(samples["authd_outbox_writes{state=waiting}"] == 0)
             #expect(metrics["types"]?["authd_token_request_seconds"] == "histogram")
             #expect(SecretSearch(scene.backends.secrets).findings(in: ["metrics": printed.out]).isEmpty)
+            guard format == "prometheus" else { return }
+            // Prometheus's own rules about names, units and types.
+            let check = try await Child(
+                ["promtool", "check", "metrics"], environment: ["PATH": "/usr/bin:/bin"], input: .text(printed.out)
+            ).output()
+            #expect(check.status == 0 && check.out.isEmpty && check.err.isEmpty, "\(check)")
         }
     }
 
