@@ -4,11 +4,14 @@ import AuthWire
 enum StatusReport {
     static func run(_ options: Options, _ format: SessionFormat? = nil) throws(Failure) -> ExitStatus {
         let request = SessionStatusGet(SessionParams(session: try options.chosenSession()))
-        guard let format else { return try run(request, options) }
-        let (status, json) = try options.connect().call(request)
+        let agent = try options.connect()
+        let (status, json) = try agent.call(request)
         let fields = SessionFields(status, json, now: WallClock.now)
-        switch format {
-        case .screen, .json: try show(status, json, options)
+        switch format ?? .screen {
+        case .screen:
+            try show(status, json, options)
+            noteTransfers(agent)
+        case .json: try show(status, json, options)
         case .fields(let names): try Output.json(fields.json(names))
         case .template(let template): try Output.result(template.line(fields))
         }
@@ -23,6 +26,16 @@ enum StatusReport {
         let (status, json) = try options.connect().call(request)
         try show(status, json, options)
         return outcome(status.state)
+    }
+
+    /// How long to wait for the network's state. The agent answers from memory, and the card does not need it.
+    private static let networkTimeout = Duration.seconds(1)
+
+    /// Says that queued writes and streams wait, whichever session they belong to.
+    private static func noteTransfers(_ agent: Agent) {
+        let network = try? agent.call(NetworkStatusGet(), within: networkTimeout).value
+        guard network?.transfersWait == true else { return }
+        Output.note("The network is metered: queued writes and streams wait.")
     }
 
     static func show(_ status: SessionStatus, _ json: JSON, _ options: Options) throws(Failure) {

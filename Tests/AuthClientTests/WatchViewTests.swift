@@ -141,6 +141,11 @@ struct WatchViewTests {
             await terminal.waits(for: Self.frameEnd)
             screen.feed(terminal.text)
             #expect(screen.lines[0] == title)
+            terminal.mark()
+            try #require(peer.value.withLock { $0 }).send(Self.metered)
+            await terminal.waits(for: Self.frameEnd)
+            screen.feed(terminal.text)
+            #expect(screen.lines[0].hasPrefix("authd · locked · network online, metere"), "\(screen.lines[0])")
             terminal.type("q")
             await terminal.ends()
         }
@@ -151,6 +156,13 @@ struct WatchViewTests {
         [
             "topic": "agent", "event": "locked", "at": 1_700_000_000,
             "lock": ["locked": true, "since": 1_700_000_000, "why": "command"],
+        ])
+
+    private static let metered = RPCReply.notification(
+        AgentEvent.method,
+        [
+            "topic": "network", "event": "changed", "at": 1_700_000_000,
+            "network": ["state": "online", "since": 1_700_000_000, "metered": true, "transfers_wait": true],
         ])
 
     private static let wide = """

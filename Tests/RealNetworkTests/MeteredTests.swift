@@ -49,6 +49,8 @@ struct MeteredTests {
             #expect(await watch.out.wait(for: #""transfers_wait":true"#))
             let network = try await lab.authc("network")
             #expect(network.out.contains("metered: queued writes and streams wait"), "\(network.out)")
+            let status = try await lab.authc("status")
+            #expect(status.err.contains("metered: queued writes and streams wait"), "\(status)")
             #expect(try await lab.authc("refresh").status == 0)
             #expect(try await lab.authc("request", "GET", "/me").status == 0)
             for text in ["one", "two", "three"] {
@@ -83,6 +85,7 @@ struct MeteredTests {
             #expect(try stream.json()["result"]?["status"] == 200)
             #expect(await Self.receives(5, lab))
             #expect(!(try await lab.authc("network").out.contains("metered")))
+            #expect(!(try await lab.authc("status").err.contains("metered")))
         }
     }
 

@@ -48,7 +48,9 @@ struct LiveScreen {
         }
         var parts = ["authd"]
         if model.state.lock != nil { parts.append("locked") }
-        if let network = model.state.network { parts.append("network \(network.state.rawValue)") }
+        if let network = model.state.network {
+            parts.append("network \(network.state.rawValue)" + (network.isMetered ? ", metered" : ""))
+        }
         if let store = model.state.store { parts.append("store \(StatusCard.spaced(store.state.rawValue))") }
         if let index = model.sessions.firstIndex(where: { $0.session == model.selected }) {
             parts.append("session \(index + 1) of \(model.sessions.count)")
