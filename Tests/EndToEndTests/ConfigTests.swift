@@ -56,6 +56,7 @@ struct ConfigTests {
                     ["providers.envelope.default_environment", "nowhere"],
                     "providers.envelope.default_environment: expected"
                 ),
+                (["log_level", "dbug"], "did you mean debug?"),
                 (["api.cache_mib", "4096"], "api.cache_mib: expected a whole number from 0 to 1024, found 4096"),
             ]
             for (arguments, expected) in cases {

@@ -106,7 +106,7 @@ struct StatsTests {
     func usage() async throws {
         try await Scene.play { scene in
             let xml = try await scene.authc(["stats", "--metrics", "xml"])
-            #expect(xml.status == 64 && xml.err.contains("neither openmetrics nor prometheus"), "\(xml.err)")
+            #expect(xml.status == 64 && xml.err.contains("is not one of openmetrics, prometheus"), "\(xml.err)")
             let file = try await scene.authc(["stats", "--output", "figures"])
             #expect(file.status == 64 && file.err.contains("--metrics prometheus"), "\(file.err)")
             let both = try await scene.authc(["stats", "--json", "--metrics", "prometheus"])

@@ -22,11 +22,21 @@ struct SettingsChange {
         if text.text == before { return try unchanged() }
         let problems = try SettingsCheck.problems(of: text.text, as: file)
         guard problems.isEmpty else {
-            throw SettingsCheck.failure(problems, "\(name) was not changed: the settings would have problems")
+            var failure = SettingsCheck.failure(problems, "\(name) was not changed: the settings would have problems")
+            failure.hint = suggestion(for: path, in: text)
+            throw failure
         }
         try file.write(text.text)
         withExtendedLifetime(lock) {}
         return try report(origin)
+    }
+
+    /// The word that was meant, if the setting has one of some words and the new value is not among them.
+    private func suggestion(for path: [TOMLPath.Component], in text: TOMLText) -> String? {
+        guard case .word(let words)? = SettingKey.matching(path)?.type,
+            case .text(let value)? = text.value(at: TOMLPath.text(path))?.kind, !words.contains(value)
+        else { return nil }
+        return Suggestion.nearest(to: value, among: words).map { "did you mean \($0)?" }
     }
 
     /// After a change.

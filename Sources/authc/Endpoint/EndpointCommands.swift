@@ -54,7 +54,8 @@ struct HTTPCommand: ParsableCommand {
     }
 
     static func missing(_ name: ClientName) -> Failure {
-        .usage("there is no program '\(name)'", hint: "`authc http list` shows the programs")
+        let near = Suggestion.nearest(to: name.text, among: KnownNames.clients()).map { "did you mean \($0)? " } ?? ""
+        return .usage("there is no program '\(name)'", hint: near + "`authc http list` shows the programs")
     }
 }
 

@@ -55,8 +55,5 @@ private func known<Value>(_ value: () throws(Failure) -> Value) throws(Failure) 
 }
 
 @Sendable private func format(_ text: String) throws -> MetricsText.Format {
-    guard let format = MetricsText.Format(rawValue: text) else {
-        throw ValidationError("'\(Visible.line(text))' is neither openmetrics nor prometheus")
-    }
-    return format
+    try word(text)
 }

@@ -92,6 +92,10 @@ struct RequestTests {
             try profile.userUpdateRequest(
                 Sample.record(), changes: ["name": "A&B", "tags": ["x", "y z"], "age": 7, "bio": nil]))
         #expect(request.body?.reveal() == "who=42&name=A%26B&tags=x&tags=y%20z&age=7&bio=")
+        let refused = #expect(throws: AgentError.self) {
+            try profile.userUpdateRequest(Sample.record(), changes: ["nmae": "A"])
+        }
+        #expect(refused?.message.hasSuffix(": nmae. Nothing was sent. Did you mean name?") == true, "\(refused as Any)")
     }
 
     /// A multipart body with these parts, each with its own header fields and content.

@@ -146,9 +146,11 @@ extension ProviderProfile {
         guard let update = self.userUpdate else { return nil }
         let unknown = changes.map(\.key).filter { !update.fields.contains($0) }
         guard unknown.isEmpty else {
+            let meant = unknown.lazy.compactMap { Suggestion.nearest(to: $0, among: update.fields) }.first
             throw AgentError(
                 .validation,
-                "\(title) does not allow these changes: \(unknown.joined(separator: ", ")). Nothing was sent.",
+                "\(title) does not allow these changes: \(unknown.joined(separator: ", ")). Nothing was sent."
+                    + (meant.map { " Did you mean \($0)?" } ?? ""),
                 details: ["It accepts: \(update.fields.joined(separator: ", "))"])
         }
         guard !changes.isEmpty else {
