@@ -45,20 +45,58 @@ struct CompletionKindTests {
 
     @Test("only values that the user alone knows have none")
     func nothing() async throws {
+        // A name may have one in one command and none in another.
         let free: Set = [
-            "user", "audience", "fd", "file", "against", "url", "client-id", "host", "tenant", "realm", "scope", "port",
-            "name", "title", "sign-in", "fields", "token", "refresh-token", "expires-in", "renew", "n", "data", "form",
-            "header", "recipient", "set", "address", "end-with", "program", "key-argument", "option",
-            "allow-origin", "role", "sts", "as-unit", "as-slice", "as-label", "word", "current-fd", "minutes", "code",
+            "approve: minutes", "cluster admit: code", "env: audience", "exec: audience", "exec: fd", "exec: file",
+            "export: recipient", "helper aws: audience", "helper aws: role", "helper aws: sts", "helper docker: user",
+            "helper git: user", "helper netrc: user", "helper pip: name", "helper pip: user", "helper sasl: user",
+            "helper ssh-cert: key-argument", "helper wget: option", "http add: audience", "http add: name",
+            "http add: port", "http add: role", "http add: sts", "lock: current-fd", "log: n", "login: client-id",
+            "policy test: as-label", "policy test: as-slice", "policy test: as-unit", "policy test: audience",
+            "provider add: audience", "provider add: client-id", "provider add: host", "provider add: name",
+            "provider add: port", "provider add: realm", "provider add: scope", "provider add: tenant",
+            "provider check: against", "provider client-metadata: url", "provider new: expires-in",
+            "provider new: fields", "provider new: name", "provider new: refresh-token", "provider new: renew",
+            "provider new: sign-in", "provider new: title", "provider new: token", "provider new: url",
+            "provider new: user", "proxy: allow-origin", "redirect: address", "request: data", "request: form",
+            "request: header", "terminal: word", "token: audience", "try: end-with", "try: program", "whoami: set",
         ]
         let empty = try await Self.values().filter { $0.kind?["list"]?["values"]?.arrayValue?.isEmpty == true }
-        #expect(Set(empty.map(\.name)) == free)
-        // A name may have one in one command and none in another.
-        #expect(
-            Set(empty.filter { ["scope", "file", "audience", "url"].contains($0.name) }.map(\.command)) == [
-                "login", "provider add", "exec", "token", "env", "provider new", "provider client-metadata", "http add",
-                "helper aws", "policy test",
-            ])
+        #expect(Set(empty.map { "\($0.command): \($0.name)" }) == free)
+    }
+
+    @Test("hosts of the cluster and scopes of a provider's sessions are offered")
+    func live() async throws {
+        let hosts: JSON = [
+            "hosts": [
+                ["id": "1f0c", "name": "laptop", "this": true], ["id": "8a41", "name": "login-1", "this": false],
+                ["id": "c25e", "name": "twin", "this": false], ["id": "d36f", "name": "twin", "this": false],
+            ]
+        ]
+        let sessions: JSON = [
+            "sessions": [
+                Samples.status(["scopes": ["read", "write"]]),
+                Samples.status(["session": "other", "default": false, "provider": "envelope", "scopes": ["admin"]]),
+            ]
+        ]
+        let agent = try TestAgent(replies: ["cluster.status": .success(hosts), "session.list": .success(sessions)])
+        defer { agent.stop() }
+        let cases: [(words: [String], expected: [String])] = [
+            (["cluster", "forget", ""], ["login-1", "c25e", "d36f"]),
+            (["login", "app-template", "--scope", ""], ["read", "write"]), (["login", "--scope", ""], []),
+        ]
+        for (words, expected) in cases {
+            let line = """
+                cd "$HOME"; source <("$0" completion bash); COMP_WORDS=("$0" "$@") COMP_CWORD=$#
+                COMP_LINE="$0 $*" COMP_POINT=${#COMP_LINE}
+                _authc_and_values "$0" '' "${COMP_WORDS[COMP_CWORD - 1]}"; printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let offered = try await Child(
+                ["bash", "-c", line, Program.authc] + words, environment: Program.environment(agent.folder)
+            ).output()
+            let lines = offered.out.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            #expect(Set(lines).subtracting([""]) == Set(expected), "\(words): \(offered)")
+        }
     }
 
     @Test("bash runs nothing of what the agent answers, and offers no word that it would expand")

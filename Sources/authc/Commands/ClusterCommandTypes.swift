@@ -46,7 +46,7 @@ struct Cluster: ParsableCommand {
 
         @OptionGroup var common: GeneralOptions
 
-        @Argument(help: "Its ID or name, as in `authc cluster status`.", completion: .nothing)
+        @Argument(help: "Its ID or name, as in `authc cluster status`.", completion: .clusterHosts)
         var host: String
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {

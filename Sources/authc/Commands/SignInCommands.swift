@@ -83,7 +83,7 @@ struct LoginCommand: AgentCommand {
     @Option(
         help: ArgumentHelp(
             "OAuth only: request this scope instead of the usual ones. May be repeated.", valueName: "scope"),
-        completion: .nothing)
+        completion: .providerScopes)
     var scope: [String] = []
 
     @Option(

@@ -18,6 +18,8 @@ extension CompletionKind {
     static let origins = live(KnownNames.origins)
     static let hosts = live(KnownNames.hosts)
     static let scopes = live(KnownNames.scopes)
+    static let providerScopes = live(KnownNames.providerScopes)
+    static let clusterHosts = live(KnownNames.clusterHosts)
     static let outbox = live(KnownNames.outbox)
     static let tokenVariables = live(KnownNames.tokenVariables)
     static let sessionFields = live { $0.listed(SessionFields.names) }

@@ -86,6 +86,20 @@ enum KnownNames {
     /// The scopes of the chosen session.
     static func scopes(_ line: CompletionLine) -> [String] { status(line)?.scopes ?? [] }
 
+    /// The scopes of all sessions at the provider on the line.
+    static func providerScopes(_ line: CompletionLine) -> [String] {
+        let list = try? options(for: line).connect().call(SessionListGet()).value
+        let others = Set(line.words.enumerated().filter { $0.offset != line.index }.map(\.element))
+        let scopes = (list?.sessions ?? []).filter { others.contains($0.provider) }.flatMap { $0.scopes ?? [] }
+        return Array(Set(scopes)).sorted()
+    }
+
+    /// The other hosts of the cluster, each as `cluster forget` accepts it.
+    static func clusterHosts(_ line: CompletionLine) -> [String] {
+        guard let status = try? options(for: line).connect().call(ClusterStatusGet()).value else { return [] }
+        return status.hosts.filter { !$0.isThis }.map { ClusterStatusText.name(of: $0.id, in: status) }
+    }
+
     /// The programs of the local HTTP endpoint.
     static func clients() -> [String] {
         let names = try? EndpointFolder(environment: environmentValue)?.names()
