@@ -284,6 +284,10 @@ struct UnitTests {
             // Waits for the start that is in progress.
             try await machine.person("systemctl", "--user", "start", "report.service")
             #expect(try await machine.unit("report.service", "Result") == "success")
+            // The timer's run uses a token that the first one did not have.
+            let token = try await machine.authc("token").out
+            #expect(try await machine.authc("refresh").status == 0)
+            #expect(try await machine.authc("token").out != token)
             let enable = try BootedMachine.blocks(of: "Docs/recipes.md", "sh").first {
                 $0.contains("systemctl --user enable --now report.timer")
             }
