@@ -147,7 +147,24 @@ struct FileOptions: CommandOptions {
     var options: Options { Options(json: json, timeout: timeout, socket: socket, noInput: noInput) }
 }
 
-/// For a command that is about a session and has its own `--json`.
+/// For a command that reads and writes files only, and may ask.
+struct AskingFileOptions: CommandOptions {
+    @Flag(help: OptionHelp.json)
+    var json = false
+
+    @Option(help: .hidden, completion: .lengths, transform: length)
+    var timeout: Duration?
+
+    @Option(help: .hidden, completion: .file())
+    var socket: String?
+
+    @Flag(help: OptionHelp.noInput)
+    var noInput = false
+
+    var options: Options { Options(json: json, timeout: timeout, socket: socket, noInput: noInput) }
+}
+
+/// For a command that is about a session, if the options of its `common` do not name one.
 struct SessionOption: ParsableArguments {
     @Option(name: [.short, .long], help: OptionHelp.session, completion: .sessions)
     var session: String?

@@ -20,6 +20,25 @@ struct HelpTests {
         "helper install", "request", "call", "outbox list", "outbox flush", "outbox drop", "policy test", "export",
     ]
 
+    /// Their errors are not JSON either: what they start writes them, or a shell evaluates what they print.
+    private static let withoutJSON: Set = [
+        "completion", "helper aws", "http serve", "mcp", "provider client-metadata", "proxy", "shell-init", "terminal",
+        "try",
+    ]
+
+    /// They do not wait for the agent.
+    private static let withoutTimeout: Set = [
+        "completion", "config get", "config list", "config path", "helper aws", "helper install", "http add",
+        "http env", "http list", "http remove", "http serve", "prompt", "provider client-metadata", "provider new",
+        "shell-init", "terminal", "try",
+    ]
+
+    /// They neither call the agent nor read what is beside its socket.
+    private static let withoutSocket: Set = [
+        "completion", "config get", "config list", "config path", "helper install", "http add", "http env",
+        "http list", "http remove", "provider client-metadata", "provider new", "try",
+    ]
+
     @Test("every command has two examples that its parser accepts, and only the options that have an effect there")
     func commands() async throws {
         let folder = try TestFolder.make()
@@ -49,6 +68,9 @@ struct HelpTests {
             if children.isEmpty {
                 #expect(help.output.contains("--no-input") == Self.asking.contains(name), "\(name)")
                 #expect(help.output.contains("-s, --session") == Self.aboutSession.contains(name), "\(name)")
+                #expect(help.output.contains("\n  --json") != Self.withoutJSON.contains(name), "\(name)")
+                #expect(help.output.contains("\n  --timeout") != Self.withoutTimeout.contains(name), "\(name)")
+                #expect(help.output.contains("\n  --socket") != Self.withoutSocket.contains(name), "\(name)")
             }
             waiting += children.map { command + [$0] }
             count += 1

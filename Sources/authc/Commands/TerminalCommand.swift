@@ -11,7 +11,7 @@ struct TerminalCommand: AgentCommand {
         discussion: "Notifications run this. $TERMINAL names the terminal; otherwise the desktop's is used.",
         shouldDisplay: false)
 
-    @OptionGroup var common: PlainOptions
+    @OptionGroup var common: SocketOption
 
     @Flag(help: "The command is a sign-in with the browser: no terminal is needed if there is a browser.")
     var browser = false

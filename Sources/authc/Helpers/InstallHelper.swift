@@ -7,7 +7,8 @@ struct InstallHelper: AgentCommand {
         commandName: "install", abstract: "Configure a program to call its helper.",
         discussion: "Prints what it changes. --remove reverses it.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var session: SessionOption
+    @OptionGroup var common: FileOptions
 
     @Option(
         name: .customLong("for"),
@@ -28,6 +29,12 @@ struct InstallHelper: AgentCommand {
         completion: .words(HelpedProgram.self),
         transform: programWord)
     var program: HelpedProgram
+
+    var options: Options {
+        var options = common.options
+        options.session = session.session
+        return options
+    }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         // A session's name is written only if the user gave one. Otherwise the agent finds the session by the server.

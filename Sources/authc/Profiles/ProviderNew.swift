@@ -15,7 +15,7 @@ struct ProviderNew: AgentCommand {
             ~/.config/authd/providers/.
             """)
 
-    @OptionGroup var common: AskingOptions
+    @OptionGroup var common: AskingFileOptions
 
     @Argument(help: "A short name.", completion: .nothing)
     var name: String?
