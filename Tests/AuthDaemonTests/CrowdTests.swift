@@ -119,6 +119,43 @@ struct CrowdTests {
         }
     }
 
+    @Test("requests that wait are limited for a process and a user, and count until their connection ends")
+    func waitingRequests() async throws {
+        for (limits, words, affectsOthers) in [
+            (Self.limits { $0.requestsPerProcess = 6 }, "Process ", false),
+            (Self.limits { $0.requestsPerUser = 6 }, "User ", true),
+        ] {
+            try await TestServer.run(limits: limits) { rig in
+                let other = Held(try rig.dial())
+                do {
+                    let crowd = [Held(try rig.dial()), Held(try rig.dial())]
+                    try await onThread {
+                        for one in crowd { for id in 1...3 { try one.client.send(BadClientTests.waiting(id)) } }
+                        try BadClientTests.until(other.client) { rig.counters.waiting == 6 }
+                        for one in crowd + [other] {
+                            try one.client.send(BadClientTests.waiting(4))
+                            let refused = try one.client.json()
+                            #expect(refused.errorKind == "busy" && refused["id"] == 4, "\(refused.text())")
+                            #expect(refused["error"]?["message"]?.stringValue?.hasPrefix(words) == true)
+                            #expect(refused["error"]?["data"]?["retry_after_ms"] == 1000)
+                        }
+                        // What is in memory is answered.
+                        #expect(try other.client.ask("token.get")["result"] != nil)
+                    }
+                    let answer = try await SenderTests.responses("wait", rig.path)[0]
+                    #expect(answer.errorKind == (affectsOthers ? "busy" : "timeout"), "\(answer.text())")
+                    withExtendedLifetime(crowd) {}
+                }
+                try await onThread {
+                    try BadClientTests.until(other.client) { rig.counters.waiting == 0 }
+                    for id in 1...6 { try other.client.send(BadClientTests.waiting(id)) }
+                    #expect(try other.client.ask("agent.ping", id: "ping")["id"] == "ping")
+                    #expect(rig.counters.waiting == 6)
+                }
+            }
+        }
+    }
+
     private static func limits(_ change: (inout ConnectionLimits) -> Void) -> ConnectionLimits {
         var limits = ConnectionLimits()
         change(&limits)

@@ -285,6 +285,25 @@ struct ExtraSocketTests {
         }
     }
 
+    @Test("requests of its clients that wait count separately from those of the user")
+    func waitingRequests() async throws {
+        var limits = ConnectionLimits()
+        (limits.confinedRequests, limits.requestsPerUser) = (2, 1)
+        try await TestServer.run(limits: limits, names: Self.names, rules: Self.rules(["work"])) { rig in
+            try await onThread {
+                let (first, second, user) = (try rig.dialExtra(), try rig.dialExtra(), try rig.dial())
+                let wait: JSON = ["session": "work", "until": "signed_out"]
+                for client in [first, second] { try client.send(RawClient.request("session.wait", wait)) }
+                try BadClientTests.until(user) { rig.counters.waiting == 2 }
+                let refused = try first.ask("session.wait", wait, id: "third")
+                #expect(refused.errorKind == "busy" && refused["id"] == "third", "\(refused.text())")
+                try user.send(RawClient.request("session.wait", wait))
+                try BadClientTests.until(user) { rig.counters.waiting == 3 }
+                #expect(try user.ask("session.wait", wait, id: "second").errorKind == "busy")
+            }
+        }
+    }
+
     @Test("a validation waits for a network until just before the longest time of a confined client, and says so")
     func offline() async throws {
         var limits = ConnectionLimits()

@@ -71,15 +71,15 @@ final class BusClient: RequestOwner, PeerProcessUser {
         guard let caller else { return }
         registry.counters.request()
         let request = RPCRequest(id: .integer(0), method: method, params: .object(params))
-        give(registry.dispatcher.answer(request, from: caller), to: answer)
+        give(registry.dispatcher.answer(request, from: caller), to: answer, of: caller)
     }
 
-    private func give(_ handling: RequestHandling, to answer: @escaping Answer) {
+    private func give(_ handling: RequestHandling, to answer: @escaping Answer, of caller: Caller) {
         switch handling {
         case .now(let result): answer(result)
         case .rendered(let text): answer(Self.json(.text(text)))
         case .live(let token, _): answer(Self.json(.text(token.json(at: registry.clock.bootInstant))))
-        case .later(let request): begin(request, for: answer)
+        case .later(let request): begin(request, for: answer, of: caller)
         case .open, .onStream, .subscribe, .unsubscribe:
             answer(.failure(AgentError(.unsupported, "This method is not available on the session bus.")))
         }
@@ -95,9 +95,14 @@ final class BusClient: RequestOwner, PeerProcessUser {
         }
     }
 
-    private func begin(_ request: WaitingRequest, for answer: @escaping Answer) {
+    private func begin(_ request: WaitingRequest, for answer: @escaping Answer, of caller: Caller) {
         guard running.count < registry.limits.requestsPerConnection else {
             return answer(.failure(.tooManyRequests(registry.limits)))
+        }
+        do throws(AgentError) {
+            try registry.requestBudget.begin(longBytes: 0, of: caller.peer, isConfined: isConfined)
+        } catch {
+            return answer(.failure(error))
         }
         lastTicket += 1
         running.insert(lastTicket)
@@ -112,7 +117,9 @@ final class BusClient: RequestOwner, PeerProcessUser {
 
     func ended(_ ticket: Int) {
         requests.ended(ticket)
-        running.remove(ticket)
+        if running.remove(ticket) != nil, let peer = caller?.peer {
+            registry.requestBudget.end(longBytes: 0, of: peer, isConfined: isConfined)
+        }
         answers[ticket] = nil
         registry.endIfEmpty()
     }

@@ -173,19 +173,22 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     /// - Throws: `busy` if too many requests are in progress.
     private func reserve(for place: PendingRequests.Destination) throws(AgentError) -> Int {
         guard let ticket = pending.reserve(for: place) else { throw .tooManyRequests(registry.limits) }
-        guard requestBytes > 0 else { return ticket }
-        guard registry.canBegin(longRequest: requestBytes, of: self) else {
+        do throws(AgentError) {
+            try registry.requestBudget.begin(longBytes: requestBytes, of: peer, isConfined: isConfined)
+        } catch {
             _ = pending.removeDestination(of: ticket)
             pending.release(ticket)
-            throw .tooManyLongRequests
+            throw error
         }
-        longRequests[ticket] = requestBytes
+        if requestBytes > 0 { longRequests[ticket] = requestBytes }
         return ticket
     }
 
+    /// Called once for each reserved ticket, also after the connection has closed.
     private func endRequest(_ ticket: Int) {
         pending.release(ticket)
-        if let bytes = longRequests.removeValue(forKey: ticket) { registry.longRequestEnded(bytes, of: self) }
+        let longBytes = longRequests.removeValue(forKey: ticket) ?? 0
+        registry.requestBudget.end(longBytes: longBytes, of: peer, isConfined: isConfined)
     }
 
     /// A call with a stream. It counts as in progress until the stream has ended.

@@ -1,3 +1,4 @@
+import AuthMachines
 import AuthWire
 
 /// Errors of a connection's limits.
@@ -7,6 +8,26 @@ extension AgentError {
             .busy,
             "This connection has \(limits.requestsPerConnection) requests in progress, the most that are allowed: "
                 + "wait for some.")
+    }
+
+    static func tooManyRequests(_ count: Int, ofProcess process: Int32) -> AgentError {
+        AgentError(
+            .busy, "Process \(process) has \(count) requests in progress, the most that are allowed: wait for some.",
+            retryAfter: retryWhenBusy)
+    }
+
+    static func tooManyRequests(_ count: Int, ofUser user: UInt32) -> AgentError {
+        AgentError(
+            .busy,
+            "User \(user) has \(count) requests in progress, the most that one user may have: wait for some.",
+            retryAfter: retryWhenBusy)
+    }
+
+    static func tooManyConfinedRequests(_ count: Int) -> AgentError {
+        AgentError(
+            .busy,
+            "Clients of the extra socket and in sandboxes have \(count) requests in progress, the most that are "
+                + "allowed: wait for some.", retryAfter: retryWhenBusy)
     }
 
     static var tooManyLongRequests: AgentError {

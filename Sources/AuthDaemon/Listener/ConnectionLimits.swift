@@ -13,6 +13,12 @@ package struct ConnectionLimits: Sendable {
     /// Each needs a descriptor.
     package var watchedProcesses = 128
     package var requestsPerConnection = Limits.requestsPerConnection
+    /// Requests that wait, on all connections and the session bus. One needs some KiB, and may wait for a day: without these
+    /// limits a user's processes could fill the memory that the unit allows.
+    package var requestsPerProcess = 4096
+    package var requestsPerUser = 32_768
+    /// The same for all confined clients together.
+    package var confinedRequests = 4096
     package var batchAnswerBytes = Limits.batchAnswerBytes
 
     package var streamsPerConnection = Limits.streamsPerConnection

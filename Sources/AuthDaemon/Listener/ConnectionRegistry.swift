@@ -39,15 +39,13 @@ final class ConnectionRegistry {
     /// The bytes of confined clients, which must not use up the memory of the others.
     private var confinedUnsent: BufferedBytes
     private var confinedUnread: BufferedBytes
-    private var confinedLongRequests = 0
+    var requestBudget: RequestBudget
     /// Those with lines that are processed in later turns.
     private var deferred = FairQueue<Connection>()
     private var willProcessDeferred = false
     private var longLines = FairQueue<Connection>()
     /// A line of this connection is being parsed.
     private var parsing: Connection?
-    private var longRequestsPerProcess: [Int32: Int] = [:]
-    private var longRequestsInAll = 0
     let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation
     private var whenEmpty: [() -> Void] = []
@@ -77,6 +75,7 @@ final class ConnectionRegistry {
         self.executor = executor
         self.newTasks = newTasks
         self.newLines = newLines
+        requestBudget = RequestBudget(limits)
         unsent = BufferedBytes(limits.unsent)
         unread = BufferedBytes(limits.lines)
         confinedUnsent = BufferedBytes(limits.confinedBytes)
@@ -298,30 +297,6 @@ final class ConnectionRegistry {
         parsing = nil
         connection?.parsed(result)
         parseNext()
-    }
-
-    /// Whether a request of a long line of that size may begin. Each `true` is balanced by ``longRequestEnded(_:of:)``.
-    func canBegin(longRequest bytes: Int, of connection: Connection) -> Bool {
-        if connection.isConfined {
-            guard confinedLongRequests + bytes <= limits.confinedLongRequests else { return false }
-            confinedLongRequests += bytes
-            return true
-        }
-        let process = connection.peer.processID
-        let held = longRequestsPerProcess[process, default: 0] + bytes
-        guard held <= limits.longRequestsPerProcess, longRequestsInAll + bytes <= limits.longRequestsInAll else {
-            return false
-        }
-        longRequestsPerProcess[process] = held
-        longRequestsInAll += bytes
-        return true
-    }
-
-    func longRequestEnded(_ bytes: Int, of connection: Connection) {
-        if connection.isConfined { return confinedLongRequests -= bytes }
-        let held = longRequestsPerProcess[connection.peer.processID, default: bytes] - bytes
-        longRequestsPerProcess[connection.peer.processID] = held > 0 ? held : nil
-        longRequestsInAll -= bytes
     }
 
     // MARK: Work

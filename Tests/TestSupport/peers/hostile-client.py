@@ -78,6 +78,11 @@ def token(path):
     show(ask(connect(path), TOKEN))
 
 
+def wait(path):
+    """A request that waits, though not for long."""
+    show(ask(connect(path), WAIT.replace(b'"active"', b'"active","timeout_ms":1')))
+
+
 def not_dumpable(path):
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
     token(path)
@@ -371,6 +376,6 @@ if sys.argv[1] in FLOODS:
     sys.exit()
 
 {
-    "token": token, "not-dumpable": not_dumpable, "fork": fork, "exec": execute, "become": become, "hidden": hidden, "passed": passed, "mixed": mixed,
+    "token": token, "wait": wait, "not-dumpable": not_dumpable, "fork": fork, "exec": execute, "become": become, "hidden": hidden, "passed": passed, "mixed": mixed,
     "rights": rights, "reuse": reuse, "left": left, "other-user": other_user, "connect": connect,
 }[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,64 @@
+import AuthWire
+
+/// The requests in progress of all clients, and the bytes of those with long lines.
+///
+/// Invariant: a request counts from ``begin(longBytes:of:isConfined:)`` until ``end(longBytes:of:isConfined:)``. Those of
+/// confined clients count for these only.
+struct RequestBudget {
+    private struct Use {
+        var requests = 0
+        var longBytes = 0
+
+        mutating func add(_ bytes: Int) {
+            requests += 1
+            longBytes += bytes
+        }
+
+        mutating func subtract(_ bytes: Int) {
+            requests -= 1
+            longBytes -= bytes
+        }
+    }
+
+    private let limits: ConnectionLimits
+    private var perProcess: [Int32: Use] = [:]
+    private var perUser: [UInt32: Int] = [:]
+    private var longBytesInAll = 0
+    private var confined = Use()
+
+    init(_ limits: ConnectionLimits) { self.limits = limits }
+
+    /// Counts a request.
+    /// - Parameter longBytes: its share of a line that was parsed off the loop, otherwise 0.
+    /// - Throws: `busy` if a limit is reached. Then nothing is counted.
+    mutating func begin(longBytes: Int, of peer: PeerCredentials, isConfined: Bool) throws(AgentError) {
+        guard !isConfined else {
+            guard confined.requests < limits.confinedRequests else {
+                throw .tooManyConfinedRequests(confined.requests)
+            }
+            guard confined.longBytes + longBytes <= limits.confinedLongRequests else { throw .tooManyLongRequests }
+            return confined.add(longBytes)
+        }
+        let (ofProcess, ofUser) = (perProcess[peer.processID] ?? Use(), perUser[peer.userID, default: 0])
+        guard ofProcess.requests < limits.requestsPerProcess else {
+            throw .tooManyRequests(ofProcess.requests, ofProcess: peer.processID)
+        }
+        guard ofUser < limits.requestsPerUser else { throw .tooManyRequests(ofUser, ofUser: peer.userID) }
+        guard ofProcess.longBytes + longBytes <= limits.longRequestsPerProcess,
+            longBytesInAll + longBytes <= limits.longRequestsInAll
+        else { throw .tooManyLongRequests }
+        perProcess[peer.processID, default: Use()].add(longBytes)
+        perUser[peer.userID] = ofUser + 1
+        longBytesInAll += longBytes
+    }
+
+    /// Balances ``begin(longBytes:of:isConfined:)``, with the same arguments.
+    mutating func end(longBytes: Int, of peer: PeerCredentials, isConfined: Bool) {
+        if isConfined { return confined.subtract(longBytes) }
+        perProcess[peer.processID]?.subtract(longBytes)
+        if perProcess[peer.processID]?.requests == 0 { perProcess[peer.processID] = nil }
+        let ofUser = perUser[peer.userID, default: 1]
+        perUser[peer.userID] = ofUser > 1 ? ofUser - 1 : nil
+        longBytesInAll -= longBytes
+    }
+}

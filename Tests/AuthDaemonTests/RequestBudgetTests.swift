@@ -1,0 +1,76 @@
+import AuthWire
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("The requests in progress of all clients")
+struct RequestBudgetTests {
+    private static let (first, second, other) = (peer(1, 1000), peer(2, 1000), peer(3, 1001))
+
+    private static func peer(_ process: Int32, _ user: UInt32) -> PeerCredentials {
+        PeerCredentials(processID: process, userID: user)
+    }
+
+    private static func budget() -> RequestBudget {
+        var limits = ConnectionLimits()
+        (limits.requestsPerProcess, limits.requestsPerUser, limits.confinedRequests) = (2, 3, 1)
+        (limits.longRequestsPerProcess, limits.longRequestsInAll, limits.confinedLongRequests) = (10, 15, 5)
+        return RequestBudget(limits)
+    }
+
+    /// `nil`: it begins.
+    private static func refusal(
+        _ budget: inout RequestBudget, _ peer: PeerCredentials, _ longBytes: Int = 0, isConfined: Bool = false
+    ) -> AgentError? {
+        do throws(AgentError) {
+            try budget.begin(longBytes: longBytes, of: peer, isConfined: isConfined)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("a process, a user and all confined clients have separate limits")
+    func separate() {
+        var budget = Self.budget()
+        for _ in 1...2 { #expect(Self.refusal(&budget, Self.first) == nil) }
+        #expect(Self.refusal(&budget, Self.first)?.message.hasPrefix("Process 1 has 2 requests") == true)
+        #expect(Self.refusal(&budget, Self.second) == nil)
+        let ofUser = Self.refusal(&budget, Self.second)
+        #expect(ofUser?.message.hasPrefix("User 1000 has 3 requests") == true)
+        #expect(ofUser?.kind == .busy && ofUser?.retryable == true && ofUser?.retryAfter != nil)
+        // Confined clients of the same user are not refused, nor does one of them count for the user.
+        #expect(Self.refusal(&budget, Self.first, isConfined: true) == nil)
+        #expect(Self.refusal(&budget, Self.other, isConfined: true)?.kind == .busy)
+        for _ in 1...2 { #expect(Self.refusal(&budget, Self.other) == nil) }
+    }
+
+    @Test("what has ended makes room for the same number of requests again, and a refused one needs no end")
+    func ended() {
+        var budget = Self.budget()
+        for _ in 1...3 {
+            for _ in 1...2 { #expect(Self.refusal(&budget, Self.first, 5) == nil) }
+            #expect(Self.refusal(&budget, Self.first) != nil)
+            #expect(Self.refusal(&budget, Self.second, 5) == nil)
+            #expect(Self.refusal(&budget, Self.other, 1) != nil)
+            #expect(Self.refusal(&budget, Self.first, 5, isConfined: true) == nil)
+            #expect(Self.refusal(&budget, Self.second, isConfined: true) != nil)
+            for peer in [Self.first, Self.first, Self.second] {
+                budget.end(longBytes: 5, of: peer, isConfined: false)
+            }
+            budget.end(longBytes: 5, of: Self.first, isConfined: true)
+        }
+    }
+
+    @Test("long requests are limited by their bytes, and then nothing of the refused one counts")
+    func longRequests() {
+        var budget = Self.budget()
+        #expect(Self.refusal(&budget, Self.first, 8) == nil)
+        #expect(Self.refusal(&budget, Self.first, 3)?.kind == .busy)
+        #expect(Self.refusal(&budget, Self.first, 2) == nil)
+        #expect(Self.refusal(&budget, Self.other, 6)?.kind == .busy)
+        #expect(Self.refusal(&budget, Self.other, 5) == nil)
+        #expect(Self.refusal(&budget, Self.second, 6, isConfined: true)?.kind == .busy)
+        #expect(Self.refusal(&budget, Self.second, 5, isConfined: true) == nil)
+    }
+}
