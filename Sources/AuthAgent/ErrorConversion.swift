@@ -59,7 +59,8 @@ extension SealRefusal: ClientVisibleError {
         case .damaged(let reason): AgentError(.validation, "It cannot be opened: \(reason).", cause: "damaged")
         case .busy:
             AgentError(
-                .busy, "Another export bundle is being sealed or opened: try again in a second.", cause: "passphrase")
+                .busy, "Another export bundle is being sealed or opened.", cause: "passphrase",
+                retryAfter: AgentError.retryWhenBusy)
         case .store(let error): AgentError(error)
         }
     }

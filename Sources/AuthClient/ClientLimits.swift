@@ -18,7 +18,7 @@ enum ClientLimits {
     /// The agent answers a subscription from memory.
     static let subscribeTimeout = Duration.seconds(10)
 
-    /// The first and the longest pause before a feed reconnects.
+    /// The first and the longest pause before a feed reconnects. One that the agent requests is added, up to the longest.
     static let firstPause = Duration.milliseconds(100)
     static let longestPause = Duration.seconds(10)
 }

@@ -91,6 +91,7 @@ final class EventFeed: Sendable {
         var isDisconnected = false
         var connection: AgentConnection?
         while room() != .stopped {
+            var requested = Duration.zero
             do throws(ClientError) {
                 if let socket = try LocalSocket.attempt(path) {
                     let made = AgentConnection(socket: socket)
@@ -101,16 +102,19 @@ final class EventFeed: Sendable {
                     }
                 }
             } catch {
-                if case .agent(let refusal) = error, !refusal.retryable {
-                    fail(with: error)
-                    break
+                if case .agent(let refusal) = error {
+                    guard refusal.retryable else {
+                        fail(with: error)
+                        break
+                    }
+                    requested = min(refusal.retryAfter ?? .zero, ClientLimits.longestPause)
                 }
                 connection = nil
                 if !isDisconnected { deliver(AgentEvent(topic: .agent, name: "disconnected", at: wallTime())) }
                 isDisconnected = true
             }
             guard room() != .stopped else { break }
-            wait(wake, nil, until: .after(pause * Double.random(in: 0.5...1)))
+            wait(wake, nil, until: .after(requested + pause * Double.random(in: 0.5...1)))
             pause = min(pause * 2, ClientLimits.longestPause)
         }
         // The pair before the socket: when the peer sees the socket closed, all descriptors are closed.

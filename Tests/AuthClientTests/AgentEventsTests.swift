@@ -1,5 +1,6 @@
 import AuthClient
 import AuthWire
+import Synchronization
 import Testing
 
 @Suite("The client's events")
@@ -62,6 +63,28 @@ struct AgentEventsTests {
         var events = try AuthClient(socket: agent.path).events(session: SessionName("nope")).makeAsyncIterator()
         await #expect(throws: ClientError.agent(refusal)) { try await events.next() }
         #expect(try await events.next() == nil)
+    }
+
+    @Test("a busy agent is asked again after the time that it requests, and not before")
+    func busy() async throws {
+        let refusal = AgentError(.busy, "Too many connections.", retryAfter: .milliseconds(400))
+        let times = Mutex<[ContinuousClock.Instant]>([])
+        let agent = try TestAgent { peer, request in
+            let count = times.withLock { times in
+                times.append(.now)
+                return times.count
+            }
+            guard count > 1 else { return peer.send(RPCReply.failure(.null, refusal)) }
+            peer.reply(request, [:])
+            peer.send(Samples.snapshot([Samples.status()]))
+        }
+        defer { agent.stop() }
+        var events = try AuthClient(socket: agent.path).events().makeAsyncIterator()
+        #expect(try await events.next()?.name == "disconnected")
+        #expect(try await events.next()?.name == "snapshot")
+        let requests = times.withLock { $0 }
+        try #require(requests.count == 2)
+        #expect(requests[1] - requests[0] >= .milliseconds(400))
     }
 
     @Test("a slow reader gets every event, and memory stays bounded by the feed's limit")

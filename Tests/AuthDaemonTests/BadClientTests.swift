@@ -291,6 +291,7 @@ struct BadClientTests {
                 let answer = try client.json()
                 #expect(answer.errorKind == "busy")
                 #expect(answer["id"] == 129)
+                #expect(answer["error"]?["data"]?["retry_after_ms"] == 1000)
                 #expect(try client.ask("agent.ping", id: "still")["id"] == "still")
             }
         }

@@ -111,6 +111,7 @@ struct CrowdTests {
                     let refused = try rig.dial().json()
                     #expect(refused.errorKind == "busy")
                     #expect(refused["error"]?["message"]?.stringValue?.contains(words) == true)
+                    #expect(refused["error"]?["data"]?["retry_after_ms"] == 1000)
                     others.removeLast()
                     try BadClientTests.until(first) { rig.counters.connections == 2 }
                     #expect(try rig.dial().ask("agent.ping")["result"] != nil)

@@ -133,13 +133,7 @@ extension Connection {
     }
 
     /// The client does not complete its lines, and others need the memory.
-    func endIncomplete() {
-        refuse(
-            AgentError(
-                .busy,
-                "Incomplete lines use too much of the agent's memory, and most of it is this process's: connect again and "
-                    + "send complete lines."))
-    }
+    func endIncomplete() { refuse(.incompleteLines) }
 
     func process(_ json: JSON) {
         // Checked before the elements are read: a line may have thousands of them.

@@ -7,7 +7,7 @@ extension AgentError {
         AgentError(
             .busy,
             "This connection has \(limits.requestsPerConnection) requests in progress, the most that are allowed: "
-                + "wait for some.")
+                + "wait for some.", retryAfter: retryWhenBusy)
     }
 
     static func tooManyRequests(_ count: Int, ofProcess process: Int32) -> AgentError {
@@ -34,15 +34,41 @@ extension AgentError {
         AgentError(
             .busy,
             "Long requests in progress use all the memory that this process, or all clients, may use: "
-                + "wait for some.")
+                + "wait for some.", retryAfter: retryWhenBusy)
     }
 
     static func tooManyConfined(_ open: Int) -> AgentError {
         AgentError(
             .busy,
-            "Clients of the extra socket and in sandboxes have \(open) connections open, the most that are allowed: close some."
-        )
+            "Clients of the extra socket and in sandboxes have \(open) connections open, the most that are allowed: "
+                + "close some.", retryAfter: retryWhenBusy)
     }
+
+    static func tooManyConnections(_ open: Int, ofProcess process: Int32) -> AgentError {
+        AgentError(
+            .busy,
+            "Process \(process) has \(open) connections open, the most that are allowed: "
+                + "close some, or use one for several requests.", retryAfter: retryWhenBusy)
+    }
+
+    static func tooManyConnections(_ open: Int, ofUser user: UInt32) -> AgentError {
+        AgentError(
+            .busy, "User \(user) has \(open) connections open, the most that one user may have: close some.",
+            retryAfter: retryWhenBusy)
+    }
+
+    static func tooManyConnections(inAll open: Int) -> AgentError {
+        AgentError(
+            .busy,
+            "The agent has \(open) connections open, the most that its descriptor limit allows: close some.",
+            retryAfter: retryWhenBusy)
+    }
+
+    /// The client does not complete its lines, and others need the memory.
+    static let incompleteLines = AgentError(
+        .busy,
+        "Incomplete lines use too much of the agent's memory, and most of it is this process's: connect again and "
+            + "send complete lines.", retryAfter: retryWhenBusy)
 
     static let senderChanged = AgentError(
         .denied,
@@ -50,7 +76,9 @@ extension AgentError {
             + "its own connection.", cause: "sender_changed")
 
     static func tooManyStreams(_ most: Int) -> AgentError {
-        AgentError(.busy, "This connection streams \(most) calls, the most that are allowed: wait for one.")
+        AgentError(
+            .busy, "This connection streams \(most) calls, the most that are allowed: wait for one.",
+            retryAfter: retryWhenBusy)
     }
 
     static var streamNameTaken: AgentError {

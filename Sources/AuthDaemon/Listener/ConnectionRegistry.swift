@@ -169,23 +169,11 @@ final class ConnectionRegistry {
         if isStopping { throw .stopping }
         let open = perProcess[peer.processID, default: 0]
         guard open < limits.connectionsPerProcess else {
-            throw AgentError(
-                .busy,
-                "Process \(peer.processID) has \(open) connections open, the most that are allowed: "
-                    + "close some, or use one for several requests.")
+            throw .tooManyConnections(open, ofProcess: peer.processID)
         }
         let ofUser = perUser[peer.userID, default: 0]
-        guard ofUser < limits.connectionsPerUser else {
-            throw AgentError(
-                .busy,
-                "User \(peer.userID) has \(ofUser) connections open, the most that one user may have: close some.")
-        }
-        guard connections.count < limits.connectionsInAll else {
-            throw AgentError(
-                .busy,
-                "The agent has \(connections.count) connections open, the most that its descriptor limit allows: "
-                    + "close some.")
-        }
+        guard ofUser < limits.connectionsPerUser else { throw .tooManyConnections(ofUser, ofUser: peer.userID) }
+        guard connections.count < limits.connectionsInAll else { throw .tooManyConnections(inAll: connections.count) }
     }
 
     func leave(_ connection: Connection) {

@@ -1,5 +1,6 @@
 import AuthConcurrency
 import AuthFiles
+import AuthMachines
 import AuthModel
 import AuthProcesses
 package import AuthWire
@@ -43,8 +44,8 @@ package actor ProfileCheckProcess {
     package func read(_ question: ProfileQuestion) async throws(AgentError) -> ProfileReading {
         guard callers <= Self.maxWaiting else {
             throw AgentError(
-                .busy, "\(Self.maxWaiting) checks of profiles or rules are already waiting; try again later.",
-                cause: "provider_check")
+                .busy, "\(Self.maxWaiting) checks of profiles or rules are already waiting.",
+                cause: "provider_check", retryAfter: AgentError.retryWhenBusy)
         }
         callers += 1
         defer { callers -= 1 }

@@ -16,7 +16,8 @@ extension AgentError {
     }
 
     static let tooManyQuestions = AgentError(
-        .busy, "Too many questions about programs wait for an answer: try again later.", cause: "consent_waiting")
+        .busy, "Too many questions about programs are open.", cause: "consent_waiting",
+        retryAfter: retryWhenBusy)
 
     static let unknownQuestion = AgentError(
         .notFound, "This question is not open: it was answered, has ended, or was never asked.")

@@ -33,7 +33,8 @@ extension AgentError {
         .refused, "The passphrase of the lock is wrong.", cause: "passphrase")
 
     static let attemptInProgress = AgentError(
-        .busy, "Another passphrase is being checked: try again in a moment.", cause: "attempt_in_progress")
+        .busy, "Another passphrase is being checked.", cause: "attempt_in_progress",
+        retryAfter: retryWhenBusy)
 
     static func attemptsPaused(for time: Duration) -> AgentError {
         AgentError(

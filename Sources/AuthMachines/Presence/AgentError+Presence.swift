@@ -31,5 +31,6 @@ extension AgentError {
     }
 
     static let tooManyPresenceChecks = AgentError(
-        .busy, "Too many checks that you are there wait for an answer: try again later.", cause: "presence_waiting")
+        .busy, "Too many checks that you are there are open.", cause: "presence_waiting",
+        retryAfter: retryWhenBusy)
 }

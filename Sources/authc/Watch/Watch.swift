@@ -4,7 +4,7 @@ import Glibc
 
 /// `authc watch`: shows events, and reconnects if the agent was restarted. A terminal shows a live view.
 struct Watch {
-    /// As in the asynchronous client's feed.
+    /// The pauses of the asynchronous client's feed, without the time that a busy agent requests.
     private static let firstPause = Duration.milliseconds(100)
     private static let longestPause = Duration.seconds(10)
     private static let subscribeTimeout = Duration.seconds(10)

@@ -210,5 +210,10 @@ struct ConsentMachineTests {
         }
         let turn = machine.handle(.asked(CallerID(90), try Self.question { $0.session = "last" }), at: Self.moment())
         #expect(Self.causes(turn) == ["consent_waiting"])
+        guard case .failure(let error) = turn.replies.first?.reply else {
+            Issue.record("\(turn.replies)")
+            return
+        }
+        #expect(error.retryAfter == AgentError.retryWhenBusy)
     }
 }

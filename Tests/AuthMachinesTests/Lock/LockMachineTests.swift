@@ -216,6 +216,7 @@ struct LockMachineTests {
         machine.handle(.unlockRequested(CallerID(1), Self.right), at: Self.moment())
         let second = machine.handle(.unlockRequested(CallerID(2), Self.right), at: Self.moment())
         #expect(Self.error(second)?.kind == .busy && second.actions.isEmpty)
+        #expect(Self.error(second)?.retryAfter == AgentError.retryWhenBusy)
         var other = Self.machine(Self.locked())
         #expect(Self.error(other.handle(.unlockRequested(CallerID(1), nil), at: Self.moment()))?.cause == "passphrase")
         var open = Self.machine()

@@ -196,5 +196,10 @@ struct PresenceMachineTests {
         }
         let turn = machine.handle(.asked(CallerID(90), try Self.question(90)), at: Self.moment())
         #expect(Self.causes(turn) == ["presence_waiting"])
+        guard case .failure(let error) = turn.replies.first?.reply else {
+            Issue.record("\(turn.replies)")
+            return
+        }
+        #expect(error.retryAfter == AgentError.retryWhenBusy)
     }
 }
