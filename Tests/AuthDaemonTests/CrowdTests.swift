@@ -1,8 +1,10 @@
-import AuthDaemon
 import AuthWire
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import AuthDaemon
 
 @Suite("Limits for all clients together", .timeLimit(.minutes(1)))
 struct CrowdTests {
@@ -115,6 +117,36 @@ struct CrowdTests {
                     others.removeLast()
                     try BadClientTests.until(first) { rig.counters.connections == 2 }
                     #expect(try rig.dial().ask("agent.ping")["result"] != nil)
+                }
+            }
+        }
+    }
+
+    @Test("the programs of one unit have at most half of the connections of their user")
+    func unitConnections() async throws {
+        let limits = Self.limits { ($0.connectionsPerUser, $0.connectionsBeforeUnits) = (8, 2) }
+        let group = ControlGroup(try String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))
+        // A program that this one starts is in the same unit, if there is one.
+        let sharesUnit = group?.unit != nil
+        try await TestServer.run(limits: limits) { rig in
+            let first = Held(try rig.dial())
+            do {
+                let others = try (1...3).map { _ in Held(try rig.dial()) }
+                try await onThread {
+                    for one in [first] + others { #expect(try one.client.ask("agent.ping")["result"] != nil) }
+                    let refused = try rig.dial().json()
+                    #expect(refused.errorKind == "busy")
+                    #expect(refused["error"]?["message"]?.stringValue?.contains(" half of ") == true)
+                    #expect(refused["error"]?["data"]?["retry_after_ms"] == 1000)
+                }
+                let answer = try await SenderTests.responses("token", rig.path)[0]
+                #expect(answer.errorKind == (sharesUnit ? "busy" : nil), "\(answer.text())")
+                withExtendedLifetime(others) {}
+            }
+            try await onThread {
+                try BadClientTests.until(first.client) { rig.counters.connections == 1 }
+                for one in try (1...3).map({ _ in try rig.dial() }) {
+                    #expect(try one.ask("agent.ping")["result"] != nil)
                 }
             }
         }
@@ -279,81 +311,6 @@ struct CrowdTests {
                 try other.send(long)
                 #expect(try other.json()["result"] != nil)
                 #expect(gate.arrivals == 2)
-            }
-        }
-    }
-
-    @Test(
-        "a client that sends much at once takes turns with others, and is answered completely and in order"
-    )
-    func turns() async throws {
-        let limits = Self.limits { limits in
-            limits.lineBytesPerTurn = 100
-        }
-        try await TestServer.run(limits: limits) { rig in
-            try await onThread {
-                let client = try rig.dial()
-                try client.send((0..<500).map { RawClient.request("agent.ping", id: .integer($0)) }.joined())
-                client.endWriting()
-                for id in 0..<500 { #expect(try client.json()["id"] == .integer(Int64(id))) }
-                #expect(try client.line() == nil)
-            }
-        }
-    }
-
-    @Test("clients whose turns are over after no time at all are answered completely, each in order")
-    func shortTurns() async throws {
-        let limits = Self.limits { $0.turnTime = .zero }
-        try await TestServer.run(limits: limits) { rig in
-            try await onThread {
-                let clients = try (0..<20).map { _ in try rig.dial() }
-                for client in clients {
-                    try client.send((0..<50).map { RawClient.request("agent.ping", id: .integer($0)) }.joined())
-                }
-                for client in clients {
-                    for id in 0..<50 { #expect(try client.json()["id"] == .integer(Int64(id))) }
-                }
-            }
-        }
-    }
-
-    @Test("requests of a client that closes at once are all carried out, whatever turns they take")
-    func closesAtOnce() async throws {
-        let limits = Self.limits { $0.turnTime = .zero }
-        try await TestServer.run(limits: limits) { rig in
-            try await onThread {
-                let before = rig.counters.requests
-                do {
-                    let client = try rig.dial()
-                    try client.send((0..<200).map { RawClient.request("agent.ping", id: .integer($0)) }.joined())
-                }
-                let other = try rig.dial()
-                try BadClientTests.until(other) { rig.counters.requests >= before + 200 }
-            }
-        }
-    }
-
-    @Test("long lines that are received in turns are answered, and other clients in between")
-    func longLinesInTurns() async throws {
-        let limits = Self.limits { $0.lineBytesAtOnce = 10 }
-        try await TestServer.run(limits: limits) { rig in
-            try await onThread {
-                let clients = try (0..<8).map { _ in try rig.dial() }
-                let line = RawClient.request("agent.ping", ["x": .string(String(repeating: "x", count: 5000))])
-                let pieces = stride(from: 0, to: line.count, by: 700).map { String(line.dropFirst($0).prefix(700)) }
-                for piece in pieces.dropLast() {
-                    for client in clients { try client.send(piece) }
-                    let other = try rig.dial()
-                    #expect(try other.ask("agent.ping")["result"] != nil)
-                }
-                for (index, client) in clients.enumerated() {
-                    try client.send(pieces[pieces.count - 1] + RawClient.request("agent.ping", id: 9))
-                    if index % 2 == 0 { client.endWriting() }
-                }
-                for client in clients {
-                    #expect(try client.json()["result"] != nil)
-                    #expect(try client.json()["id"] == 9)
-                }
             }
         }
     }

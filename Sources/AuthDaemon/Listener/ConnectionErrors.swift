@@ -57,6 +57,17 @@ extension AgentError {
             retryAfter: retryWhenBusy)
     }
 
+    static func tooManyConnections(of group: UnitConnections.Group) -> AgentError {
+        let owner =
+            switch group {
+            case .unit(let name, _): "The programs of the unit \(name) have"
+            case .process(let number): "Process \(number) has"
+            }
+        return AgentError(
+            .busy, "\(owner) half of the connections that one user may have, the most that are allowed: close some.",
+            retryAfter: retryWhenBusy)
+    }
+
     static func tooManyConnections(inAll open: Int) -> AgentError {
         AgentError(
             .busy,

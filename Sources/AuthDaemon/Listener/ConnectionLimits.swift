@@ -8,6 +8,8 @@ package struct ConnectionLimits: Sendable {
     package var lineValues = Limits.jsonValues
     package var connectionsPerProcess = Limits.connectionsPerProcess
     package var connectionsPerUser = Limits.connectionsPerUser
+    /// Of a user. When there are more, a unit may have at most half of ``connectionsPerUser``: the rest is for other programs.
+    package var connectionsBeforeUnits = 1000
     /// The most connections of clients of the extra socket and in sandboxes: they must not use up those of the user.
     package var confinedConnections = 1024
     /// Each needs a descriptor.
@@ -84,6 +86,9 @@ package struct ConnectionLimits: Sendable {
     package var longestConfinedAnswer = Duration.seconds(600)
 
     package init() {}
+
+    /// Those that are opened later. The earlier ones may all be of one unit.
+    var countedConnectionsPerUnit: Int { max(1, connectionsPerUser / 2 - connectionsBeforeUnits) }
 
     /// How long a request may take.
     /// - Parameter asked: its `timeout_ms`.

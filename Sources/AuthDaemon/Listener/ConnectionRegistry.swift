@@ -32,6 +32,7 @@ final class ConnectionRegistry {
     private(set) var followers: [Int: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
     private var perUser: [UInt32: Int] = [:]
+    private var unitConnections: UnitConnections
     private var confined = 0
     private var lingering = 0
     private var unsent: BufferedBytes
@@ -75,6 +76,7 @@ final class ConnectionRegistry {
         self.executor = executor
         self.newTasks = newTasks
         self.newLines = newLines
+        unitConnections = UnitConnections(limit: limits.countedConnectionsPerUnit)
         requestBudget = RequestBudget(limits)
         unsent = BufferedBytes(limits.unsent)
         unread = BufferedBytes(limits.lines)
@@ -156,6 +158,9 @@ final class ConnectionRegistry {
         if connection.confinement != nil {
             guard confined < limits.confinedConnections else { throw .tooManyConfined(confined) }
             confined += 1
+        } else if perUser[peer.userID, default: 0] >= limits.connectionsBeforeUnits {
+            let group = UnitConnections.Group(connection.caller.identity)
+            try unitConnections.add(connection.number, of: group)
         }
         perProcess[peer.processID, default: 0] += 1
         perUser[peer.userID, default: 0] += 1
@@ -186,6 +191,7 @@ final class ConnectionRegistry {
         guard connections.removeValue(forKey: connection.number) != nil else { return }
         counters.closed()
         if connection.confinement != nil { confined -= 1 }
+        unitConnections.remove(connection.number)
         let open = perProcess[connection.peer.processID, default: 1]
         perProcess[connection.peer.processID] = open > 1 ? open - 1 : nil
         let ofUser = perUser[connection.peer.userID, default: 1]

@@ -1,0 +1,39 @@
+import AuthModel
+import AuthWire
+
+/// The connections that the programs of each unit have opened while their user had many.
+///
+/// The others are not counted, so that nothing has to be read about a client while there are few.
+struct UnitConnections {
+    enum Group: Hashable {
+        case unit(String, user: UInt32)
+        /// In no unit.
+        case process(Int32)
+
+        init(_ client: CallerIdentity) {
+            self = client.unit.map { .unit($0, user: client.userID) } ?? .process(client.processID)
+        }
+    }
+
+    private let limit: Int
+    private var counts: [Group: Int] = [:]
+    /// By the number of the connection.
+    private var groups: [Int: Group] = [:]
+
+    init(limit: Int) { self.limit = limit }
+
+    /// - Throws: `busy` if its unit has too many.
+    mutating func add(_ connection: Int, of group: Group) throws(AgentError) {
+        let open = counts[group, default: 0]
+        guard open < limit else { throw .tooManyConnections(of: group) }
+        counts[group] = open + 1
+        groups[connection] = group
+    }
+
+    /// Does nothing if it was not counted.
+    mutating func remove(_ connection: Int) {
+        guard let group = groups.removeValue(forKey: connection) else { return }
+        let open = counts[group, default: 1]
+        counts[group] = open > 1 ? open - 1 : nil
+    }
+}
