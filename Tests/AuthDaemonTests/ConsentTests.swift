@@ -144,4 +144,44 @@ struct ConsentTests {
         }
         #expect(hash.count == 64 && hash != changed)
     }
+
+    @Test("a program whose file cannot be opened is known by its state, and never by another file at its path")
+    func hiddenProgram() async throws {
+        let folder = try TemporaryFolder()
+        // As Landlock does; with a path, the program's own file is refused only.
+        let (refused, atPath) = (
+            ConsentPrograms { _ in -1 },
+            ConsentPrograms { $0.hasPrefix("/proc/") ? -1 : unsafe open($0, O_RDONLY | O_CLOEXEC) }
+        )
+        let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let program = folder.path + "/sleep"
+        try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: program)
+        let child = try await Child([program, "infinity"], environment: [:])
+        let isRunning = try await until {
+            try ProcessReader.program(of: "/proc/\(child.pid)")?.path.hasSuffix("/sleep") == true
+        }
+        #expect(isRunning)
+        let ticks = try #require(ProcText.startTime(of: child.pid))
+        func identity(
+            _ programs: ConsentPrograms, at path: String?, startTicks: UInt64, isConfined: Bool = false
+        ) async -> ConsentProgram.Identity? {
+            let subject = PresenceSubject(
+                processID: child.pid, startTicks: startTicks, userID: geteuid(), executable: path)
+            return await programs.program(subject, unit: nil, isConfined: isConfined).identity
+        }
+        let version = try #require(try ProcessReader.program(of: "/proc/\(child.pid)")?.file)
+        for _ in 1...2 {
+            #expect(await identity(refused, at: program, startTicks: ticks) == .version(version))
+        }
+        #expect(await identity(refused, at: program, startTicks: ticks + 1) == nil)
+        #expect(await identity(refused, at: program, startTicks: ticks, isConfined: true) == nil)
+        guard case .file(version.device, version.inode, _)? = await identity(atPath, at: program, startTicks: ticks)
+        else {
+            Issue.record("its file can be opened, and is not used")
+            return
+        }
+        // What is at the path is not what runs.
+        #expect(await identity(atPath, at: path, startTicks: ticks) == .version(version))
+        await child.end(SIGKILL)
+    }
 }

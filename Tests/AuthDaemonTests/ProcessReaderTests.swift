@@ -1,4 +1,5 @@
 import AuthFiles
+import AuthModel
 import CSandbox
 import Foundation
 import Glibc
@@ -19,9 +20,21 @@ struct ProcessReaderTests {
         }
         #expect(isCat)
         let folder = "/proc/\(child.pid)"
-        #expect(try reader.ask(SANDBOX_EXECUTABLE, about: child.pid).text == ProcessReader.executable(of: folder))
+        let program = try ProcessReader.program(of: folder)
+        let answer = try reader.ask(SANDBOX_EXECUTABLE, about: child.pid)
+        #expect(answer.text == program?.path)
+        var status = stat()
+        try #require(unsafe stat("/usr/bin/cat", &status) == 0)
+        let nanoseconds = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
+        let version = try #require(program?.file)
+        #expect(version.device == status.st_dev && version.inode == status.st_ino)
+        #expect(version.size == UInt64(status.st_size) && version.changed == nanoseconds)
+        #expect(answer.file.device == version.device && answer.file.inode == version.inode)
+        #expect(answer.file.size == version.size && answer.file.changed == version.changed)
+        #expect(answer.file.modified == version.modified)
         #expect(
-            try reader.ask(SANDBOX_USER_NAMESPACE, about: child.pid).inode == ProcessReader.userNamespace(of: folder))
+            try reader.ask(SANDBOX_USER_NAMESPACE, about: child.pid).file.inode
+                == ProcessReader.userNamespace(of: folder))
         let missing = #expect(throws: SystemFailure.self) { try reader.ask(SANDBOX_FLATPAK_INFO, about: child.pid) }
         #expect(missing?.number == ENOENT)
         await child.end()
@@ -34,8 +47,8 @@ struct ProcessReaderTests {
     @Test("many threads ask at once, and each gets its answer")
     func threads() async throws {
         let reader = try ProcessReader()
-        let found = try ProcessReader.executable(of: "/proc/self")
-        let own = try #require(found)
+        let found = try ProcessReader.program(of: "/proc/self")
+        let own = try #require(found?.path)
         let parent = try reader.ask(SANDBOX_EXECUTABLE, about: getppid()).text
         await withTaskGroup(of: Bool.self) { group in
             for number in 0..<200 {
@@ -51,7 +64,7 @@ struct ProcessReaderTests {
         let reader = try ProcessReader()
         let folder = "/proc/\(reader.processID)"
         kill(reader.processID, SIGTERM)
-        #expect(try reader.ask(SANDBOX_USER_NAMESPACE, about: reader.processID).inode > 0)
+        #expect(try reader.ask(SANDBOX_USER_NAMESPACE, about: reader.processID).file.inode > 0)
         let status = try String(contentsOfFile: folder + "/status", encoding: .utf8)
         #expect(status.contains("Name:\tauthd-reader\n") && status.contains("NoNewPrivs:\t1\n"))
         #expect(status.contains("Seccomp:\t2\n"))
@@ -77,7 +90,7 @@ struct ProcessReaderTests {
             #expect(failure?.number == ETIMEDOUT)
         }
         kill(reader.processID, SIGCONT)
-        let own = try ProcessReader.executable(of: "/proc/self")
+        let own = try ProcessReader.program(of: "/proc/self")?.path
         let answersAgain = try await until {
             (try? reader.ask(SANDBOX_EXECUTABLE, about: getpid()).text) == own
         }

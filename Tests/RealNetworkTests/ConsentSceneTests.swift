@@ -14,6 +14,7 @@ struct ConsentSceneTests {
         """
 
     private static func play(
+        with environment: [String: String] = [:],
         _ test: @escaping @Sendable (NetworkLab, MockBus) async throws -> Void
     ) async throws {
         let bus = try await MockBus([.notifications])
@@ -21,7 +22,7 @@ struct ConsentSceneTests {
             { lab, _ in
                 try await lab.applyRules(rules)
                 try await test(lab, bus)
-            }, with: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+            }, with: environment.merging(["DBUS_SESSION_BUS_ADDRESS": bus.address]) { $1 })
         await bus.end()
     }
 
@@ -68,6 +69,49 @@ struct ConsentSceneTests {
             await waiting.end(SIGTERM)
             #expect(await waiting.output().out.isEmpty)
             #expect(try await lab.authc("token").status == 77)
+        }
+    }
+
+    /// Asks for the token of the default session, and prints the response.
+    private static let asking = """
+        import socket, sys
+        agent = socket.socket(socket.AF_UNIX)
+        agent.connect(sys.argv[1])
+        agent.sendall(b'{"jsonrpc":"2.0","id":1,"method":"token.get"}\\n')
+        print(agent.makefile().readline())
+        """
+
+    @Test("with Landlock, a program in the home that was allowed for an hour is asked about again only if it changes")
+    func home() async throws {
+        try await Self.play(with: ["AUTHD_LANDLOCK": "on"]) { lab, bus in
+            // The kernel may have no Landlock.
+            let info = try RawClient(lab.socket).ask("agent.info")["result"]
+            guard info?["landlock"] != "unsupported" else { return }
+            #expect(info?["landlock"] == "on", "\(String(describing: info))")
+            let program = lab.folder.path + "/home/python"
+            let system = URL(filePath: NetworkLab.python).resolvingSymlinksInPath().path
+            try FileManager.default.copyItem(atPath: system, toPath: program)
+            func ask() async throws -> Child {
+                try await Child(
+                    [program, "-c", Self.asking, lab.socket],
+                    environment: ["PATH": "/usr/bin:/bin", "PYTHONHOME": "/usr"])
+            }
+            func questions() -> Int { bus.asked.text.matches(of: /Notify "authd"/).count }
+            let waiting = try await ask()
+            #expect(await bus.asked.wait(for: "Notify \"authd\""))
+            #expect(await bus.asked.wait(for: "\"hour\""))
+            #expect(bus.asked.text.contains("/home/python (process"), "\(bus.asked.text)")
+            try await bus.choose(notification: 1, action: "hour")
+            #expect(await waiting.output().out.contains("access_token"))
+            #expect(try await ask().output().out.contains("access_token"))
+            #expect(questions() == 1)
+            let file = try FileHandle(forWritingTo: URL(filePath: program))
+            try file.seekToEnd()
+            try file.write(contentsOf: Data("changed".utf8))
+            try file.close()
+            let changed = try await ask()
+            #expect(try await until { questions() == 2 })
+            await changed.end(SIGKILL)
         }
     }
 }

@@ -38,8 +38,8 @@ extension CallerIdentity {
     /// Whether the process has become another program (execve(2)). One at the same path is not noticed, nor one that is not
     /// dumpable.
     func isOther(in folder: String) -> Bool {
-        guard let executable, let found = try? ProcessReader.executable(of: folder) else { return false }
-        return found != executable
+        guard let executable, let found = try? ProcessReader.program(of: folder) else { return false }
+        return found.path != executable
     }
 
     private mutating func readFiles(of folder: String) throws(ConfinedClient) {
@@ -54,7 +54,7 @@ extension CallerIdentity {
             isGroupKnown = true
         }
         do throws(SystemFailure) {
-            executable = try ProcessReader.executable(of: folder)
+            executable = try ProcessReader.program(of: folder)?.path
         } catch {
             throw .failed(error.number)
         }

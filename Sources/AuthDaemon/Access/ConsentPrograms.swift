@@ -5,26 +5,28 @@ import CSystemd
 import Glibc
 import Synchronization
 
-/// Reads what an answer about a program is remembered by: the inode and the hash of its file, else its service.
+/// Reads what an answer about a program is remembered by: the inode and the hash of its file, or the state of the file if that
+/// cannot be opened, or else its service.
 ///
 /// It has its own thread, because the file system of the program may not answer.
 package final class ConsentPrograms: Sendable {
-    /// Larger programs are known by their unit only.
-    private static let largestProgram: Int64 = 512 << 20
+    /// The content of larger programs is not read.
+    private static let largestProgram: UInt64 = 512 << 20
     private static let mostHashes = 64
 
-    /// A file as it was when it was hashed.
-    private struct Version: Hashable {
-        let device, inode: UInt64
-        let size, modified, changed: Int64
+    private let disk = BlockingThread()
+    private let hashes = Mutex<[FileVersion: String]>([:])
+    private let openFile: @Sendable (_ path: String) -> CInt
+
+    package convenience init() {
+        self.init { path in unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     }
 
-    private let disk = BlockingThread()
-    private let hashes = Mutex<[Version: String]>([:])
+    /// - Parameter openFile: a descriptor, or -1. Landlock allows the agent only some of the files that may be programs.
+    init(openFile: @escaping @Sendable (_ path: String) -> CInt) { self.openFile = openFile }
 
-    package init() {}
-
-    /// - Parameter isConfined: its paths may be those of another view of the files.
+    /// - Parameter isConfined: its paths may be those of another view of the files, and what its file systems say about a file
+    ///   may be invented.
     func program(_ subject: PresenceSubject, unit: String?, isConfined: Bool) async -> ConsentProgram {
         let found = await disk.run { [self] () -> ConsentProgram.Identity? in
             file(of: subject, isConfined: isConfined)
@@ -35,37 +37,36 @@ package final class ConsentPrograms: Sendable {
     }
 
     private func file(of subject: PresenceSubject, isConfined: Bool) -> ConsentProgram.Identity? {
-        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
-        var descriptor = unsafe open("/proc/\(subject.processID)/exe", flags)
-        // A process that is not dumpable hides it. Its path was read before.
-        if descriptor < 0, !isConfined, let path = subject.executable { descriptor = unsafe open(path, flags) }
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_size <= Self.largestProgram
-        else { return nil }
-        let version = Version(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: Self.nanoseconds(status.st_mtim), changed: Self.nanoseconds(status.st_ctim))
-        let hash: String
-        if let known = hashes.withLock({ $0[version] }) {
-            hash = known
-        } else {
-            guard let new = Self.hash(of: descriptor) else { return nil }
-            hash = new
-            hashes.withLock { hashes in
-                if hashes.count >= Self.mostHashes { hashes = [:] }
-                hashes[version] = new
-            }
-        }
+        let folder = "/proc/\(subject.processID)"
+        let running = (try? ProcessReader.program(of: folder))?.file
+        var found = content(at: folder + "/exe", ifIs: running)
+        // Landlock hides that file, and so does a process that is not dumpable. The path was read before.
+        if found == nil, !isConfined, let path = subject.executable { found = content(at: path, ifIs: running) }
+        if found == nil, !isConfined { found = running.map(ConsentProgram.Identity.version) }
         // What was read belongs to the process that has asked.
         guard ProcText.startTime(of: subject.processID) == subject.startTicks else { return nil }
-        return .file(device: version.device, inode: version.inode, hash: hash)
+        return found
     }
 
-    private static func nanoseconds(_ time: timespec) -> Int64 {
-        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    /// The identity of a file by its content.
+    /// - Parameter running: what the process runs; `nil`: unknown.
+    /// - Returns: `nil` if the file cannot be read, or is another one.
+    private func content(at path: String, ifIs running: FileVersion?) -> ConsentProgram.Identity? {
+        let descriptor = openFile(path)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard let version = FileVersion(at: descriptor), version.size <= Self.largestProgram,
+            running == nil || version == running
+        else { return nil }
+        if let known = hashes.withLock({ $0[version] }) {
+            return .file(device: version.device, inode: version.inode, hash: known)
+        }
+        guard let hash = Self.hash(of: descriptor) else { return nil }
+        hashes.withLock { hashes in
+            if hashes.count >= Self.mostHashes { hashes = [:] }
+            hashes[version] = hash
+        }
+        return .file(device: version.device, inode: version.inode, hash: hash)
     }
 
     private static func hash(of descriptor: CInt) -> String? {

@@ -1,5 +1,6 @@
 import AuthConcurrency
 import AuthFiles
+import AuthModel
 import CSandbox
 import CLinux
 import CSystemd
@@ -20,6 +21,14 @@ package final class ProcessReader: Sendable {
 
     /// `nil`: the agent reads by itself.
     static let current = Mutex<ProcessReader?>(nil)
+
+    /// What a process runs.
+    struct Program: Equatable {
+        /// The target of the link to it.
+        let path: String
+        /// `nil`: unknown.
+        let file: FileVersion?
+    }
 
     private struct State {
         /// That of the newest question.
@@ -53,29 +62,30 @@ package final class ProcessReader: Sendable {
         while waitpid(processID, nil, 0) < 0, errno == EINTR {}
     }
 
-    /// The target of the link to the program of a process; `nil`: it cannot be read.
+    /// The program of a process; `nil`: it cannot be read. Its file system is not asked, so this does not block.
     /// - Throws: if the reader has not answered, which says nothing about the process.
-    static func executable(of folder: String) throws(SystemFailure) -> String? {
+    static func program(of folder: String) throws(SystemFailure) -> Program? {
         if let reader = reader(for: folder) {
             switch reader.0.exchange(SANDBOX_EXECUTABLE, about: reader.1) {
-            case .answer(let text, _): return text
+            case .answer(let text, let file): return Program(path: text, file: FileVersion(file))
             case .refusal: return nil
             case .silence(let failure): throw failure
             }
         }
-        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: longestPath) { buffer in
+        let path: String? = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: longestPath) { buffer in
             guard let start = buffer.baseAddress else { return nil }
             let count = unsafe readlink(folder + "/exe", start, buffer.count)
             guard count > 0, count < buffer.count else { return nil }
             return unsafe String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
+        return path.map { Program(path: $0, file: FileVersion(at: AT_FDCWD, folder + "/exe")) }
     }
 
     /// The inode of the user namespace of a process.
     /// - Throws: with the errno.
     static func userNamespace(of folder: String) throws(SystemFailure) -> UInt64 {
         if let reader = reader(for: folder) {
-            return try reader.0.ask(SANDBOX_USER_NAMESPACE, about: reader.1).inode
+            return try reader.0.ask(SANDBOX_USER_NAMESPACE, about: reader.1).file.inode
         }
         var found = stat()
         guard unsafe stat(folder + "/ns/user", &found) == 0 else { throw SystemFailure("read the namespace") }
@@ -118,15 +128,15 @@ package final class ProcessReader: Sendable {
     /// - Throws: what the child has found, or why it did not answer.
     func ask(
         _ question: sandbox_question, about process: Int32
-    ) throws(SystemFailure) -> (text: String, inode: UInt64) {
+    ) throws(SystemFailure) -> (text: String, file: sandbox_file) {
         switch exchange(question, about: process) {
-        case .answer(let text, let inode): return (text, inode)
+        case .answer(let text, let file): return (text, file)
         case .refusal(let failure), .silence(let failure): throw failure
         }
     }
 
     private enum Reply {
-        case answer(String, inode: UInt64)
+        case answer(String, sandbox_file)
         case refusal(SystemFailure)
         /// The child has not answered.
         case silence(SystemFailure)
@@ -151,14 +161,14 @@ package final class ProcessReader: Sendable {
             }
             state.number &+= 1
             return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.longestPath) { buffer in
-                var (inode, length) = (UInt64(0), 0)
+                var (file, length) = (sandbox_file(), 0)
                 let result = unsafe sandbox_ask(
-                    socket, state.number, CInt(question.rawValue), process, &inode, buffer.baseAddress, buffer.count,
+                    socket, state.number, CInt(question.rawValue), process, &file, buffer.baseAddress, buffer.count,
                     &length)
                 switch sandbox_result(UInt32(bitPattern: result)) {
                 case SANDBOX_ANSWERED:
                     let bytes = unsafe buffer[..<length].map { UInt8(bitPattern: $0) }
-                    return .answer(String(decoding: bytes, as: UTF8.self), inode: inode)
+                    return .answer(String(decoding: bytes, as: UTF8.self), file)
                 case SANDBOX_REFUSED: return .refusal(SystemFailure("ask about process \(process)"))
                 case SANDBOX_WAITING:
                     state.isLate = true
@@ -178,5 +188,21 @@ package final class ProcessReader: Sendable {
     private func end() -> Reply {
         ended.set(true)
         return .silence(Self.gone)
+    }
+}
+
+extension FileVersion {
+    /// `nil`: the file is not known.
+    fileprivate init?(_ file: sandbox_file) {
+        guard file.inode != 0 else { return nil }
+        self.init(
+            device: file.device, inode: file.inode, size: file.size, modified: file.modified, changed: file.changed)
+    }
+
+    /// Describes a regular file: what the path leads to from a folder, or an open one, with an empty path.
+    init?(at descriptor: CInt, _ path: String = "") {
+        var file = sandbox_file()
+        guard unsafe sandbox_describe(descriptor, path, &file) == 0 else { return nil }
+        self.init(file)
     }
 }

@@ -6,6 +6,8 @@ package struct ConsentProgram: Sendable, Hashable {
     package enum Identity: Sendable, Hashable {
         /// A file with this content.
         case file(device: UInt64, inode: UInt64, hash: String)
+        /// A file whose content could not be read.
+        case version(FileVersion)
         case unit(String)
     }
 

@@ -27,9 +27,22 @@ int sandbox_landlock_allow(int ruleset, int version, const char *path, int acces
 // Restricts the calling thread, what it starts, and nothing else. Sets no_new_privs. Returns 0, or -1 with errno set.
 int sandbox_landlock_restrict(int ruleset);
 
+// A file. The times are nanoseconds since 1970: of the last change of the content, and of the status.
+struct sandbox_file {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t size;
+    int64_t modified;
+    int64_t changed;
+};
+
+// Describes a regular file: what a path leads to, with AT_FDCWD, or an open one, with an empty path. It does not wait for the file
+// system: what the kernel knows already counts. Returns 0, or -1 with errno set.
+int sandbox_describe(int descriptor, const char *path, struct sandbox_file *file);
+
 // The questions that the reader answers about the process with a number.
 enum sandbox_question {
-    SANDBOX_EXECUTABLE = 1,     // where /proc/PID/exe leads to
+    SANDBOX_EXECUTABLE = 1,     // where /proc/PID/exe leads to, and that file; all zero if only the path is known
     SANDBOX_USER_NAMESPACE = 2, // the inode of /proc/PID/ns/user
     SANDBOX_FLATPAK_INFO = 3,   // whether /proc/PID/root/.flatpak-info exists
 };
@@ -50,7 +63,8 @@ enum sandbox_result {
 // Asks the reader about a process, and waits for at most two seconds. A question has another number than the one before, so that
 // a late answer is recognized. Returns a sandbox_result.
 int sandbox_ask(
-    int socket, uint32_t number, int question, pid_t process, uint64_t *inode, char *text, size_t room, size_t *length);
+    int socket, uint32_t number, int question, pid_t process, struct sandbox_file *file, char *text, size_t room,
+    size_t *length);
 
 // Whether the question with this number, which was not answered in time, is answered now. It does not wait. Returns a
 // sandbox_result, but not SANDBOX_REFUSED.
