@@ -202,6 +202,40 @@ struct CallerIdentityTests {
         await child.end(SIGKILL)
     }
 
+    @Test("a process that becomes another file at the same path is noticed")
+    func replacedFile() async throws {
+        let folder = try TemporaryFolder()
+        let shell = URL(filePath: "/bin/sh").resolvingSymlinksInPath().path
+        let place = URL(filePath: folder.path).resolvingSymlinksInPath().path
+        let (program, next) = (place + "/program", place + "/next")
+        for path in [program, next] { try FileManager.default.copyItem(atPath: shell, toPath: path) }
+        // It goes on when it is told to.
+        let script = "read line; mv \(next) \(program); exec \(program) -c 'read line; read line'"
+        let child = try await Child([program, "-c", script], environment: ["PATH": "/usr/bin:/bin"], input: .held)
+        let proc = "/proc/\(child.pid)"
+        #expect(try await until { try ProcessReader.program(of: proc)?.path == program })
+        var ends: [CInt] = [-1, -1]
+        try #require(unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        let peer = PeerCredentials(processID: child.pid, userID: geteuid())
+        let start = PeerReference.started(ProcText.startTime(of: child.pid))
+        let former = try #require(Self.bare(peer).completed(start, at: .socket(ends[0])))
+        #expect(former.identity.executable == program && former.identity.executableFile != nil)
+        #expect(!former.identity.isOther(in: proc))
+        child.tell("go on")
+        // While the old file runs, its path is marked as deleted.
+        #expect(
+            try await until {
+                let found = try ProcessReader.program(of: proc)
+                return found?.path == program && found?.file?.number != former.identity.executableFile
+            })
+        #expect(former.identity.isOther(in: proc))
+        let now = try #require(Self.bare(peer).completed(start, at: .socket(ends[0]))?.identity)
+        #expect(now.executable == program && now.executableFile != former.identity.executableFile)
+        #expect(!now.isOther(in: proc))
+        await child.end(SIGKILL)
+    }
+
     @Test("the identity is read once it can be, and again after a change of settings or rules")
     func generations() async throws {
         let (ours, client) = try Self.connected()

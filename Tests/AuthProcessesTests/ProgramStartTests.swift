@@ -97,8 +97,7 @@ struct ProgramStartTests {
 
     @Test("it has not ended until it has")
     func running() throws {
-        var ends: [CInt] = [-1, -1]
-        try #require(unsafe pipe2(&ends, O_CLOEXEC) == 0)
+        let ends = try pipeEnds()
         var program = try ProgramStart(["cat"])
         program.pass(ends[0], as: STDIN_FILENO)
         let child = try program.start()
@@ -116,8 +115,7 @@ struct ProgramStartTests {
     private func output(
         of command: [String], program: String? = nil, _ change: (inout ProgramStart) -> Void = { _ in }
     ) throws -> String {
-        var ends: [CInt] = [-1, -1]
-        try #require(unsafe pipe2(&ends, O_CLOEXEC) == 0)
+        let ends = try pipeEnds()
         defer { close(ends[0]) }
         var start = try ProgramStart(command, program: program)
         start.pass(ends[1], as: STDOUT_FILENO)
@@ -136,6 +134,13 @@ struct ProgramStartTests {
         }
         #expect(ProcessEnd(of: child) == .exit(status: 0))
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func pipeEnds() throws -> [CInt] {
+        var ends: [CInt] = [-1, -1]
+        try #require(unsafe pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return ends
     }
 
     private func opened(_ path: String) throws -> CInt {

@@ -1,3 +1,4 @@
+import AuthWire
 import Foundation
 import TestSupport
 import Testing

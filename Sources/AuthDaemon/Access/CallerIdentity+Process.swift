@@ -6,7 +6,7 @@ import Glibc
 /// Reads who is at the other end of a connection.
 ///
 /// The sockets' thread does that. So nothing is read that the client's file systems answer: those of a FUSE or network file
-/// system may never do so.
+/// system may never do so. The number of the program's file is what the kernel already knows.
 extension CallerIdentity {
     /// This identity with what can be read about its process. Parts that must not be read stay unknown.
     /// - Parameter end: its connection; `nil` if that is closed.
@@ -35,11 +35,11 @@ extension CallerIdentity {
         return (identity, identity.executable == nil ? nil : folder)
     }
 
-    /// Whether the process has become another program (execve(2)). One at the same path is not noticed, nor one that is not
-    /// dumpable.
+    /// Whether the process has become another program (execve(2)). The same file with another content is not noticed, nor a
+    /// program that is not dumpable.
     func isOther(in folder: String) -> Bool {
         guard let executable, let found = try? ProcessReader.program(of: folder) else { return false }
-        return found.path != executable
+        return found.path != executable || found.file.map { $0.number != executableFile } ?? false
     }
 
     private mutating func readFiles(of folder: String) throws(ConfinedClient) {
@@ -54,7 +54,8 @@ extension CallerIdentity {
             isGroupKnown = true
         }
         do throws(SystemFailure) {
-            executable = try ProcessReader.program(of: folder)?.path
+            let program = try ProcessReader.program(of: folder)
+            (executable, executableFile) = (program?.path, program?.file?.number)
         } catch {
             throw .failed(error.number)
         }

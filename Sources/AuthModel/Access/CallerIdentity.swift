@@ -19,6 +19,8 @@ package struct CallerIdentity: Sendable, Hashable {
     package var startTicks: UInt64?
     /// The path of its program, as it was when the kernel was asked. ` (deleted)` follows if the file was removed or replaced.
     package var executable: String?
+    /// The file of its program. Another one may have the same path later.
+    package var executableFile: FileNumber?
     /// A service or a scope of the user's manager, or one of the system's.
     package var unit: String?
     package var slice: String?

@@ -16,4 +16,12 @@ package struct FileVersion: Sendable, Hashable {
         self.modified = modified
         self.changed = changed
     }
+
+    package var number: FileNumber { FileNumber(device: device, inode: inode) }
+}
+
+/// Which file it is, whatever its path and its content.
+package struct FileNumber: Sendable, Hashable {
+    package let device: UInt64
+    package let inode: UInt64
 }
