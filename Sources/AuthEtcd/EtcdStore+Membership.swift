@@ -152,8 +152,8 @@ extension EtcdStore: SealedStore {
     }
 
     /// A new record key for the whole cluster, and a new key of this host's own store.
-    package func rekey(_ change: KeyChange) async throws(SealRefusal) {
-        try await local.rekey(change)
+    package func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal) {
+        try await local.rekey(change, current: current)
         do throws(StoreError) {
             try await reporting(writes: true) { () throws(StoreError) in try await changeRecordKey() }
         } catch {

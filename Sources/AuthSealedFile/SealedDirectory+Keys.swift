@@ -21,6 +21,19 @@ extension SealedDirectory {
     /// Nothing was ever sealed here, so a passphrase would be a new one.
     var isNew: Bool { (try? folder.read(WrappedKeys.fileName)) == nil }
 
+    /// Why the key is not changed for a client that gives this passphrase; `nil`: it may be changed.
+    mutating func refusal(of change: KeyChange, current: Secret?) throws(StoreError) -> SealRefusal? {
+        let keys = try open().wrappedKeys
+        // Somebody who can read a key file or a credential opens the files without the agent.
+        guard case .passphrase = keys.wrapping else { return nil }
+        guard let current else {
+            // What opens the files stays, so nobody else can open them afterwards.
+            if case .sameOutside = change { return nil }
+            return .needsPassphrase(isNew: false)
+        }
+        return try Self.outer(keys.wrapping, current).id == keys.outer.id ? nil : .wrongPassphrase
+    }
+
     /// Seals everything with a new key. After an error everything is readable, and the next start continues.
     mutating func rekey(_ change: KeyChange) throws(StoreError) {
         let before = try open()

@@ -134,12 +134,20 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         guard isRight else { throw .wrongPassphrase }
     }
 
-    package func rekey(_ change: KeyChange) async throws(SealRefusal) {
+    package func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal) {
         if case .passphrase(let new) = change, new.count < SealRefusal.shortestPassphrase { throw .tooShort }
-        let result = try await keyWork { (directory) -> Result<Void, StoreError> in
-            Result { () throws(StoreError) in try directory.rekey(change) }
+        let result = try await keyWork { (directory) -> Result<SealRefusal?, StoreError> in
+            Result { () throws(StoreError) in
+                if let refusal = try directory.refusal(of: change, current: current) { return refusal }
+                try directory.rekey(change)
+                return nil
+            }
         }
-        if case .failure(let error) = result { throw .store(error) }
+        switch result {
+        case .success(nil): return
+        case .success(let refusal?): throw refusal
+        case .failure(let error): throw .store(error)
+        }
     }
 
     private func keyWork<Value: Sendable>(

@@ -72,6 +72,38 @@ struct AuthcTerminalTests {
         #expect(agent.requests.count { $0.method == "agent.passphrase" } == 4)
     }
 
+    @Test("a new passphrase of the store needs the current one, which is asked for without an echo")
+    func storePassphrase() async throws {
+        let agent = try TestAgent { peer, request in
+            guard request.method == "store.rekey" else { return peer.reply(request, ["pid": 1]) }
+            func fail(_ error: AgentError) { peer.send(RPCReply.failure(request.id ?? .null, error)) }
+            switch request.params?["current"] {
+            case nil: fail(AgentError(.validation, "Enter it.", cause: "passphrase"))
+            case "right": peer.reply(request, ["message": "Every session is sealed with a new key."])
+            default: fail(AgentError(.refused, "It is wrong.", cause: "passphrase"))
+            }
+        }
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc store rekey --passphrase; echo \"exit $?\"", folder: agent.folder)
+        let new = "New passphrase for your sessions"
+        for (question, answer) in [
+            (new + ": ", "long"), (new + ", again: ", "long"), ("Current passphrase of your sessions: ", "mistyped"),
+            ("It is wrong.\r\nCurrent passphrase of your sessions: ", "right"),
+        ] {
+            await terminal.waits(for: question)
+            #expect(!terminal.echoes)
+            terminal.mark()
+            terminal.type(answer + "\n")
+        }
+        await terminal.waits(for: "exit ")
+        await terminal.ends()
+        #expect(terminal.text.contains("Every session is sealed with a new key."), "\(terminal.text)")
+        #expect(terminal.text.contains("exit 0") && !terminal.text.contains("mistyped"), "\(terminal.text)")
+        let requests = agent.requests.filter { $0.method == "store.rekey" }
+        #expect(requests.map { $0.params?["current"]?.stringValue } == [nil, "mistyped", "right"])
+        #expect(requests.allSatisfy { $0.params?["passphrase"] == "long" })
+    }
+
     @Test("shows the former and the new place before a session's tokens may be sent there")
     func trust() async throws {
         let status: JSON = ["session": "shop", "provider": "app-template", "state": "active", "default": true]

@@ -59,7 +59,8 @@ struct CompletionKindTests {
             "provider new: fields", "provider new: name", "provider new: refresh-token", "provider new: renew",
             "provider new: sign-in", "provider new: title", "provider new: token", "provider new: url",
             "provider new: user", "proxy: allow-origin", "redirect: address", "request: data", "request: form",
-            "request: header", "terminal: word", "token: audience", "try: end-with", "try: program", "whoami: set",
+            "request: header", "store rekey: current-fd", "terminal: word", "token: audience", "try: end-with",
+            "try: program", "whoami: set",
         ]
         let empty = try await Self.values().filter { $0.kind?["list"]?["values"]?.arrayValue?.isEmpty == true }
         #expect(Set(empty.map { "\($0.command): \($0.name)" }) == free)

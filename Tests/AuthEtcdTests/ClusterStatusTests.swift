@@ -209,7 +209,7 @@ struct ClusterStatusTests {
                     // Nothing is lost meanwhile.
                     #expect(try await other.load(SessionName("a"))?.generation == 1)
                     #expect(try await until { try await other.status().isRekeying })
-                    try await store.rekey(.sameOutside)
+                    try await store.rekey(.sameOutside, current: nil)
                     #expect(try await !store.status().isRekeying)
                     #expect(try await store.outdated() == 0)
                     #expect(try await until { try await !other.status().isRekeying })

@@ -36,5 +36,5 @@ final class MemoryLocal: KeyStore, SealedStore {
         keys.withLock { $0[purpose] = key }
     }
     func unlock(with passphrase: Secret?) async throws(SealRefusal) {}
-    func rekey(_ change: KeyChange) async throws(SealRefusal) {}
+    func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal) {}
 }

@@ -68,7 +68,7 @@ struct PassphraseTests {
         let sources: [SealingSource] = [place.source, .passphrase, .key(other)]
         let before = try await filled(place)
         try await place.start { store in
-            try await store.rekey(changes[way])
+            try await store.rekey(changes[way], current: nil)
             #expect(try await store.loadAll().records == [sample("home"), sample("work")])
             try await store.save(sample("late"))
         }
@@ -81,6 +81,45 @@ struct PassphraseTests {
             #expect(try all.records == [sample("home"), sample("late")])
             #expect(all.damage["work"]?.contains("another key") == true)
             #expect(try await store.key(for: .outbox) == Secret("the key of the outbox, 32 bytes."))
+        }
+    }
+
+    @Test("what opens them is changed only with the present passphrase; a wrong one changes nothing")
+    func presentPassphrase() async throws {
+        let place = try SealedPlace(.passphrase)
+        let (new, wrong) = (Secret("another horse battery"), Secret("correct horse batterz"))
+        let key = KeyChange.given(Secret(String(repeating: "k", count: 40)))
+        try await place.start { store in
+            try await store.unlock(with: Self.right)
+            try await store.save(sample())
+            let names = ["key", "index", "work.session"]
+            let before = try names.map(place.bytes)
+            for change in [.passphrase(new), key] {
+                #expect(await refusal(of: change, store, nil) == .needsPassphrase(isNew: false))
+                #expect(await refusal(of: change, store, wrong) == .wrongPassphrase)
+            }
+            #expect(await refusal(of: .sameOutside, store, wrong) == .wrongPassphrase)
+            let after = try names.map(place.bytes)
+            #expect(after == before)
+            #expect(await refusal(of: .sameOutside, store, nil) == nil)
+            #expect(await refusal(of: .passphrase(new), store, Self.right) == nil)
+            // The new one is the present one now.
+            #expect(await refusal(of: key, store, Self.right) == .wrongPassphrase)
+        }
+        try await place.start { store in
+            #expect(await refusal(store, Self.right) == .wrongPassphrase)
+            #expect(await refusal(store, new) == nil)
+            let records = try await store.loadAll().records
+            #expect(try records == [sample()])
+        }
+    }
+
+    private func refusal(of change: KeyChange, _ store: SealedFileStore, _ current: Secret?) async -> SealRefusal? {
+        do throws(SealRefusal) {
+            try await store.rekey(change, current: current)
+            return nil
+        } catch {
+            return error
         }
     }
 

@@ -59,7 +59,7 @@ struct PowerLossTests {
         try await place.start(note: tape.note) { store in
             for name in ["home", "work"] { try await store.save(sample(name)) }
             before = tape.steps.count
-            try await store.rekey(.sameOutside)
+            try await store.rekey(.sameOutside, current: nil)
         }
         for (moment, disk) in Disk.everyLoss(of: tape.steps) where moment >= before {
             // Twice: the first start completes what was begun.

@@ -86,6 +86,33 @@ struct SealedFileTests {
         await store.close()
     }
 
+    @Test("a key takes the place of a passphrase only if the present one is given")
+    func presentPassphrase() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let right = "correct horse battery"
+            try await Self.chooseCheaply(right, in: folder(scene))
+            try await scene.restart(["--store", "sealed-file"])
+            let unlocked = try await scene.agent.authc("store", "unlock", "--passphrase-stdin", input: right + "\n")
+            #expect(unlocked.status == 0, "\(unlocked.err)")
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let file = try scene.desktop.folder.write(Self.key, to: "key")
+            chmod(file, 0o600)
+            let keys = URL(fileURLWithPath: folder(scene) + "/key")
+            let before = try Data(contentsOf: keys)
+            let command = "\"$0\" store rekey --no-input --key-file '\(file)'"
+            let missing = try await scene.shell(command)
+            #expect(missing.status == 65 && missing.err.contains("use --current-fd"), "\(missing.err)")
+            let wrong = try await scene.shell(command + " --current-fd 3 3<<<'correct horse batterz'")
+            #expect(wrong.status == 65 && wrong.err.contains("The passphrase is wrong"), "\(wrong.err)")
+            #expect(try Data(contentsOf: keys) == before)
+            let changed = try await scene.shell(command + " --current-fd 3 3<<<'\(right)'")
+            #expect(changed.status == 0 && changed.err.contains("Set sealed_key in authd.toml"), "\(changed.err)")
+            #expect(try Data(contentsOf: keys) != before)
+            try await scene.expectNoSecretInLog()
+            #expect(try !scene.agent.child.err.text.contains("horse"))
+        }
+    }
+
     @Test("with systemd's credential or a file it opens by itself, and rekeying moves from one to the other")
     func keys() async throws {
         try await Scene.play(keyring: false) { scene in

@@ -70,8 +70,9 @@ package struct StoreAdmin: Sendable {
                 .unsupported, "Only sealed files and etcd have a key; sessions are in \(store.kind.rawValue).")
         }
         let change = try Self.change(params)
+        let current = params.current.map { Secret($0) }
         let rest = try await rekeyCluster { () async throws(AgentError) in
-            try await converting(SealRefusal.self, try await sealed.rekey(change))
+            try await converting(SealRefusal.self, try await sealed.rekey(change, current: current))
         }
         return MessageResult(message: "Every session is sealed with a new key." + Self.whatToSet(change) + rest)
     }

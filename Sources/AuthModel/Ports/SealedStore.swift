@@ -4,7 +4,9 @@ package protocol SealedStore: Sendable {
     func unlock(with passphrase: Secret?) async throws(SealRefusal)
 
     /// Seals all content with a new key. After an error nothing is lost, and the rest is done later.
-    func rekey(_ change: KeyChange) async throws(SealRefusal)
+    /// - Parameter current: the present passphrase. A store that has one requires it before something else opens it, and
+    ///   changes nothing if it is wrong.
+    func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal)
 }
 
 /// Where the key of a sealed store comes from.

@@ -24,16 +24,20 @@ public struct StoreRekey: AgentMethod, HoldsSecrets {
     public var passphrase: String?
     /// The bytes of the key file. Secret. Not a path: the agent opens no file for a client.
     public var key: [UInt8]?
+    /// The present passphrase, if the store has one. Secret. Without it, nothing else is made to open the store.
+    public var current: String?
 
     public init(blank: Blank) {}
-    public init(passphrase: String? = nil, key: [UInt8]? = nil) {
+    public init(passphrase: String? = nil, key: [UInt8]? = nil, current: String? = nil) {
         self.passphrase = passphrase
         self.key = key
+        self.current = current
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.optional("passphrase", &passphrase, .string)
         try visitor.optional("key_base64", &key, .base64)
+        try visitor.optional("current", &current, .string)
     }
 }
 

@@ -37,7 +37,7 @@ struct Store: ParsableCommand {
             abstract: "Seal every session with a new key.",
             discussion: """
                 Without an option, the same passphrase or key file opens the store. With one, change sealed_key in \
-                authd.toml afterwards.
+                authd.toml afterwards. If a passphrase opens the store until then, authc asks for it.
                 """)
 
         @OptionGroup var common: AskingOptions
@@ -51,28 +51,61 @@ struct Store: ParsableCommand {
         @Option(help: ArgumentHelp("Use the key in this file from now on.", valueName: "file"), completion: .file())
         var keyFile: String?
 
+        @Option(
+            help: ArgumentHelp("Read the current passphrase from this descriptor.", valueName: "fd"),
+            completion: .nothing)
+        var currentFd: Int32?
+
         func validate() throws {
-            guard [passphrase, passphraseStdin, keyFile != nil].count(where: { $0 }) <= 1 else {
+            let ways = [passphrase, passphraseStdin, keyFile != nil].count(where: { $0 })
+            guard ways <= 1 else {
                 throw ValidationError("Use only one of --passphrase, --passphrase-stdin and --key-file.")
+            }
+            guard ways == 1 || currentFd == nil else {
+                throw ValidationError("--current-fd needs --passphrase, --passphrase-stdin or --key-file.")
             }
         }
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
+            // Before anything is opened: otherwise the descriptor could be the agent's socket.
+            var current: String?
+            if let currentFd { current = try FieldArguments.secret(from: currentFd, named: "--current-fd") }
             let agent = try options.connect(beforeSecrets: true)
-            let params =
+            var params =
                 if let keyFile {
                     StoreRekey(key: try KeyFile.read(keyFile))
                 } else if passphraseStdin {
                     StoreRekey(passphrase: try Passphrase.fromInput())
                 } else if passphrase {
-                    StoreRekey(
-                        passphrase: try Passphrase.ask("New passphrase for your sessions", isNew: true, options))
+                    StoreRekey(passphrase: try askForNew(options))
                 } else {
                     StoreRekey()
                 }
-            let (result, json) = try agent.call(params)
-            if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "")) }
+            params.current = current
+            var message: String?
+            let json = try StorePassphrase.retrying { () throws(Failure) in
+                let (result, json) = try agent.call(params)
+                message = result.message
+                return json
+            } after: { kind, error throws(Failure) in
+                guard options.canPrompt, kind == .new ? passphrase : currentFd == nil else {
+                    var error = error
+                    if kind == .present, params.current == nil { error.hint = "use --current-fd" }
+                    throw error
+                }
+                if kind == .new || params.current != nil { Output.note(Visible.lines(error.message)) }
+                switch kind {
+                case .new: params.passphrase = try askForNew(options)
+                case .present:
+                    params.current = try Passphrase.ask("Current passphrase of your sessions", isNew: false, options)
+                }
+            }
+            if options.json { try Output.json(json) } else { Output.note(Visible.lines(message ?? "")) }
             return .done
+        }
+
+        private func askForNew(_ options: Options) throws(Failure) -> String {
+            try Passphrase.ask("New passphrase for your sessions", isNew: true, options)
         }
     }
 
