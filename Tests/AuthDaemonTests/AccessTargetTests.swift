@@ -63,6 +63,7 @@ struct AccessTargetTests {
                 ]
             ),
             (.any, [LoginStart.self, SessionExport.self, SessionImport.self, OutboxListGet.self, OutboxDrop.self]),
+            (.any, [StoreMigrate.self, StoreRekey.self, ClusterAdmit.self]),
             (.none, [EventsSubscribe.self, AgentReload.self, PolicyApply.self, SessionListGet.self]),
             (
                 .named(work),
@@ -101,6 +102,10 @@ struct AccessTargetTests {
             }
         }
         #expect(AccessRequest(method: "no.method", session: nil, endpoint: nil, scopes: nil, default: nil) == nil)
+        // It moves every session, whichever is named.
+        let move = AccessRequest(
+            method: StoreMigrate.name, session: Self.work, endpoint: nil, scopes: nil, default: Self.chosen)
+        #expect(move?.target == .any)
         let token = AccessRequest(
             method: TokenGet.name, session: nil, endpoint: nil, scopes: ["a"], hasOrigin: true, default: nil)
         #expect(token?.target == .later && token?.scopes == .listed(["a"]))

@@ -10,6 +10,8 @@ extension AccessRequest {
         case chosen
         /// Every session, or one that is not known.
         case any
+        /// Always every session.
+        case every
         case nothing
     }
 
@@ -25,6 +27,7 @@ extension AccessRequest {
             SessionUse.name, SessionExport.name, SessionImport.name, OutboxListGet.name, OutboxFlush.name,
             OutboxDrop.name, LoginStart.name,
         ]
+        let every = [StoreMigrate.name, StoreRekey.name, ClusterAdmit.name]
         // They name a sign-in or a stream, which has a session.
         let related = [
             LoginAnswer.name, LoginCheck.name, LoginWait.name, LoginCancel.name, LoginResend.name, APIWrite.name,
@@ -33,7 +36,7 @@ extension AccessRequest {
         let nothing = [EventsSubscribe.name, EventsUnsubscribe.name]
         return Dictionary(
             uniqueKeysWithValues: chosen.map { ($0, .chosen) } + (any + related).map { ($0, .any) }
-                + nothing.map { ($0, .nothing) })
+                + every.map { ($0, .every) } + nothing.map { ($0, .nothing) })
     }()
 
     /// - Parameters:
@@ -99,10 +102,14 @@ extension AccessRequest {
             // The session is known when the token is.
             case .chosen where method == TokenGet.name && hasOrigin: .later
             case .chosen: chosen.map(Target.named) ?? .any
-            case .any: .any
+            case .any, .every: .any
             case .nothing, nil: .none
             }
-        target = Self.unnamed[method] == nil ? .none : session.map(Target.named) ?? found
+        target =
+            switch Self.unnamed[method] {
+            case .every, nil: found
+            default: session.map(Target.named) ?? found
+            }
         if method == APICall.name { self.endpoint = endpoint }
         if method == TokenGet.name { self.scopes = Scopes(scopes) }
     }

@@ -34,10 +34,11 @@ extension AccessPolicy {
 
     /// Requests that release a token of their session, use it, or change where it is sent. Parts of a stream belong to the
     /// request that opened it.
-    private static let releasing: Set<String> = [
-        TokenGet.name, TokenProof.name, APIRequest.name, APICall.name, UserGet.name, UserUpdate.name,
-        SessionExport.name, SessionTrust.name,
-    ]
+    private static let releasing = Set(
+        [
+            TokenGet.name, TokenProof.name, APIRequest.name, APICall.name, UserGet.name, UserUpdate.name,
+            SessionTrust.name,
+        ] + PresenceAction.exporting)
 
     /// Whether a request that names no session may need a check.
     package var mayNeedUser: Bool {

@@ -81,7 +81,7 @@ package struct AccessPolicy: Sendable, Equatable {
         isOwn(&lock.caller)
         // Refresh tokens never leave the agent without presence.
         var export = rule("export", .presence, [.admin], isOwn)
-        export.request.methods = [SessionExport.name].compactMap(TextPattern.init)
+        export.request.methods = PresenceAction.exporting.compactMap(TextPattern.init)
         return [
             lock,
             rule("status", .allow, [.status]),

@@ -13,11 +13,15 @@ package enum PresenceAction: String, Sendable, CaseIterable {
     /// As in org.authd.policy.
     package var polkitAction: String { "org.authd." + rawValue }
 
+    /// Methods with which refresh tokens leave the agent: as a bundle, to files that a passphrase of the caller opens, or to
+    /// another host.
+    package static let exporting = [SessionExport.name, StoreMigrate.name, StoreRekey.name, ClusterAdmit.name]
+
     /// For a request of another class than `status`.
     package init(method: String, _ access: AccessClass) {
         self =
             switch access {
-            case _ where method == SessionExport.name: .export
+            case _ where Self.exporting.contains(method): .export
             case _ where method == AgentUnlock.name: .unlock
             case .status, .token, .act: .release
             case .account, .admin: .trust

@@ -61,18 +61,15 @@ struct AccessCheckTests {
 
     @Test("an export needs presence where rules are enforced, and requests for a marked session everywhere")
     func marked() throws {
-        let export = try Rules.request(SessionExport.self)
         var enforced = AccessPolicy()
         enforced.root.enforces = true
-        let asked = Rules.decide(enforced, export, by: Rules.service())
-        #expect(asked.presence == .export && asked.rule.id == "default.export")
-        #expect(Rules.decide(AccessPolicy(), export, by: Rules.service()).presence == nil)
-
         var policy = AccessPolicy()
         policy.presenceSessions = [try SessionName("work")]
         let table: [(any AgentMethod.Type, PresenceAction?)] = [
             (TokenGet.self, .release), (TokenProof.self, .release), (APICall.self, .release),
             (SessionExport.self, .export), (SessionTrust.self, .trust), (TokenReject.self, nil),
+            (StoreMigrate.self, .export), (StoreRekey.self, .export), (ClusterAdmit.self, .export),
+            (StoreUnlock.self, nil), (ClusterForget.self, nil),
             (SessionStatusGet.self, nil), (SessionLogout.self, nil), (SessionRefresh.self, nil),
         ]
         for (method, action) in table {
@@ -81,9 +78,27 @@ struct AccessCheckTests {
             let other = try Rules.request(method, "home")
             #expect(Rules.decide(policy, other, by: Rules.service()).presence == nil, "\(method)")
         }
-        var all = export
-        all.target = .any
-        #expect(Rules.decide(policy, all, by: Rules.service()).presence == .export)
+        // Each of these is about all sessions.
+        let exports: [any AgentMethod.Type] = [
+            SessionExport.self, StoreMigrate.self, StoreRekey.self, ClusterAdmit.self,
+        ]
+        for method in exports {
+            var all = try Rules.request(method)
+            all.target = .any
+            #expect(Rules.decide(policy, all, by: Rules.service()).presence == .export, "\(method)")
+            for caller in [Rules.service(), Rules.terminal()] {
+                let asked = Rules.decide(enforced, all, by: caller)
+                #expect(asked.presence == .export && asked.rule.id == "default.export", "\(method)")
+                #expect(!asked.isDenied, "\(method)")
+            }
+            #expect(Rules.decide(AccessPolicy(), all, by: Rules.service()).presence == nil, "\(method)")
+            let boxed = Rules.service { $0.sandbox = .text("flatpak") }
+            #expect(Rules.decide(enforced, all, by: boxed).isRefused, "\(method)")
+            // A rule about one of the sessions applies, too.
+            let rule = Rules.rule("there", .presence) { $0.request.sessions = [Rules.pattern("work")] }
+            let ruled = Rules.decide(AccessPolicy(root: Rules.rules(rule, enforces: true)), all, by: Rules.terminal())
+            #expect(ruled.presence == .export && ruled.rule.id == "root.there", "\(method)")
+        }
         // A denial that is only recorded does not end the mark.
         policy.user = Rules.rules(Rules.rule("no", from: .user, .deny))
         #expect(
