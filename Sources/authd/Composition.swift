@@ -229,7 +229,10 @@ struct Composition: Sendable {
         let policy = CurrentPeerPolicy(PeerPolicy.own(allowing: settings.allowedUserIDs))
         let rules = StateBroadcast<ListenerRules>(settings.listenerRules)
         let (counters, audit) = (AgentCounters(), AuditLog(clock: clock))
-        let accessChanges = AccessChanges(notify: publisher.rulesChanged)
+        let accessChanges = AccessChanges(notify: {
+            publisher.rulesChanged()
+            adapters.storage.handoverLimitChanged()
+        })
         let policySources = reader.policySources(stateFolder: claims.stateFolder)
         var (accessPolicy, policyProblems) = policySources.start()
         accessPolicy.presenceSessions = settings.presence.sessions
@@ -242,6 +245,9 @@ struct Composition: Sendable {
                 """)
         }
         let access = AccessControl(accessPolicy, changes: accessChanges)
+        adapters.storage.limitHandovers(
+            PendingHandover.Limit(
+                isWithheld: access.needsPresence(toRelease:), defaultSession: { board.status(nil)?.session }))
         let profileCheck = ProfileCheckProcess()
         let accessRules = PolicyRequests(
             access, behind: rules, from: policySources, readText: profileCheck.read, audit: audit)
@@ -268,7 +274,8 @@ struct Composition: Sendable {
             fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
         let trials = ProfileTrials(context: context)
         let signIns = SignInService(
-            context: context, registry: registry, loader: loader, dependencies: adapters.signIn)
+            context: context, registry: registry, loader: loader, dependencies: adapters.signIn,
+            isGuarded: access.needsPresence(toRelease:))
         let presence = PresenceService(context: context, check: adapters.presence)
         let consent = ConsentService(
             context: context, prompt: adapters.consent, log: { logger.notice("\($0)") })

@@ -191,6 +191,27 @@ struct ResourceSharingTests {
         }
     }
 
+    @Test("a session whose token needs a check of presence is not shared")
+    func marked() async throws {
+        try await authlib { play in
+            try await play.first.signIn()
+            try play.scene.prependSettings("[sessions.\"\(play.names[0])\"]\npresence = true\n")
+            #expect(try await play.scene.authc(["reload"]).status == 0)
+            #expect(try await play.share().status != 0)
+            #expect(try await play.refreshes() == 0)
+            #expect(try await play.tokensAtSecond().isEmpty)
+            // A mark of the other one is no obstacle.
+            try play.scene.prependSettings("[sessions.\"\(play.names[1])\"]\npresence = true\n")
+            let settings = play.scene.desktop.folder.path + "/config/authd/authd.toml"
+            let text = try String(contentsOfFile: settings, encoding: .utf8)
+                .replacing("[sessions.\"\(play.names[0])\"]\npresence = true\n", with: "")
+            try text.write(toFile: settings, atomically: true, encoding: .utf8)
+            #expect(try await play.scene.authc(["reload"]).status == 0)
+            #expect(try await play.share().status == 0)
+            #expect(try await play.status(1).sharedSession?.text == play.names[0])
+        }
+    }
+
     @Test(
         "if the server does not allow it, the ordinary sign-in follows, and no token is sent where it may not belong",
         arguments: [

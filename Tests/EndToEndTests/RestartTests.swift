@@ -83,6 +83,24 @@ struct RestartTests {
         }
     }
 
+    @Test("hands nothing on of a session whose token needs a check of presence: it is read from the keyring")
+    func marked() async throws {
+        try await play { scene, descriptorStore in
+            let token = try await scene.agent.authc("token").out.trimmingCharacters(in: .newlines)
+            #expect(descriptorStore.contents().contains { $0.range(of: Data(token.utf8)) != nil })
+            let copies = descriptorStore.entries.map { dup($0.descriptor) }
+            defer { for copy in copies { close(copy) } }
+            try scene.prependSettings("[sessions.app-template]\npresence = true\n")
+            #expect(try await scene.agent.authc("reload").status == 0)
+            #expect(descriptorStore.entries.isEmpty)
+            for copy in copies { #expect(FakeDescriptorStore.content(of: copy).allSatisfy { $0 == 0 }) }
+            try await scene.restart(descriptorStore: descriptorStore)
+            #expect(try await scene.agent.status("app-template").state == .active)
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            #expect(descriptorStore.entries.isEmpty)
+        }
+    }
+
     @Test("ends a session that was removed from the keyring meanwhile")
     func removedMeanwhile() async throws {
         try await play { scene, descriptorStore in

@@ -1,16 +1,47 @@
 internal import AuthModel
-internal import AuthWire
+package import AuthWire
 internal import Synchronization
 
 /// The sessions as they are handed over to the next run.
 ///
 /// Invariant: what ``flush(of:)`` has returned from is with the store, and nothing older is.
 package final class PendingHandover: Sendable {
+    /// Which sessions are not handed over, because programs of the user can read what is.
+    package struct Limit: Sendable {
+        let isWithheld: @Sendable (SessionName) -> Bool
+        let defaultSession: @Sendable () -> SessionName?
+
+        package init(
+            isWithheld: @escaping @Sendable (SessionName) -> Bool,
+            defaultSession: @escaping @Sendable () -> SessionName?
+        ) {
+            self.isWithheld = isWithheld
+            self.defaultSession = defaultSession
+        }
+    }
+
     private struct State {
         var sessions: [SessionName: HandedOverSession] = [:]
         var isBehind = false
         /// The agent is locked: nothing is handed over.
         var isSuspended = false
+        var limit: Limit?
+        /// Those that the last flush has left out.
+        var withheld: Set<SessionName> = []
+
+        func found() -> Set<SessionName> {
+            guard let limit else { return [] }
+            return Set(sessions.keys.filter(limit.isWithheld))
+        }
+
+        /// What the next run may have.
+        mutating func shown() -> [HandedOverSession] {
+            withheld = found()
+            let shown = sessions.filter { !withheld.contains($0.key) }
+            // Without the default session, the next run would use another one in its place until it has read the store.
+            guard withheld.isEmpty || limit?.defaultSession().map({ shown[$0] != nil }) ?? false else { return [] }
+            return shown.values.sorted { $0.record.session < $1.record.session }
+        }
     }
 
     private let state = Mutex(State())
@@ -52,6 +83,19 @@ package final class PendingHandover: Sendable {
         flush(of: kind)
     }
 
+    /// From the next flush on.
+    func set(_ limit: Limit) { state.withLock { $0.limit = limit } }
+
+    /// The limit may withhold other sessions now.
+    func limitChanged(of kind: StoreKind) {
+        let isOther = state.withLock { state in
+            let isOther = state.found() != state.withheld
+            if isOther { state.isBehind = true }
+            return isOther
+        }
+        if isOther { flush(of: kind) }
+    }
+
     /// Sets what the next ``flush(of:)`` hands over of that session; `nil`: nothing.
     /// - Returns: whether the caller must begin a flush; `false` if an earlier caller does.
     func set(_ session: HandedOverSession?, named name: SessionName) -> Bool {
@@ -68,16 +112,16 @@ package final class PendingHandover: Sendable {
         state.withLock { $0.isBehind = true }
     }
 
-    /// Hands over all changes that were set before. Sessions of the memory store are never handed over.
+    /// Hands over all changes that were set before. Sessions of the memory store, and those that the limit withholds, are
+    /// never handed over.
     func flush(of kind: StoreKind) {
         guard let store else { return }
         state.withLock { state in
             guard state.isBehind else { return }
             state.isBehind = false
             guard !state.isSuspended else { return }
-            let sessions = state.sessions.values.sorted { $0.record.session < $1.record.session }
             // Under the lock, so that an older state never replaces a newer one.
-            store.save(kind == .memory ? [] : sessions, of: kind)
+            store.save(kind == .memory ? [] : state.shown(), of: kind)
         }
     }
 }

@@ -30,4 +30,10 @@ package struct SessionStorage: Sendable {
     func suspendHandovers() { handovers.suspend(of: store.kind) }
 
     func resumeHandovers() { handovers.resume(of: store.kind) }
+
+    /// Called before the sessions are loaded.
+    package func limitHandovers(_ limit: PendingHandover.Limit) { handovers.set(limit) }
+
+    /// The limit may withhold other sessions now.
+    package func handoverLimitChanged() { handovers.limitChanged(of: store.kind) }
 }

@@ -16,6 +16,8 @@ struct SharedSignIn {
     let profile: ProviderProfile
     /// The address of the resource, with its query string.
     let url: ResourceURL
+    /// A session whose token is released only after a check of presence: its sign-in is not used for others.
+    let isGuarded: @Sendable (SessionName) -> Bool
 
     enum Outcome {
         /// No session has a sign-in that could be used.
@@ -74,7 +76,7 @@ struct SharedSignIn {
         found.sort { $0.session.name < $1.session.name }
         // If they belong to different users, only a sign-in with a browser shows which user is meant.
         let isOneUser = found.count == 1 || (Set(found.map(\.user)).count == 1 && found.first?.user != nil)
-        return isOneUser ? found.first?.session : nil
+        return isOneUser ? found.first { !isGuarded($0.session.name) }?.session : nil
     }
 
     /// A session's own sign-in is never replaced by a shared one.

@@ -27,16 +27,22 @@ package final class SignInService: Sendable {
     private let registry: SessionRegistry
     private let loader: SessionLoader
     private let dependencies: SignInDependencies?
+    private let isGuarded: @Sendable (SessionName) -> Bool
     private let signIns = Mutex(State())
 
-    /// - Parameter dependencies: what signing in with a browser needs; without them it is unsupported.
+    /// - Parameters:
+    ///   - dependencies: what signing in with a browser needs; without them it is unsupported.
+    ///   - isGuarded: whether the session's token is released only after a check of presence.
     package init(
-        context: AgentContext, registry: SessionRegistry, loader: SessionLoader, dependencies: SignInDependencies? = nil
+        context: AgentContext, registry: SessionRegistry, loader: SessionLoader,
+        dependencies: SignInDependencies? = nil,
+        isGuarded: @escaping @Sendable (SessionName) -> Bool = { _ in false }
     ) {
         self.context = context
         self.registry = registry
         self.loader = loader
         self.dependencies = dependencies
+        self.isGuarded = isGuarded
         clients = ClientRegistry(context: context, registry: registry, keys: dependencies?.keys)
     }
 
@@ -74,7 +80,8 @@ package final class SignInService: Sendable {
         // Another sign-in to the session ends first, or goes on.
         if signIns.withLock({ !$0.inProgress.values.contains { $0.session == name } }) {
             let sharing = SharedSignIn(
-                context: context, registry: registry, name: name, params: params, profile: profile, url: url)
+                context: context, registry: registry, name: name, params: params, profile: profile, url: url,
+                isGuarded: isGuarded)
             switch try await sharing.run() {
             case .none: break
             case .refused(let reason): notes.append(reason)

@@ -5,7 +5,7 @@ package final class AccessChanges: Sendable {
     private let count = Atomic<Int>(0)
     private let notify: @Sendable () -> Void
 
-    /// - Parameter notify: called after each change; it must not wait.
+    /// - Parameter notify: called after each change, on the thread that made it. It may send to the service manager.
     package init(notify: @escaping @Sendable () -> Void = {}) { self.notify = notify }
 
     var generation: Int { count.load(ordering: .acquiring) }

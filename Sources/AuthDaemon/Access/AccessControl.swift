@@ -44,6 +44,11 @@ package final class AccessControl: Sendable {
         return decision.isRefused ? decision.error(described.title) : nil
     }
 
+    /// Whether the token of this session is released to some program only after a check of presence.
+    package func needsPresence(toRelease session: SessionName) -> Bool {
+        policy.needsPresence(toRelease: session)
+    }
+
     func facts(of caller: Caller, for need: AccessFacts.Need) -> AccessFacts {
         AccessFacts(caller.identity(for: need), ownUserID: ownUserID)
     }

@@ -1,5 +1,5 @@
 package import AuthModel
-import AuthWire
+package import AuthWire
 
 /// The decision about one request.
 extension AccessPolicy {
@@ -39,6 +39,19 @@ extension AccessPolicy {
             TokenGet.name, TokenProof.name, APIRequest.name, APICall.name, UserGet.name, UserUpdate.name,
             SessionTrust.name,
         ] + PresenceAction.exporting)
+
+    /// Whether the token of this session is released to some program only after a check of presence. Then nothing else may
+    /// give it away without one.
+    package func needsPresence(toRelease session: SessionName) -> Bool {
+        presenceSessions.contains(session)
+            || isEnforced
+                && (root.rules + user.rules).contains { rule in
+                    let tests = rule.request
+                    return rule.effect == .presence && tests.classes?.contains(.token) ?? true
+                        && tests.methods?.contains { $0.matches(TokenGet.name) } ?? true
+                        && tests.sessions?.contains { $0.matches(session.text) } ?? true && tests.endpoints == nil
+                }
+    }
 
     /// Whether a request that names no session may need a check.
     package var mayNeedUser: Bool {

@@ -62,6 +62,42 @@ struct HandoverTests {
         }
     }
 
+    @Test("are not those whose token needs a check of presence; without the default session there are none")
+    func withheld() async throws {
+        let (handovers, store, marks) = (MemoryHandoverStore([]), HeldStore(holding: nil), Marks())
+        store.answer()
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: handovers)
+        let storage = example.storage
+        storage.limitHandovers(
+            PendingHandover.Limit(
+                isWithheld: { name in marks.withheld.withLock { $0.contains(name) } },
+                defaultSession: { marks.standard.withLock { $0 } }))
+        let (home, work) = (try SessionName("home"), try SessionName("work"))
+        try await example.running { sessions, signIns in
+            func handedOver() -> [SessionName] { handovers.last.map(\.record.session) }
+            for name in [home, work] {
+                var start = SessionRegistryTests.start
+                start.session = name
+                _ = try await signIns.start(start)
+            }
+            #expect(handedOver() == [home, work])
+            marks.withheld.withLock { $0 = [work] }
+            marks.standard.withLock { $0 = home }
+            storage.handoverLimitChanged()
+            #expect(handedOver() == [home])
+            _ = try await sessions.refresh(SessionParams(session: work))
+            #expect(handedOver() == [home])
+            marks.standard.withLock { $0 = work }
+            // A provider gets one renewal at a time, and a tenth of a second lies between two.
+            example.clock.advance(.seconds(1))
+            _ = try await sessions.refresh(SessionParams(session: home))
+            #expect(handedOver().isEmpty)
+            marks.withheld.withLock { $0 = [] }
+            storage.handoverLimitChanged()
+            #expect(handedOver() == [home, work])
+        }
+    }
+
     @Test("of a store in memory are none")
     func memory() async throws {
         let handovers = MemoryHandoverStore([])
@@ -73,6 +109,12 @@ struct HandoverTests {
             #expect(!kept.isEmpty && kept.allSatisfy { $0.isEmpty })
         }
     }
+}
+
+/// The sessions that need a check, and the default one.
+private final class Marks: Sendable {
+    let withheld = Mutex<Set<SessionName>>([])
+    let standard = Mutex<SessionName?>(nil)
 }
 
 /// Keeps all that it was given, in order.

@@ -11,6 +11,7 @@ struct ExampleProvider {
     let transport: ScriptedTransport
     let loader: SessionLoader
     let sessions: SessionRequests
+    let storage: SessionStorage
     let kept: ResponseCache
 
     init(
@@ -34,7 +35,7 @@ struct ExampleProvider {
                 kept.handle(event)
                 publish(event)
             })
-        let storage = SessionStorage(store: store, signOuts: signOuts, handover: handover)
+        storage = SessionStorage(store: store, signOuts: signOuts, handover: handover)
         let registry = SessionRegistry(context: context, storage: storage, seed: 1)
         loader = SessionLoader(context: context, registry: registry, storage: storage, seed: 1)
         sessions = SessionRequests(context: context, registry: registry, storage: storage)

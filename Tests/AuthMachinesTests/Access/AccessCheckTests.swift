@@ -59,6 +59,30 @@ struct AccessCheckTests {
         #expect(recorded.check == nil && recorded.enforced == false && recorded.result == "would_need_consent")
     }
 
+    @Test("a token is guarded if the settings mark its session, or if an enforced rule requires presence for it")
+    func guarded() throws {
+        let (work, home) = (try SessionName("work"), try SessionName("home"))
+        var marked = AccessPolicy()
+        marked.presenceSessions = [work]
+        #expect(marked.needsPresence(toRelease: work) && !marked.needsPresence(toRelease: home))
+        func policy(
+            _ classes: [AccessClass]?, enforces: Bool = true, effect: AccessRule.Effect = .presence
+        ) -> AccessPolicy {
+            let rule = Rules.rule("there", effect) {
+                $0.request.sessions = [Rules.pattern("w*")]
+                $0.request.classes = classes
+            }
+            return AccessPolicy(root: Rules.rules(rule, enforces: enforces))
+        }
+        for classes in [nil, [.token]] as [[AccessClass]?] {
+            #expect(policy(classes).needsPresence(toRelease: work))
+            #expect(!policy(classes).needsPresence(toRelease: home))
+            #expect(!policy(classes, enforces: false).needsPresence(toRelease: work))
+            #expect(!policy(classes, effect: .ask).needsPresence(toRelease: work))
+        }
+        #expect(!policy([.admin]).needsPresence(toRelease: work))
+    }
+
     @Test("an export needs presence where rules are enforced, and requests for a marked session everywhere")
     func marked() throws {
         var enforced = AccessPolicy()
