@@ -10,7 +10,7 @@ import Testing
 /// The access rules of an agent on a real socket.
 @Suite("Access rules on the socket", .timeLimit(.minutes(1)))
 struct AccessControlTests {
-    private static func rule(
+    static func rule(
         _ name: String, _ effect: AccessRule.Effect = .deny, from source: AccessRule.Source = .user,
         _ change: (inout AccessRule) -> Void = { _ in }
     ) -> AccessRule {
@@ -19,7 +19,7 @@ struct AccessControlTests {
         return rule
     }
 
-    private static func policy(enforces: Bool = true, _ rules: AccessRule...) -> AccessPolicy {
+    static func policy(enforces: Bool = true, _ rules: AccessRule...) -> AccessPolicy {
         var policy = AccessPolicy()
         policy.user.enforces = enforces
         policy.user.rules = rules
@@ -30,12 +30,12 @@ struct AccessControlTests {
         return policy
     }
 
-    private static let noTokens: @Sendable (inout AccessRule) -> Void = {
+    static let noTokens: @Sendable (inout AccessRule) -> Void = {
         $0.request.classes = [.token]
         $0.reason = "No tokens here."
     }
 
-    private static func texts(_ text: String) -> [TextPattern] { [text].compactMap(TextPattern.init) }
+    static func texts(_ text: String) -> [TextPattern] { [text].compactMap(TextPattern.init) }
 
     private static func expectDenied(_ answer: JSON, by rule: String) {
         #expect(answer.errorKind == "denied" && answer["error"]?["data"]?["cause"] == "access_rule", "\(answer.text())")

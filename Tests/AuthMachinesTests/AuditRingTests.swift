@@ -37,6 +37,24 @@ struct AuditRingTests {
         #expect(places.map { ring[$0]?.number } == [nil, nil, 3, 4, 5])
     }
 
+    @Test("entries about hidden sessions are left out before the limit applies, and those about none are kept")
+    func hidden() throws {
+        var ring = AuditRing(capacity: 8)
+        let work = try SessionName("work")
+        for session in [work, nil, try SessionName("shop"), work, nil] {
+            _ = ring.append(
+                AuditEntry(
+                    AuditedRequest(method: "m", session: session), at: Self.start, rule: "default.token", caller: nil))
+        }
+        func numbers(after number: Int?, limit: Int) -> [Int] {
+            ring.entries(after: number, limit: limit) { $0 == work }.map(\.number)
+        }
+        #expect(numbers(after: nil, limit: 8) == [2, 3, 5])
+        #expect(numbers(after: nil, limit: 2) == [3, 5])
+        #expect(numbers(after: 0, limit: 1) == [2])
+        #expect(numbers(after: 3, limit: 1) == [5])
+    }
+
     @Test("confined clients, however much they request, replace only entries of confined clients")
     func confined() {
         var ring = AuditRing(capacity: 8)

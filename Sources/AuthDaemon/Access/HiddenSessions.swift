@@ -50,8 +50,12 @@ struct HiddenSessions {
     /// The store without its message, which may name sessions whose records are damaged.
     func withoutMessage(_ store: StoreInfo) -> StoreInfo { StoreInfo(kind: store.kind, state: store.state) }
 
-    /// The methods whose results list sessions, and where.
-    private static let lists = [SessionListGet.name: "sessions", ClusterStatusGet.name: "renewals"]
+    /// The methods whose results list what is about sessions, and where. `audit.list` leaves entries out itself.
+    private static let lists = [
+        SessionListGet.name: "sessions", ClusterStatusGet.name: "renewals", ConsentListGet.name: "questions",
+        PolicyReplay.name: "changes", OutboxListGet.name: "entries", OutboxFlush.name: "entries",
+        OutboxDrop.name: "entries",
+    ]
 
     /// The same handling of a method that lists sessions, without the hidden ones, and of any method, without names of
     /// them in errors.
@@ -96,20 +100,20 @@ struct HiddenSessions {
         return visible
     }
 
-    private var rule: @Sendable (SessionName) -> Bool {
+    /// ``contains(_:)``, for a thread that may not read facts about the caller.
+    var rule: @Sendable (SessionName) -> Bool {
         let facts = access.facts(of: caller, for: .program)
         return { [access] in access.hides($0, given: facts) }
     }
 
     private static func filtered(_ json: JSON, _ key: String, _ isVisible: (SessionName) -> Bool) -> JSON {
         guard var object = json.objectValue else { return json }
-        let sessions = object[key]?.arrayValue ?? []
+        let items = object[key]?.arrayValue ?? []
         object[key] = .array(
-            sessions.filter { status in
-                guard let name = status["session"]?.stringValue, let session = try? SessionName(name) else {
-                    return false
-                }
-                return isVisible(session)
+            items.filter { item in
+                // Some items are about no session.
+                guard let name = item["session"]?.stringValue else { return true }
+                return (try? SessionName(name)).map(isVisible) ?? false
             })
         return .object(object)
     }

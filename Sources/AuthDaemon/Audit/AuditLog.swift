@@ -70,10 +70,15 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// - Parameter number: see ``AuditRing/entries(after:limit:)``.
-    func list(after number: Int?, limit: Int) -> AuditList {
+    /// - Parameters:
+    ///   - number: see ``AuditRing/entries(after:limit:without:)``.
+    ///   - isHidden: whether the client must not see the session.
+    func list(after number: Int?, limit: Int, without isHidden: ((SessionName) -> Bool)? = nil) -> AuditList {
         let (entries, dropped, unlogged) = inside.withLock { inside in
-            (inside.ring.entries(after: number, limit: limit), inside.ring.dropped, inside.unlogged)
+            (
+                inside.ring.entries(after: number, limit: limit, without: isHidden), inside.ring.dropped,
+                inside.unlogged
+            )
         }
         return AuditList(
             entries: entries.map(\.item), startedAt: started.unixSeconds, dropped: dropped, unlogged: unlogged)

@@ -161,12 +161,16 @@ extension Dispatcher {
     }
 
     mutating func addAudit(_ audit: AuditLog) {
-        on(AuditListGet.self) { call in
+        onCaller(AuditListGet.self) { [access] call, caller in
             let limit = call.limit ?? AuditLog.usualLimit
+            // Before the limit applies: a client that reads on ends with the first empty list.
+            let isHidden = HiddenSessions(access, for: caller)?.rule
             guard limit > AuditLog.usualLimit else {
-                return .now(.success(audit.list(after: call.after, limit: limit).json))
+                return .now(.success(audit.list(after: call.after, limit: limit, without: isHidden).json))
             }
-            return .later(within: nil) { _ in .text(audit.list(after: call.after, limit: limit).json.serialized()) }
+            return .later(within: nil) { _ in
+                .text(audit.list(after: call.after, limit: limit, without: isHidden).json.serialized())
+            }
         }
     }
 

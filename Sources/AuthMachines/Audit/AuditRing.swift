@@ -1,4 +1,5 @@
 package import AuthModel
+package import AuthWire
 
 /// The newest entries of the audit log. Those of confined clients have a separate ring, so that no sandbox can replace the
 /// entries of others.
@@ -59,8 +60,12 @@ package struct AuditRing: Sendable {
     /// - Parameters:
     ///   - number: the next ones after this number, so that none is left out; `nil`: the newest ones.
     ///   - limit: how many at most.
-    package func entries(after number: Int?, limit: Int) -> [AuditEntry] {
-        let found = (own.entries + confined.entries).sorted { $0.number < $1.number }
+    ///   - isHidden: entries about these sessions are left out.
+    package func entries(
+        after number: Int?, limit: Int, without isHidden: ((SessionName) -> Bool)? = nil
+    ) -> [AuditEntry] {
+        var found = (own.entries + confined.entries).sorted { $0.number < $1.number }
+        if let isHidden { found.removeAll { $0.request.session.map(isHidden) ?? false } }
         guard let number else { return found.suffix(max(0, limit)) }
         return Array(found.drop { $0.number <= number }.prefix(max(0, limit)))
     }
