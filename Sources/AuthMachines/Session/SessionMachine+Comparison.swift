@@ -110,9 +110,17 @@ extension SessionMachine {
     mutating func saveRefused(_ version: RecordVersion, _ stored: SessionRecord, _ turn: inout SessionTurn) {
         // The removal that waited for this write need not wait any longer.
         guard !signedOut else { return writer.tryAgain() }
-        if let pending, version.hasTokens(of: pending.version) { currentRequest?.conflicts += 1 }
+        let isOfRequest = pending.map { version.hasTokens(of: $0.version) } ?? isProbingStore
+        if isOfRequest { currentRequest?.conflicts += 1 }
         refusedWrites += 1
         reconcile(stored, &turn)
+        // A renewal of the session ends with the tokens of the other program. A token for a target does not.
+        if isProbingStore, let currentRequest, currentRequest.target != nil,
+            currentRequest.conflicts > Self.maxConflicts
+        {
+            storeDidNotAccept(
+                AgentError(StoreError.failed(reason: "another program writes to it all the time")), &turn)
+        }
         if refusedWrites > Self.maxConflicts { answerWrites(&turn) { _ in true } }
         let isContested = currentRequest.map { $0.conflicts >= Self.maxConflicts } ?? false
         if isContested || !writer.isBehind(latestVersion) { written(latestVersion, &turn) }

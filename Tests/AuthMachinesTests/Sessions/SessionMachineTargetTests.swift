@@ -220,6 +220,23 @@ struct SessionMachineTargetTests {
         #expect(bench.saves.count == 2)
     }
 
+    @Test("no caller waits for a store that another program always writes to first")
+    func contested() throws {
+        var bench = MachineBench()
+        bench.acceptsRewrites = false
+        want(&bench, 1, try Self.target())
+        for number in 2...4 {
+            #expect(bench.answer(to: 1) == nil && bench.rewrites.count == number - 1)
+            var theirs = bench.machine.record
+            theirs.tokens.accessToken = Secret("token-\(number)")
+            theirs.tokens.refreshToken = Secret("refresh-\(number)")
+            theirs.generation += 1
+            bench.send(.saveRefused(try #require(bench.rewrites.last).version, theirs))
+        }
+        #expect(bench.failure(for: 1)?.kind == .keyringUnavailable)
+        #expect(bench.targetedRequests.isEmpty && bench.machine.record.tokens.accessToken.reveal() == "token-4")
+    }
+
     @Test("requests are sent one after the other, whatever is requested meanwhile")
     func turns() throws {
         var bench = MachineBench()
