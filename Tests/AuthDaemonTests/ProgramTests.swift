@@ -166,9 +166,13 @@ struct ProgramTests {
         let activator = try await Program(
             home, ["--store", "memory"], through: ["systemd-socket-activate", "--fdname=api", "-l", home.socket])
         let socket = home.socket
-        try await onThread { while mode(of: socket) == nil { sched_yield() } }
-        // The agent is not running: this connection starts it.
-        let answer = try await onThread { try RawClient(socket).ask("agent.ping") }
+        // The agent is not running: this connection starts it. The socket has its name before it listens.
+        let answer = try await onThread {
+            while true {
+                if let client = try? RawClient(socket) { return try client.ask("agent.ping") }
+                sched_yield()
+            }
+        }
         #expect(answer["result"]?["pid"] == .integer(Int64(activator.pid)))
         try await activator.ready()
         #expect(await activator.end() == 0)
