@@ -1,7 +1,6 @@
 package import AuthWire
 
 extension AgentError {
-    /// When a request may be repeated that was refused because too much was in progress. Any of it may end at any time; this
-    /// keeps clients from asking in a loop.
+    /// How long a client waits before it repeats a request that was refused as busy. It prevents requests in a loop.
     package static let retryWhenBusy = Duration.seconds(1)
 }

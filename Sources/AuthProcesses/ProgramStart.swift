@@ -96,7 +96,7 @@ package import Glibc
     /// POSIX_SPAWN_SETSID of spawn.h, which is defined with _GNU_SOURCE only.
     private static let setSession: CInt = 0x80
 
-    /// Ends with a null pointer.
+    /// C strings, followed by a null pointer.
     @unsafe private static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
         unsafe texts.map { unsafe strdup($0) } + [nil]
     }

@@ -21,7 +21,7 @@ extension SealedDirectory {
     /// Nothing was ever sealed here, so a passphrase would be a new one.
     var isNew: Bool { (try? folder.read(WrappedKeys.fileName)) == nil }
 
-    /// Why the key is not changed for a client that gives this passphrase; `nil`: it may be changed.
+    /// Why this change of the key is refused; `nil`: it is allowed.
     mutating func refusal(of change: KeyChange, current: Secret?) throws(StoreError) -> SealRefusal? {
         let keys = try open().wrappedKeys
         // Somebody who can read a key file or a credential opens the files without the agent.

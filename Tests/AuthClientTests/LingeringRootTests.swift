@@ -17,7 +17,7 @@ struct LingeringRootTests {
             program: "/usr/bin/unshare")
     }
 
-    @Test("--fix alone has the agent outlive the last login, and a failure is reported")
+    @Test("only --fix enables lingering, and a failure is reported")
     func linger() async throws {
         let folder = try TemporaryFolder()
         let calls = folder.path + "/calls"

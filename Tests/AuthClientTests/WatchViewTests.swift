@@ -227,7 +227,7 @@ struct WatchViewTests {
         await terminal.ends()
     }
 
-    @Test("an agent that refuses to say who called is not asked again, and nothing is shown")
+    @Test("after a refusal, callers are neither requested again nor shown")
     func refusedCallers() async throws {
         let agent = try Self.agent { client, request in
             guard request.method == "audit.list" else { return client.reply(request, Samples.status()) }

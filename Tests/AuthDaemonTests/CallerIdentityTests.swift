@@ -209,7 +209,7 @@ struct CallerIdentityTests {
         let place = URL(filePath: folder.path).resolvingSymlinksInPath().path
         let (program, next) = (place + "/program", place + "/next")
         for path in [program, next] { try FileManager.default.copyItem(atPath: shell, toPath: path) }
-        // It goes on when it is told to.
+        // It waits for a line before each step.
         let script = "read line; mv \(next) \(program); exec \(program) -c 'read line; read line'"
         let child = try await Child([program, "-c", script], environment: ["PATH": "/usr/bin:/bin"], input: .held)
         let proc = "/proc/\(child.pid)"

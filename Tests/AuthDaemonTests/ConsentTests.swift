@@ -148,7 +148,7 @@ struct ConsentTests {
     @Test("a program whose file cannot be opened is known by its state, and never by another file at its path")
     func hiddenProgram() async throws {
         let folder = try TemporaryFolder()
-        // As Landlock does; with a path, the program's own file is refused only.
+        // `refused` opens no file, as with Landlock; `atPath` opens all but /proc/PID/exe.
         let (refused, atPath) = (
             ConsentPrograms { _ in -1 },
             ConsentPrograms { $0.hasPrefix("/proc/") ? -1 : unsafe open($0, O_RDONLY | O_CLOEXEC) }

@@ -39,7 +39,7 @@ struct RequestBudgetTests {
         let ofUser = Self.refusal(&budget, Self.second)
         #expect(ofUser?.message.hasPrefix("User 1000 has 3 requests") == true)
         #expect(ofUser?.kind == .busy && ofUser?.retryable == true && ofUser?.retryAfter != nil)
-        // Confined clients of the same user are not refused, nor does one of them count for the user.
+        // Requests of confined clients do not count for the user.
         #expect(Self.refusal(&budget, Self.first, isConfined: true) == nil)
         #expect(Self.refusal(&budget, Self.other, isConfined: true)?.kind == .busy)
         for _ in 1...2 { #expect(Self.refusal(&budget, Self.other) == nil) }
@@ -62,7 +62,7 @@ struct RequestBudgetTests {
         }
     }
 
-    @Test("long requests are limited by their bytes, and then nothing of the refused one counts")
+    @Test("long requests are limited by their bytes, and a refused one does not count")
     func longRequests() {
         var budget = Self.budget()
         #expect(Self.refusal(&budget, Self.first, 8) == nil)

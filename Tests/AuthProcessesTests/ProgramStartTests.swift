@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Programs as children of this process")
 struct ProgramStartTests {
-    @Test("it gets the given variables only")
+    @Test("a child gets the given variables only")
     func variables() throws {
         #expect(try output(of: ["/usr/bin/env"]) { $0.environment = ["A=1", "B=x y"] } == "A=1\nB=x y\n")
         #expect(try output(of: ["/usr/bin/env"]) { $0.environment = [] } == "")
@@ -25,12 +25,12 @@ struct ProgramStartTests {
         #expect(failure?.description == "cannot start no-such-program: No such file or directory")
     }
 
-    @Test("its own name may differ from the program's")
+    @Test("a child's own name may differ from the program's")
     func ownName() throws {
         #expect(try output(of: ["named", "-c", "printf %s \"$0\""], program: "/bin/sh") == "named")
     }
 
-    @Test("it has no descriptor from a number on")
+    @Test("a child has no descriptor from a number on")
     func descriptors() throws {
         let command = ["sh", "-c", "for n in 0 1 2 71; do [ ! -e /proc/self/fd/$n ] || printf '%s ' $n; done"]
         let file = try opened("/dev/null")
@@ -43,7 +43,7 @@ struct ProgramStartTests {
         #expect(found == "0 1 2 ")
     }
 
-    @Test("what is passed as nothing is the null device")
+    @Test("the null device can be passed")
     func nothing() throws {
         let found = try output(of: ["readlink", "/proc/self/fd/0", "/proc/self/fd/2"]) {
             $0.passNothing(as: STDIN_FILENO, STDERR_FILENO)
@@ -52,7 +52,7 @@ struct ProgramStartTests {
     }
 
     @Test(
-        "it has the process group and session that were asked for",
+        "a child has the process group and session that were asked for",
         arguments: [
             (ProgramStart.Separation.none, "other other"), (.group, "own other"), (.session, "own own"),
         ])
@@ -68,7 +68,7 @@ struct ProgramStartTests {
         #expect(try output(of: ["sh", "-c", script]) { $0.separate(separation) } == expected)
     }
 
-    @Test("it blocks and ignores what it is told to")
+    @Test("a child blocks and ignores the requested signals")
     func signals() throws {
         // Signal n is bit n - 1 (proc_pid_status(5), SigBlk and SigIgn).
         let command = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
@@ -87,7 +87,7 @@ struct ProgramStartTests {
         #expect(try output(of: command) { $0.blockNoSignal() }.hasPrefix("SigBlk:\t0000000000000000\n"))
     }
 
-    @Test("its end is an exit status or a signal, and shells have a number for both")
+    @Test("a child's end is an exit status or a signal, and shells have a number for both")
     func ends() throws {
         let exit = try end(of: ["sh", "-c", "exit 3"])
         #expect(exit == .exit(status: 3) && exit.shellStatus == 3)
@@ -95,7 +95,7 @@ struct ProgramStartTests {
         #expect(signal == .signal(9) && signal.shellStatus == 137)
     }
 
-    @Test("it has not ended until it has")
+    @Test("a running child has no end yet")
     func running() throws {
         let ends = try pipeEnds()
         var program = try ProgramStart(["cat"])

@@ -75,9 +75,9 @@ start_oidc_agent() {
     issuer=$glewlwyd_url/api/oidc
     tokens=$(curl -sSf --noproxy '*' -d 'grant_type=password&client_id=bench&client_secret=bench-secret&scope=scope1' \
         -d 'username=ada&password=bench-password' "$issuer/token") || fail 'glewlwyd gives no token'
-    # It says where it listens.
+    # Its output names its socket.
     eval "$(oidc-agent 2>/dev/null)" >/dev/null
-    # It is no child of this script, but ends like one.
+    # It runs in the background; stop it at the end.
     started+=("$OIDCD_PID")
     OIDC_ENCRYPTION_PW=bench OIDC_REFRESH_TOKEN=$(json refresh_token <<<"$tokens") oidc-gen bench --prompt=none --pw-env \
         --confirm-default -m --iss="$issuer/" --client-id=bench --client-secret=bench-secret --scope='openid scope1' --rt-env \

@@ -5,7 +5,7 @@
 readonly anonymous_budget=6144 installed_budget=91136 agent_budget=30720 command_budget=8192
 # kB for each further session, and for each connection.
 readonly session_budget=2 connection_budget=8
-# Without systemd nobody asks for a watchdog, and no token is due within the time: nothing is left to wake up for.
+# Without systemd there is no watchdog, and no token is due in that time, so there are no wake-ups.
 readonly wake_up_budget=0
 
 idle() {
@@ -60,9 +60,9 @@ growth() {
 
 threads_and_files() { echo "/proc/$agent_pid/task/"* "/proc/$agent_pid/fd/"*; }
 
-# What a sign-in leaves behind ends by itself: Swift's workers after 5 s, the connection to the provider after 20 s, and after
-# 60 s the limit of its requests, whose timer Swift keeps although nobody waits for it. Those are deadlines that are due; idle
-# is what comes after. Between two of them it is quiet for 60 s at most.
+# After a sign-in, Swift's workers end after 5 s, the connection to the provider after 20 s, and the timer of its requests
+# after 60 s. Between two of these ends it is quiet for 60 s at most.
+# The agent is idle after that.
 settle() {
     local since=$SECONDS seen now deadline=$((SECONDS + 240))
     seen=$(threads_and_files)

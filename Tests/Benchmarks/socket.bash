@@ -7,9 +7,9 @@ readonly trip_budget=1.3 read_budget=1.75 p99_budget=2.0 flood_budget=3.0 rate_b
 
 round_trips() {
     section 'A token on an open connection, beside an echo server'
-    # As the machine schedules them. Waking an idle processor costs more than a whole trip, and luck decides which server is spared it.
+    # Not pinned: waking an idle processor takes longer than a round trip, and it is random which server pays for it.
     p99=- ratio 'token.get, not pinned' - "$world/c/trip" poll "$trips" "$socket" "$world/echo"
-    # All on one, then.
+    # Pinned to one processor.
     pin "$processor" "$agent_pid" "$echo_pid"
     p99=$p99_budget ratio 'token.get' "$trip_budget" \
         taskset --cpu-list "$processor" "$world/c/trip" poll "$trips" "$socket" "$world/echo"
@@ -48,10 +48,10 @@ floods() {
     for connections in 64 256; do flooded crowd "$connections"; done
 }
 
-# flooded KIND [CONNECTIONS]: the 99th percentile of a good client's requests beside a program that floods the agent, and without it, in turn. The
-# agent has one processor, and the client shares the other with the flood, which waits for the agent most of the time. What the
-# flood costs the client there, it costs a client of the echo as well, which gets no flood: if that takes longer than the agent
-# without a flood, the agent is compared with it.
+# flooded KIND [CONNECTIONS]: the 99th percentile of a good client's requests beside a program that floods the agent, and
+# without it, in turn. The agent has one processor, and the client shares the other with the flood, which waits for the agent
+# most of the time. What the flood costs the client there, it costs a client of the echo as well, which gets no flood: if that
+# takes longer than the agent without a flood, the agent is compared with it.
 flooded() {
     local kind=$* round flood quiet loud echoed
     for ((round = 0; round < rounds; round++)); do

@@ -83,7 +83,7 @@ struct RestartTests {
         }
     }
 
-    @Test("hands nothing on of a session whose token needs a check of presence: it is read from the keyring")
+    @Test("does not hand over a session whose token needs a check of presence; it is read from the keyring")
     func marked() async throws {
         try await play { scene, descriptorStore in
             let token = try await scene.agent.authc("token").out.trimmingCharacters(in: .newlines)
@@ -110,7 +110,7 @@ struct RestartTests {
             let ended = try await scene.agent.authc("wait", "-s", "app-template", "--until", "signed_out")
             #expect(ended.status == 0, "\(ended.err)")
             #expect(try await scene.agent.authc("token").status == 3)
-            // Nobody has waited for that, unlike after `authc logout`.
+            // `authc wait` returns before the copy is removed; `authc logout` returns after that.
             #expect(try await until { descriptorStore.entries.isEmpty })
         }
     }

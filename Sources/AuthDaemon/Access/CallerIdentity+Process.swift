@@ -6,7 +6,7 @@ import Glibc
 /// Reads who is at the other end of a connection.
 ///
 /// The sockets' thread does that. So nothing is read that the client's file systems answer: those of a FUSE or network file
-/// system may never do so. The number of the program's file is what the kernel already knows.
+/// system may never do so. Device and inode of the program come from the kernel, which does not ask the file system.
 extension CallerIdentity {
     /// This identity with what can be read about its process. Parts that must not be read stay unknown.
     /// - Parameter end: its connection; `nil` if that is closed.

@@ -5,8 +5,8 @@ import CSystemd
 import Glibc
 import Synchronization
 
-/// Reads what an answer about a program is remembered by: the inode and the hash of its file, or the state of the file if that
-/// cannot be opened, or else its service.
+/// Identifies a program for a remembered answer: by the inode and the hash of its file, by the version of the file if
+/// that cannot be opened, or by its service.
 ///
 /// It has its own thread, because the file system of the program may not answer.
 package final class ConsentPrograms: Sendable {
@@ -25,8 +25,8 @@ package final class ConsentPrograms: Sendable {
     /// - Parameter openFile: a descriptor, or -1. Landlock allows the agent only some of the files that may be programs.
     init(openFile: @escaping @Sendable (_ path: String) -> CInt) { self.openFile = openFile }
 
-    /// - Parameter isConfined: its paths may be those of another view of the files, and what its file systems say about a file
-    ///   may be invented.
+    /// - Parameter isConfined: its paths may be those of another view of the files, and its file systems may report
+    ///   false values.
     func program(_ subject: PresenceSubject, unit: String?, isConfined: Bool) async -> ConsentProgram {
         let found = await disk.run { [self] () -> ConsentProgram.Identity? in
             file(of: subject, isConfined: isConfined)

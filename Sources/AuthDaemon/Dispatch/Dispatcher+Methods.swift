@@ -163,7 +163,7 @@ extension Dispatcher {
     mutating func addAudit(_ audit: AuditLog) {
         onCaller(AuditListGet.self) { [access] call, caller in
             let limit = call.limit ?? AuditLog.usualLimit
-            // Before the limit applies: a client that reads on ends with the first empty list.
+            // Filtered before the limit applies: an empty page means the end to a client.
             let isHidden = HiddenSessions(access, for: caller)?.rule
             guard limit > AuditLog.usualLimit else {
                 return .now(.success(audit.list(after: call.after, limit: limit, without: isHidden).json))

@@ -8,7 +8,7 @@ package struct ConnectionLimits: Sendable {
     package var lineValues = Limits.jsonValues
     package var connectionsPerProcess = Limits.connectionsPerProcess
     package var connectionsPerUser = Limits.connectionsPerUser
-    /// Of a user. When there are more, a unit may have at most half of ``connectionsPerUser``: the rest is for other programs.
+    /// The first connections of a user are not counted by unit.
     package var connectionsBeforeUnits = 1000
     /// The most connections of clients of the extra socket and in sandboxes: they must not use up those of the user.
     package var confinedConnections = 1024
@@ -87,7 +87,8 @@ package struct ConnectionLimits: Sendable {
 
     package init() {}
 
-    /// Those that are opened later. The earlier ones may all be of one unit.
+    /// How many more connections of one unit may be opened after ``connectionsBeforeUnits``. All uncounted ones may
+    /// belong to it.
     var countedConnectionsPerUnit: Int { max(1, connectionsPerUser / 2 - connectionsBeforeUnits) }
 
     /// How long a request may take.

@@ -2,8 +2,8 @@ import AuthWire
 
 /// The requests in progress of all clients, and the bytes of those with long lines.
 ///
-/// Invariant: a request counts from ``begin(longBytes:of:isConfined:)`` until ``end(longBytes:of:isConfined:)``. Those of
-/// confined clients count for these only.
+/// Invariant: a request counts from ``begin(longBytes:of:isConfined:)`` until ``end(longBytes:of:isConfined:)``.
+/// Requests of confined clients have a separate limit, and do not count for a process or a user.
 struct RequestBudget {
     private struct Use {
         var requests = 0

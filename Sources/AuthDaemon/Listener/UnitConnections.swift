@@ -1,9 +1,9 @@
 import AuthModel
 import AuthWire
 
-/// The connections that the programs of each unit have opened while their user had many.
+/// Connections by unit, for users with many connections.
 ///
-/// The others are not counted, so that nothing has to be read about a client while there are few.
+/// While a user has few, they are not counted, so nothing has to be read about a client.
 struct UnitConnections {
     enum Group: Hashable {
         case unit(String, user: UInt32)

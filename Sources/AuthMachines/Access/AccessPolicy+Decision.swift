@@ -40,8 +40,8 @@ extension AccessPolicy {
             SessionTrust.name,
         ] + PresenceAction.exporting)
 
-    /// Whether the token of this session is released to some program only after a check of presence. Then nothing else may
-    /// give it away without one.
+    /// Whether any rule or mark requires presence for the token of this session. If so, it must not be released in any
+    /// other way.
     package func needsPresence(toRelease session: SessionName) -> Bool {
         presenceSessions.contains(session)
             || isEnforced

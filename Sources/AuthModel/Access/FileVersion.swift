@@ -20,7 +20,7 @@ package struct FileVersion: Sendable, Hashable {
     package var number: FileNumber { FileNumber(device: device, inode: inode) }
 }
 
-/// Which file it is, whatever its path and its content.
+/// Identifies a file independently of its path and content.
 package struct FileNumber: Sendable, Hashable {
     package let device: UInt64
     package let inode: UInt64

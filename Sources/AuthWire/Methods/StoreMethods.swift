@@ -24,7 +24,8 @@ public struct StoreRekey: AgentMethod, HoldsSecrets {
     public var passphrase: String?
     /// The bytes of the key file. Secret. Not a path: the agent opens no file for a client.
     public var key: [UInt8]?
-    /// The present passphrase, if the store has one. Secret. Without it, nothing else is made to open the store.
+    /// The current passphrase. Secret. Required if the store has one and the request sets another passphrase or a
+    /// key.
     public var current: String?
 
     public init(blank: Blank) {}

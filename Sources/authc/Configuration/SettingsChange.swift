@@ -31,7 +31,7 @@ struct SettingsChange {
         return try report(origin)
     }
 
-    /// The word that was meant, if the setting has one of some words and the new value is not among them.
+    /// The nearest allowed word, if the setting accepts only some words.
     private func suggestion(for path: [TOMLPath.Component], in text: TOMLText) -> String? {
         guard case .word(let words)? = SettingKey.matching(path)?.type,
             case .text(let value)? = text.value(at: TOMLPath.text(path))?.kind, !words.contains(value)

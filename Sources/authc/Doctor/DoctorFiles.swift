@@ -5,8 +5,8 @@ import AuthWire
 import CLinux
 import Glibc
 
-/// Checks the modes of the user's files: settings, rules and profiles that others can change are refused, and so are keys that
-/// others can use in any way.
+/// Checks the modes of the user's files. authd refuses settings, rules and profiles that others can write to, and keys
+/// that others can access.
 enum DoctorFiles {
     static func findings(_ file: SettingsFile) -> [Finding] {
         changeable(file.path) + keys(file).compactMap { mode($0, 0o077) == nil ? nil : key($0) }

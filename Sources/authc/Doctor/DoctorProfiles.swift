@@ -1,13 +1,13 @@
 import AuthWire
 
-/// Lists the files that sessions depend on: the settings, and the profiles that are not built in, with what is weak in them.
+/// Lists the files that sessions depend on: the settings, and the profiles that are not built in, with their warnings.
 enum DoctorProfiles {
     static func settings(_ file: SettingsFile) -> Finding {
         .ok(.settings, file.exists ? file.pathInUse : "no settings file")
     }
 
     static func findings(_ agent: Agent) throws(Failure) -> [Finding] {
-        // Without files there is a word in place of a path.
+        // The source of a built-in profile is a word, not a path.
         let own = try answer(to: ProviderListGet(), agent)?.providers.filter { $0.source.hasPrefix("/") } ?? []
         var findings: [Finding] = []
         for provider in own {

@@ -17,7 +17,7 @@ struct LiveScreen {
     private static let mostRenewals = 6
     /// The number of callers that are shown.
     private static let mostCallers = 4
-    /// An error names what to type: that must not be cut off.
+    /// An error names the command to type, which must not be cut off.
     private static let mostMessageLines = 4
     /// The mark of the selected session, and a space.
     private static let markColumns = 2

@@ -1,7 +1,7 @@
 import AuthWire
 import Glibc
 
-/// Shows the sessions, the next renewals, the latest callers and events on the terminal's alternate screen, which preserves the main
+/// Shows sessions, next renewals, callers and events on the terminal's alternate screen, which preserves the main
 /// screen.
 ///
 /// Invariant: the terminal has its own settings and its main screen whenever this is not open: before the first ``show(_:)``
