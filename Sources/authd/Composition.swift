@@ -290,7 +290,8 @@ struct Composition: Sendable {
                 }, log: { logger.notice("\($0)") }))
         let activity = AgentActivity(
             counters: counters, context: context, signIns: signIns,
-            needsPassphrase: KeyFile.source(settings.sealedKey, environment: Environment.value).needsUser)
+            needsPassphrase: KeyFile.source(settings.sealedKey, environment: Environment.value).needsUser,
+            handsOver: adapters.storage.handsOver)
         let restart = ProgramRestart.ofThisProcess(claims.program, clock: clock)
         let dispatcher = Dispatcher(
             context: context, sessions: sessions,
@@ -304,7 +305,7 @@ struct Composition: Sendable {
                 },
                 restart: { () async throws(AgentError) in
                     _ = try await restart.begin { () throws(AgentError) in
-                        if activity.isInMemoryOnly { throw .sessionsInMemory }
+                        if let refusal = activity.refusal { throw refusal }
                         return true
                     }
                 }, program: claims.program,

@@ -22,28 +22,28 @@ struct DescriptorStoreTests {
     @Test("is the newest, stored before the former is removed; the former is wiped for all holders")
     func replaced() throws {
         let store = manager.store()
-        store.save([try session("first")], of: .secretService)
+        store.save(Handover([try session("first")]), of: .secretService)
         let first = try #require(manager.descriptors.entries.first)
         let copy = dup(first.descriptor)
         defer { close(copy) }
-        store.save([try session("second")], of: .secretService)
+        store.save(Handover([try session("second")]), of: .secretService)
         #expect(manager.messages == ["in sessions.1", "in sessions.2", "out sessions.1"])
         #expect(manager.descriptors.entries.map(\.name) == ["sessions.2"])
         #expect(manager.descriptors.fewest == 1)
         #expect(FakeDescriptorStore.content(of: copy).allSatisfy { $0 == 0 })
 
         let next = manager.store()
-        #expect(next.load(of: .secretService) == [try session("second")])
-        next.save([try session("second")], of: .secretService)
+        #expect(next.load(of: .secretService).sessions == [try session("second")])
+        next.save(Handover([try session("second")]), of: .secretService)
         #expect(manager.descriptors.entries.map(\.name) == ["sessions.3"])
-        next.save([], of: .secretService)
+        next.save(Handover([]), of: .secretService)
         #expect(manager.descriptors.entries.isEmpty)
     }
 
     @Test("cannot be written, mapped writable, truncated or unsealed")
     func sealed() throws {
         let store = manager.store()
-        store.save([try session("token")], of: .secretService)
+        store.save(Handover([try session("token")]), of: .secretService)
         let memory = try #require(manager.descriptors.entries.first).descriptor
         #expect(pwrite(memory, "x", 1, 0) == -1)
         #expect(ftruncate(memory, 0) == -1)
@@ -53,7 +53,7 @@ struct DescriptorStoreTests {
 
     @Test("is refused and logged if it is not sealed memory, too large, truncated or foreign")
     func refused() throws {
-        let whole = Data(HandedOverSession.encode([try session("token")], of: .secretService).revealBytes())
+        let whole = Data(Handover([try session("token")]).encoded(of: .secretService).revealBytes())
         let plain = FakeDescriptorStore.sealedMemory(holding: whole, seals: 0x2)
         var ends: [Int32] = [0, 0]
         pipe(&ends)
@@ -66,26 +66,26 @@ struct DescriptorStoreTests {
         }
         manager.descriptors.put(foreign, as: "somebody's")
         let store = manager.store()
-        #expect(store.load(of: .secretService).isEmpty)
+        #expect(store.load(of: .secretService).sessions.isEmpty)
         for reason in ["not sealed", "not sealable memory", "17825792 bytes", "not JSON", "not handed over by authd"] {
             #expect(manager.log.contains(reason), "\(reason) is not in \(manager.log)")
         }
         #expect(!manager.log.contains("token"))
-        store.save([try session("new")], of: .secretService)
+        store.save(Handover([try session("new")]), of: .secretService)
         #expect(manager.descriptors.entries.map(\.name) == ["sessions.5"])
     }
 
     @Test("of a killed run is the newest; wiped sessions are ignored silently")
     func killedInBetween() throws {
-        manager.store().save([try session("first")], of: .secretService)
+        manager.store().save(Handover([try session("first")]), of: .secretService)
         let old = try #require(manager.descriptors.entries.first)
         manager.descriptors.put(FakeDescriptorStore.sealedMemory(holding: Data(count: 100)), as: "sessions.20")
         #expect(old.name == "sessions.1")
-        let later = HandedOverSession.encode([try session("second")], of: .secretService).revealBytes()
+        let later = Handover([try session("second")]).encoded(of: .secretService).revealBytes()
         manager.descriptors.put(FakeDescriptorStore.sealedMemory(holding: Data(later)), as: "sessions.12")
         let store = manager.store()
-        #expect(store.load(of: .secretService) == [try session("second")])
-        store.save([try session("third")], of: .secretService)
+        #expect(store.load(of: .secretService).sessions == [try session("second")])
+        store.save(Handover([try session("third")]), of: .secretService)
         #expect(manager.descriptors.entries.map(\.name) == ["sessions.21"])
         #expect(!manager.log.contains("not used"))
     }
@@ -93,10 +93,10 @@ struct DescriptorStoreTests {
     @Test("is wiped even if the manager cannot be notified: outdated sessions are worse than none")
     func cannotBeNotified() throws {
         let store = manager.store()
-        store.save([try session("first")], of: .secretService)
+        store.save(Handover([try session("first")]), of: .secretService)
         let first = try #require(manager.descriptors.entries.first)
         manager.isDeaf.withLock { $0 = true }
-        store.save([try session("second")], of: .secretService)
+        store.save(Handover([try session("second")]), of: .secretService)
         #expect(FakeDescriptorStore.content(of: first.descriptor).allSatisfy { $0 == 0 })
         #expect(manager.log.contains("could not be passed"))
     }

@@ -77,7 +77,7 @@ struct UpgradeTests {
     // MARK: What a restart would interrupt
 
     @Test("requests, sign-ins, work and a store that is not open prevent a restart without a request")
-    func obstacles() {
+    func obstacles() throws {
         let counters = AgentCounters()
         func activity(_ kind: StoreKind, needsPassphrase: Bool = false) -> (AgentActivity, AgentContext) {
             let context = AgentContext(
@@ -88,13 +88,24 @@ struct UpgradeTests {
             let loader = SessionLoader(context: context, registry: registry, storage: storage, seed: 1)
             let signIns = SignInService(context: context, registry: registry, loader: loader)
             let activity = AgentActivity(
-                counters: counters, context: context, signIns: signIns, needsPassphrase: needsPassphrase)
+                counters: counters, context: context, signIns: signIns, needsPassphrase: needsPassphrase,
+                handsOver: { $0.text == "kept" })
             return (activity, context)
         }
         let (keyring, context) = activity(.secretService)
         #expect(keyring.obstacle == .storeNotOpen)
         context.board.put(store: .ready, message: nil)
-        #expect(keyring.obstacle == nil)
+        #expect(keyring.obstacle == nil && keyring.refusal == nil)
+        // Without the store, the next run gets the tokens of one of them.
+        for name in ["kept", "marked"] {
+            let status = SessionStatus(
+                session: try SessionName(name), provider: "shop", state: .active, unsaved: true)
+            context.board.put(placeholder: status)
+            #expect(keyring.obstacle == .unsavedTokens)
+            #expect(keyring.refusal?.kind == (name == "kept" ? nil : .conflict))
+        }
+        #expect(keyring.refusal?.message.hasPrefix("The newest tokens of marked are not stored yet") == true)
+        context.board.removePlaceholders(in: .active)
         counters.began()
         #expect(keyring.obstacle == .requests)
         counters.ended()

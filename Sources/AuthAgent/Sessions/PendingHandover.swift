@@ -28,19 +28,29 @@ package final class PendingHandover: Sendable {
         var limit: Limit?
         /// Those that the last flush has left out.
         var withheld: Set<SessionName> = []
+        /// What the last flush has handed over is partial.
+        var isPartial = false
+        /// The run before has handed over a part, and the store has not been read yet: sessions are missing here.
+        var isIncomplete = false
 
         func found() -> Set<SessionName> {
             guard let limit else { return [] }
             return Set(sessions.keys.filter(limit.isWithheld))
         }
 
+        /// Whether the default session may be missing. The next run would use another one in its place.
+        func lacksDefault(without withheld: Set<SessionName>) -> Bool {
+            if isIncomplete { return true }
+            guard !withheld.isEmpty else { return false }
+            guard let chosen = limit?.defaultSession() else { return true }
+            return withheld.contains(chosen) || sessions[chosen] == nil
+        }
+
         /// What the next run may have.
-        mutating func shown() -> [HandedOverSession] {
-            withheld = found()
-            let shown = sessions.filter { !withheld.contains($0.key) }
-            // Without the default session, the next run would use another one in its place until it has read the store.
-            guard withheld.isEmpty || limit?.defaultSession().map({ shown[$0] != nil }) ?? false else { return [] }
-            return shown.values.sorted { $0.record.session < $1.record.session }
+        func shown(without withheld: Set<SessionName>) -> Handover {
+            let shown = sessions.filter { !withheld.contains($0.key) }.values
+            return Handover(
+                shown.sorted { $0.record.session < $1.record.session }, isPartial: lacksDefault(without: withheld))
         }
     }
 
@@ -52,17 +62,37 @@ package final class PendingHandover: Sendable {
     }
 
     /// What the run before handed over. From then on the store has what is set here.
-    func load(of kind: StoreKind) -> [HandedOverSession] {
-        guard let store else { return [] }
+    func load(of kind: StoreKind) -> Handover {
+        guard let store else { return Handover() }
         let isSuspended = state.withLock { state in
             state.isBehind = true
             return state.isSuspended
         }
-        let sessions = store.load(of: kind)
-        guard isSuspended else { return sessions }
+        let handover = store.load(of: kind)
+        guard isSuspended else {
+            state.withLock { $0.isIncomplete = handover.isPartial }
+            return handover
+        }
         // What the run before has left is discarded.
-        store.save([], of: kind)
-        return []
+        store.save(Handover(), of: kind)
+        return Handover()
+    }
+
+    /// The run before has handed over a part, and the store has not been read yet.
+    var isIncomplete: Bool { state.withLock { $0.isIncomplete } }
+
+    /// All sessions of the store are set now.
+    func storeWasRead(of kind: StoreKind) {
+        state.withLock { $0.isIncomplete = false }
+        limitChanged(of: kind)
+    }
+
+    /// Whether the next run gets the newest tokens of that session before it has read the store.
+    func handsOver(_ name: SessionName) -> Bool {
+        guard store != nil else { return false }
+        return state.withLock { state in
+            !state.isSuspended && state.sessions[name] != nil && !(state.limit?.isWithheld(name) ?? false)
+        }
     }
 
     /// Removes what was handed over, and hands over nothing more.
@@ -70,7 +100,7 @@ package final class PendingHandover: Sendable {
         guard let store else { return }
         state.withLock { state in
             state.isSuspended = true
-            store.save([], of: kind)
+            store.save(Handover(), of: kind)
         }
     }
 
@@ -86,10 +116,21 @@ package final class PendingHandover: Sendable {
     /// From the next flush on.
     func set(_ limit: Limit) { state.withLock { $0.limit = limit } }
 
-    /// The limit may withhold other sessions now.
+    /// The limit may withhold other sessions now, or another session may be the default one.
     func limitChanged(of kind: StoreKind) {
+        flush(of: kind) { $0.found() }
+    }
+
+    /// Another session may be the default one now.
+    func defaultChanged(of kind: StoreKind) {
+        flush(of: kind) { $0.withheld }
+    }
+
+    /// - Parameter withheld: those that are left out now.
+    private func flush(of kind: StoreKind, ifOther withheld: (State) -> Set<SessionName>) {
         let isOther = state.withLock { state in
-            let isOther = state.found() != state.withheld
+            let withheld = withheld(state)
+            let isOther = withheld != state.withheld || state.lacksDefault(without: withheld) != state.isPartial
             if isOther { state.isBehind = true }
             return isOther
         }
@@ -120,8 +161,11 @@ package final class PendingHandover: Sendable {
             guard state.isBehind else { return }
             state.isBehind = false
             guard !state.isSuspended else { return }
+            state.withheld = state.found()
+            let handover = state.shown(without: state.withheld)
+            state.isPartial = handover.isPartial
             // Under the lock, so that an older state never replaces a newer one.
-            store.save(kind == .memory ? [] : state.shown(), of: kind)
+            store.save(kind == .memory ? Handover() : handover, of: kind)
         }
     }
 }

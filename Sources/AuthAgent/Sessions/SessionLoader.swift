@@ -149,11 +149,15 @@ package final class SessionLoader: Sendable {
 
     /// The sessions of the run before are served whatever the store does.
     private func loadHandedOver() async {
-        let sessions = storage.handovers.load(of: store.kind).filter { !storage.signOuts.cover($0.record) }
+        let handover = storage.handovers.load(of: store.kind)
+        let sessions = handover.sessions.filter { !storage.signOuts.cover($0.record) }
         board.freezeDefault()
         for session in sessions { await registry.restore(session.record, handedOver: session) }
-        await keepFormerDefault(of: sessions.map(\.record))
-        board.unfreezeDefault()
+        // The default session may be missing: requests that name none wait for the store.
+        if !handover.isPartial {
+            await keepFormerDefault(of: sessions.map(\.record))
+            board.unfreezeDefault()
+        }
         storage.flushHandovers()
         guard !sessions.isEmpty else { return }
         await registry.updateNetworkOrigins()
@@ -180,6 +184,7 @@ package final class SessionLoader: Sendable {
                 of: found.compactMap { if case .record(let record) = $0 { record } else { nil } })
             // Before the store is reported as ready: then the default session is known.
             board.unfreezeDefault()
+            storage.storeWasRead()
             registry.loaded(damaged: damaged)
             await readMissed()
             await registry.updateShared()

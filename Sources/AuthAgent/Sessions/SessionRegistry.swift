@@ -183,6 +183,7 @@ package final class SessionRegistry: Sendable {
                 let former = board.snapshot(name)
                 let isNewToken = former?.token != snapshot.token
                 board.put(snapshot)
+                storage.defaultChanged()
                 if let former, Self.isUsable(former.status) != Self.isUsable(snapshot.status) {
                     self?.signInChanged(of: name)
                 }
@@ -213,6 +214,7 @@ package final class SessionRegistry: Sendable {
         let wasDefault = board.defaultChange(removing: name).now == name
         let marks = wasDefault ? board.defaultMarks(besides: name) : [:]
         board.remove(name)
+        storage.defaultChanged()
         entries.withLock { $0.sessions[name] = nil }
         context.tasks.pool.order { [storage] in
             await self.endDefault(marks)
@@ -239,6 +241,8 @@ package final class SessionRegistry: Sendable {
 
     /// If there is one session, it stays the default one when others are added.
     func keepDefault(besides newcomer: SessionName? = nil) async {
+        // Others are in a store that has not been read.
+        guard !storage.handovers.isIncomplete else { return }
         let sessions = all
         guard sessions.count == 1, let only = sessions.first, only.name != newcomer else { return }
         await only.handle(.defaultImplied)

@@ -8,11 +8,13 @@ package struct SessionRequests: Sendable {
     package let context: AgentContext
     package let registry: SessionRegistry
     private let signOuts: PendingSignOuts
+    private let handovers: PendingHandover
 
     package init(context: AgentContext, registry: SessionRegistry, storage: SessionStorage) {
         self.context = context
         self.registry = registry
         signOuts = storage.signOuts
+        handovers = storage.handovers
     }
 
     private var board: StateBoard { context.board }
@@ -65,6 +67,8 @@ package struct SessionRequests: Sendable {
             if let session { return session }
             throw absence
         }
+        // One that is still missing may be the default session.
+        if session == nil, handovers.isIncomplete { throw absence }
         let fitting = await sessions(at: origin)
         if let session, fitting.isEmpty || fitting.contains(where: { $0.name == session.name }) { return session }
         guard fitting.count <= 1 else { throw .severalSessions(fitting.map(\.name), at: origin) }

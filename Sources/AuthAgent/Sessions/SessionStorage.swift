@@ -34,6 +34,17 @@ package struct SessionStorage: Sendable {
     /// Called before the sessions are loaded.
     package func limitHandovers(_ limit: PendingHandover.Limit) { handovers.set(limit) }
 
-    /// The limit may withhold other sessions now.
+    /// Whether the next run gets the newest tokens of that session, even if the store cannot be written.
+    package func handsOver(_ session: SessionName) -> Bool {
+        store.kind != .memory && handovers.handsOver(session)
+    }
+
+    /// All sessions of the store are known now.
+    func storeWasRead() { handovers.storeWasRead(of: store.kind) }
+
+    /// Another session may be the default one now.
+    func defaultChanged() { handovers.defaultChanged(of: store.kind) }
+
+    /// The limit may withhold other sessions now, or another session may be the default one.
     package func handoverLimitChanged() { handovers.limitChanged(of: store.kind) }
 }

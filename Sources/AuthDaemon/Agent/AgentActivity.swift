@@ -1,5 +1,5 @@
 package import AuthAgent
-import AuthWire
+package import AuthWire
 
 /// What the agent is doing, as far as a restart would interrupt it. Connections and subscriptions are not part of it: clients
 /// connect and subscribe again.
@@ -9,18 +9,32 @@ package struct AgentActivity: Sendable {
     private let pool: TaskPool
     private let signIns: SignInService
     private let needsPassphrase: Bool
+    private let handsOver: @Sendable (SessionName) -> Bool
 
-    /// - Parameter needsPassphrase: whether sealed files are opened with a passphrase.
-    package init(counters: AgentCounters, context: AgentContext, signIns: SignInService, needsPassphrase: Bool) {
+    /// - Parameters:
+    ///   - needsPassphrase: whether sealed files are opened with a passphrase.
+    ///   - handsOver: whether the next run gets the newest tokens of a session without the store.
+    package init(
+        counters: AgentCounters, context: AgentContext, signIns: SignInService, needsPassphrase: Bool,
+        handsOver: @escaping @Sendable (SessionName) -> Bool
+    ) {
         self.counters = counters
         self.board = context.board
         self.pool = context.tasks.pool
         self.signIns = signIns
         self.needsPassphrase = needsPassphrase
+        self.handsOver = handsOver
     }
 
     /// The sessions would end with this process.
     package var isInMemoryOnly: Bool { board.store.kind == .memory && board.sessionCount > 0 }
+
+    /// Why `agent.restart` is refused: tokens would be lost.
+    package var refusal: AgentError? {
+        if isInMemoryOnly { return .sessionsInMemory }
+        let lost = board.statuses().filter { $0.unsaved && !handsOver($0.session) }
+        return lost.isEmpty ? nil : .tokensNotStored(lost.map(\.session))
+    }
 
     /// The first one.
     package var obstacle: RestartObstacle? {

@@ -98,6 +98,14 @@ extension AgentError {
     /// For `agent.restart`.
     package static let sessionsInMemory = AgentError(
         .conflict, "The sessions are in memory and would end with the agent: sign out of them first.")
+
+    /// The same. The tokens need a check of presence, or nothing is handed over.
+    static func tokensNotStored(_ sessions: [SessionName]) -> AgentError {
+        AgentError(
+            .conflict,
+            "The newest tokens of \(sessions.map(\.text).joined(separator: ", ")) are not stored yet, and a restart would "
+                + "lose them: unlock the store first, for example with `authc store unlock`.")
+    }
 }
 
 extension HookOutcome {

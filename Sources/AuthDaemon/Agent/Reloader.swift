@@ -162,6 +162,8 @@ package actor Reloader {
         accessRules.use(presenceSessions: new.settings.presence.sessions)
         if !fixedLevel, let level = new.settings.level { log.level = level }
         await chosen.apply(new.settings)
+        // What is handed over depends on the default session, too.
+        accessChanges.changed()
         await registry.reload(new.catalog)
         return failures
     }

@@ -53,21 +53,21 @@ package final class DescriptorStore: HandoverStore {
 
     // MARK: From the previous run
 
-    package func load(of kind: StoreKind) -> [HandedOverSession] {
+    package func load(of kind: StoreKind) -> Handover {
         state.withLock { state in
             let inherited = state.inherited.sorted { number($0) ?? 0 > number($1) ?? 0 }
             state.inherited = []
             state.former = inherited.map(\.name)
             state.number = inherited.first.flatMap(number) ?? 0
             defer { for given in inherited { close(given.descriptor) } }
-            var loaded: [HandedOverSession]?
+            var loaded: Handover?
             for given in inherited {
                 do throws(Refusal) {
                     guard number(given) != nil else { throw Refusal(reason: "it was not handed over by authd") }
                     // The newest one is used; an older one was about to be removed.
                     if loaded == nil, let text = try Self.read(given.descriptor) {
                         loaded = try Self.translated { () throws(DamagedRecord) in
-                            try HandedOverSession.decode(text, of: kind)
+                            try Handover.decode(text, of: kind)
                         }
                     }
                 } catch {
@@ -77,9 +77,9 @@ package final class DescriptorStore: HandoverStore {
                 }
             }
             if let loaded {
-                logger.info("Loaded sessions of the previous run.", metadata: ["sessions": "\(loaded.count)"])
+                logger.info("Loaded sessions of the previous run.", metadata: ["sessions": "\(loaded.sessions.count)"])
             }
-            return loaded ?? []
+            return loaded ?? Handover()
         }
     }
 
@@ -121,17 +121,17 @@ package final class DescriptorStore: HandoverStore {
 
     // MARK: For the next run
 
-    package func save(_ sessions: [HandedOverSession], of kind: StoreKind) {
+    package func save(_ handover: Handover, of kind: StoreKind) {
         state.withLock { state in
             let former = state.former
             let memory = state.current
             (state.former, state.current) = ([], nil)
-            if sessions.isEmpty {
+            if handover.sessions.isEmpty {
                 state.writer = HandoverEncoder()
             } else {
                 state.number += 1
                 let name = "\(Self.prefix)\(state.number)"
-                if let new = put(state.writer.text(of: sessions, in: kind), as: name) {
+                if let new = put(state.writer.text(of: handover, in: kind), as: name) {
                     (state.former, state.current) = ([name], new)
                 }
             }

@@ -27,6 +27,7 @@ package struct DefaultSession: Sendable {
 
     /// The default session after `session` has gone.
     package func after(_ session: SessionName, leaves snapshots: [SessionName: SessionSnapshot]) -> SessionName? {
+        guard !isFrozen else { return session == name ? nil : name }
         var left = snapshots
         left[session] = nil
         return chosen(

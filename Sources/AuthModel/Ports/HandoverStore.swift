@@ -3,10 +3,22 @@ package import AuthWire
 /// Passes sessions from one run of the agent to the next in memory that outlives the process.
 package protocol HandoverStore: Sendable {
     /// What the previous run saved from a store of that kind; empty if it is missing or damaged.
-    func load(of kind: StoreKind) -> [HandedOverSession]
+    func load(of kind: StoreKind) -> Handover
 
     /// Replaces and wipes what was saved before. It must not wait.
-    func save(_ sessions: [HandedOverSession], of kind: StoreKind)
+    func save(_ handover: Handover, of kind: StoreKind)
+}
+
+/// What one run of the agent leaves for the next.
+package struct Handover: Sendable, Equatable {
+    package var sessions: [HandedOverSession]
+    /// Sessions are missing, and one of them may be the default one: only the store has them all.
+    package var isPartial: Bool
+
+    package init(_ sessions: [HandedOverSession] = [], isPartial: Bool = false) {
+        self.sessions = sessions
+        self.isPartial = isPartial
+    }
 }
 
 package struct HandedOverSession: Sendable, Equatable {

@@ -1,30 +1,26 @@
 package import AuthWire
 
 /// Sessions that are handed over, as text: a first line, then one line for each session with its marks and its record.
-extension HandedOverSession {
+extension Handover {
     /// The number grows if an older authd would misread the format.
     private static let head = "authd-sessions 1"
+    /// The last word of the first line. An authd that does not know it refuses the text.
+    private static let partial = "partial"
 
-    package static func encode(_ sessions: [HandedOverSession], of kind: StoreKind) -> Secret {
+    package func encoded(of kind: StoreKind) -> Secret {
         var writer = HandoverEncoder()
-        return writer.text(of: sessions, in: kind)
+        return writer.text(of: self, in: kind)
     }
 
-    fileprivate static func firstLine(_ count: Int, of kind: StoreKind) -> String {
-        "\(head) \(kind.rawValue) \(count)\n"
-    }
-
-    fileprivate var line: Secret {
-        // An authd that does not know `m` reads it as `-`.
-        let marks = (isStored ? "k" : mayBeStored ? "m" : "-") + (isUnsaved ? "u" : "-") + " "
-        return Secret(bytes: Array(marks.utf8) + record.encoded().revealBytes() + [UInt8(ascii: "\n")])
+    fileprivate func firstLine(of kind: StoreKind) -> String {
+        "\(Self.head) \(kind.rawValue) \(sessions.count)\(isPartial ? " \(Self.partial)" : "")\n"
     }
 
     /// All of them, or none.
-    package static func decode(_ text: Secret, of kind: StoreKind) throws(DamagedRecord) -> [HandedOverSession] {
+    package static func decode(_ text: Secret, of kind: StoreKind) throws(DamagedRecord) -> Handover {
         let lines = text.revealBytes().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let words = String(decoding: lines.first ?? [], as: UTF8.self).split(separator: " ")
-        guard words.count == 4, words[0] + " " + words[1] == head else {
+        guard words.count == 4 || words.count == 5 && words[4] == partial, words[0] + " " + words[1] == head else {
             throw DamagedRecord(reason: "it does not begin with '\(head)'")
         }
         guard words[2] == kind.rawValue else {
@@ -36,10 +32,18 @@ extension HandedOverSession {
         }
         var sessions: [HandedOverSession] = []
         for line in lines.dropFirst().dropLast() { sessions.append(try HandedOverSession(line)) }
-        return sessions
+        return Handover(sessions, isPartial: words.count == 5)
+    }
+}
+
+extension HandedOverSession {
+    fileprivate var line: Secret {
+        // An authd that does not know `m` reads it as `-`.
+        let marks = (isStored ? "k" : mayBeStored ? "m" : "-") + (isUnsaved ? "u" : "-") + " "
+        return Secret(bytes: Array(marks.utf8) + record.encoded().revealBytes() + [UInt8(ascii: "\n")])
     }
 
-    private init(_ line: ArraySlice<UInt8>) throws(DamagedRecord) {
+    fileprivate init(_ line: ArraySlice<UInt8>) throws(DamagedRecord) {
         let marks = Array(line.prefix(3))
         guard marks.count == 3, marks[2] == UInt8(ascii: " ") else { throw DamagedRecord(reason: "it is incomplete") }
         self.init(
@@ -58,9 +62,10 @@ package struct HandoverEncoder: Sendable {
 
     package init() {}
 
-    /// - Parameter sessions: sorted by name. In another order, lines are encoded again.
-    package mutating func text(of sessions: [HandedOverSession], in kind: StoreKind) -> Secret {
-        var bytes = Array(HandedOverSession.firstLine(sessions.count, of: kind).utf8)
+    /// - Parameter handover: its sessions are sorted by name. In another order, lines are encoded again.
+    package mutating func text(of handover: Handover, in kind: StoreKind) -> Secret {
+        let sessions = handover.sessions
+        var bytes = Array(handover.firstLine(of: kind).utf8)
         bytes.reserveCapacity(size)
         var lines: [(session: HandedOverSession, line: Secret)] = []
         lines.reserveCapacity(sessions.count)

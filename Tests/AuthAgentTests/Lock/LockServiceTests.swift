@@ -159,9 +159,9 @@ private final class FakeHandover: HandoverStore {
     var saves: Int { state.withLock { $0.saves } }
     var last: [HandedOverSession]? { state.withLock { $0.last } }
 
-    func load(of kind: StoreKind) -> [HandedOverSession] { [] }
-    func save(_ sessions: [HandedOverSession], of kind: StoreKind) {
-        state.withLock { $0 = ($0.saves + 1, sessions) }
+    func load(of kind: StoreKind) -> Handover { Handover() }
+    func save(_ handover: Handover, of kind: StoreKind) {
+        state.withLock { $0 = ($0.saves + 1, handover.sessions) }
     }
 }
 

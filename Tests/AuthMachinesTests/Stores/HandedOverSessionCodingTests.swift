@@ -16,10 +16,10 @@ struct HandedOverSessionCodingTests {
     @Test("comes back whole, none of them too")
     func whole() throws {
         let sessions = try Self.sessions()
-        let text = HandedOverSession.encode(sessions, of: .secretService)
-        #expect(try HandedOverSession.decode(text, of: .secretService) == sessions)
-        let none = HandedOverSession.encode([], of: .sealedFile)
-        #expect(try HandedOverSession.decode(none, of: .sealedFile).isEmpty)
+        let text = Handover(sessions).encoded(of: .secretService)
+        #expect(try Handover.decode(text, of: .secretService) == Handover(sessions))
+        let none = Handover([]).encoded(of: .sealedFile)
+        #expect(try Handover.decode(none, of: .sealedFile) == Handover())
     }
 
     @Test("is written at each change as if it were written for the first time")
@@ -28,7 +28,8 @@ struct HandedOverSessionCodingTests {
         var sessions = try Self.sessions()
         func expectsTheSame() {
             #expect(
-                writer.text(of: sessions, in: .secretService) == HandedOverSession.encode(sessions, of: .secretService))
+                writer.text(of: Handover(sessions), in: .secretService)
+                    == Handover(sessions).encoded(of: .secretService))
         }
         expectsTheSame()
         expectsTheSame()
@@ -46,23 +47,25 @@ struct HandedOverSessionCodingTests {
 
     @Test("is refused when it is of another store, and never quoted")
     func otherStore() throws {
-        let text = HandedOverSession.encode(try Self.sessions(), of: .secretService)
-        let refusal = #expect(throws: DamagedRecord.self) { try HandedOverSession.decode(text, of: .sealedFile) }
+        let text = try Handover(Self.sessions()).encoded(of: .secretService)
+        let refusal = #expect(throws: DamagedRecord.self) { try Handover.decode(text, of: .sealedFile) }
         #expect(refusal?.reason == "it comes from another store than sealed-file")
     }
 
     @Test("is refused when any of its bytes is missing, and by a version that does not know it")
     func damaged() throws {
-        let bytes = HandedOverSession.encode(try Self.sessions(), of: .secretService).revealBytes()
+        let bytes = try Handover(Self.sessions()).encoded(of: .secretService).revealBytes()
         for count in 0..<bytes.count {
             let cut = Secret(bytes: bytes[..<count])
-            let refusal = #expect(throws: DamagedRecord.self) { try HandedOverSession.decode(cut, of: .secretService) }
+            let refusal = #expect(throws: DamagedRecord.self) { try Handover.decode(cut, of: .secretService) }
             #expect(refusal?.reason.contains("token of") == false)
         }
         let text = String(decoding: bytes, as: UTF8.self)
+        let unknownMark = Secret(text.replacing("secret-service 3", with: "secret-service 3 other"))
+        #expect(throws: DamagedRecord.self) { try Handover.decode(unknownMark, of: .secretService) }
         for other in ["authd-sessions 2", "authd-session 1", "", "\u{0}"] {
             let changed = Secret(text.replacing("authd-sessions 1", with: other))
-            #expect(throws: DamagedRecord.self) { try HandedOverSession.decode(changed, of: .secretService) }
+            #expect(throws: DamagedRecord.self) { try Handover.decode(changed, of: .secretService) }
         }
     }
 }

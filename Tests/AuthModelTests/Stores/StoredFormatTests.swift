@@ -112,8 +112,12 @@ struct StoredFormatTests {
             HandedOverSession(record: try record(), isStored: true, isUnsaved: false),
             HandedOverSession(record: try record(), isStored: false, mayBeStored: true, isUnsaved: true),
         ]
-        #expect(HandedOverSession.encode(sessions, of: .secretService).reveal() == text)
-        #expect(try HandedOverSession.decode(Secret(text), of: .secretService) == sessions)
+        #expect(Handover(sessions).encoded(of: .secretService).reveal() == text)
+        #expect(try Handover.decode(Secret(text), of: .secretService) == Handover(sessions))
+        let partial = text.replacing("secret-service 2", with: "secret-service 2 partial")
+        let handover = Handover(sessions, isPartial: true)
+        #expect(handover.encoded(of: .secretService).reveal() == partial)
+        #expect(try Handover.decode(Secret(partial), of: .secretService) == handover)
     }
 
     @Test(
@@ -121,7 +125,7 @@ struct StoredFormatTests {
         arguments: [0, 1, Int.max, .min])
     func wrongCount(count: Int) {
         let text = "authd-sessions 1 secret-service \(count)\nk- \(Self.fullRecord)\nmu \(Self.fullRecord)\n"
-        #expect(throws: DamagedRecord.self) { try HandedOverSession.decode(Secret(text), of: .secretService) }
+        #expect(throws: DamagedRecord.self) { try Handover.decode(Secret(text), of: .secretService) }
     }
 
     @Test("of a registered client")

@@ -86,10 +86,10 @@ extension FuzzTarget {
     /// What the service manager has kept from the run before.
     static let handover = FuzzTarget("handover") { bytes throws(Violation) in
         for kind in StoreKind.allCases {
-            guard let sessions = try? HandedOverSession.decode(Secret(bytes: bytes), of: kind) else { continue }
-            let text = HandedOverSession.encode(sessions, of: kind)
-            try require((try? HandedOverSession.decode(text, of: kind)) == sessions, "sessions are read as others")
-            for session in sessions {
+            guard let handover = try? Handover.decode(Secret(bytes: bytes), of: kind) else { continue }
+            let text = handover.encoded(of: kind)
+            try require((try? Handover.decode(text, of: kind)) == handover, "sessions are read as others")
+            for session in handover.sessions {
                 try check(session.record)
                 let now = Moment(boot: BootInstant(sinceBoot: .seconds(50)), wall: WallTime(unixSeconds: 1_800_000_000))
                 var machine = SessionMachine(handedOver: session, means: .lasting, now: now, seed: 1)
