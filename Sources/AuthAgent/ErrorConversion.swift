@@ -62,7 +62,16 @@ extension SealRefusal: ClientVisibleError {
                 .busy, "Another export bundle is being sealed or opened.", cause: "passphrase",
                 retryAfter: AgentError.retryWhenBusy)
         case .store(let error): AgentError(error)
+        case .changed(let error): Self.halfway(AgentError(error))
         }
+    }
+
+    private static func halfway(_ error: AgentError) -> AgentError {
+        var error = error
+        error.message =
+            "The new passphrase or key opens the store already, but not everything is sealed again: repeat the same command. "
+            + error.message
+        return error
     }
 }
 

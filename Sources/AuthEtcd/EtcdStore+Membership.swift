@@ -157,7 +157,8 @@ extension EtcdStore: SealedStore {
         do throws(StoreError) {
             try await reporting(writes: true) { () throws(StoreError) in try await changeRecordKey() }
         } catch {
-            throw .store(error)
+            if case .sameOutside = change { throw .store(error) }
+            throw .changed(error)
         }
     }
 }

@@ -31,11 +31,15 @@ extension SealedDirectory {
             if case .sameOutside = change { return nil }
             return .needsPassphrase(isNew: false)
         }
-        return try Self.outer(keys.wrapping, current).id == keys.outer.id ? nil : .wrongPassphrase
+        if try Self.outer(keys.wrapping, current).id == keys.outer.id { return nil }
+        // An earlier try has ended halfway, and the same request is repeated: the new passphrase opens the files already.
+        if case .passphrase(let new) = change, try Self.outer(keys.wrapping, new).id == keys.outer.id { return nil }
+        return .wrongPassphrase
     }
 
     /// Seals everything with a new key. After an error everything is readable, and the next start continues.
-    mutating func rekey(_ change: KeyChange) throws(StoreError) {
+    /// - Returns: `changed` if it ended halfway.
+    mutating func rekey(_ change: KeyChange) throws(StoreError) -> SealRefusal? {
         let before = try open()
         var (wrapping, outer) = (before.wrappedKeys.wrapping, before.wrappedKeys.outer)
         switch change {
@@ -50,7 +54,13 @@ extension SealedDirectory {
         let wrappedKeys = WrappedKeys(keys: [try .random()] + before.wrappedKeys.keys, wrapping: wrapping, outer: outer)
         try folder.replace(WrappedKeys.fileName, with: wrappedKeys.sealed())
         opened?.wrappedKeys = wrappedKeys
-        try finishRekeying()
+        do throws(StoreError) {
+            try finishRekeying()
+            return nil
+        } catch {
+            if case .sameOutside = change { throw error }
+            return .changed(error)
+        }
     }
 
     private mutating func finishRekeying() throws(StoreError) {

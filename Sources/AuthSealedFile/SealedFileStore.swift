@@ -139,8 +139,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         let result = try await keyWork { (directory) -> Result<SealRefusal?, StoreError> in
             Result { () throws(StoreError) in
                 if let refusal = try directory.refusal(of: change, current: current) { return refusal }
-                try directory.rekey(change)
-                return nil
+                return try directory.rekey(change)
             }
         }
         switch result {

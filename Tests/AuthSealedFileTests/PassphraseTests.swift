@@ -114,6 +114,33 @@ struct PassphraseTests {
         }
     }
 
+    @Test("a change that has ended halfway says so, and the same request is accepted again")
+    func endedHalfway() async throws {
+        let place = try SealedPlace(.passphrase)
+        let new = Secret("another horse battery")
+        try await place.start { store in
+            try await store.unlock(with: Self.right)
+            try await store.save(sample())
+            // A file that cannot be read, after that of the session.
+            let obstacle = place.path + "/zz.session"
+            try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+            let halfway = await refusal(of: .passphrase(new), store, Self.right)
+            guard case .changed = halfway else {
+                Issue.record("\(String(describing: halfway)) does not say that the passphrase has changed")
+                return
+            }
+            try FileManager.default.removeItem(atPath: obstacle)
+            let other = KeyChange.passphrase(Secret("a third horse battery"))
+            #expect(await refusal(of: other, store, Self.right) == .wrongPassphrase)
+            #expect(await refusal(of: .passphrase(new), store, Self.right) == nil)
+        }
+        try await place.start { store in
+            #expect(await refusal(store, new) == nil)
+            let records = try await store.loadAll().records
+            #expect(try records == [sample()])
+        }
+    }
+
     private func refusal(of change: KeyChange, _ store: SealedFileStore, _ current: Secret?) async -> SealRefusal? {
         do throws(SealRefusal) {
             try await store.rekey(change, current: current)

@@ -42,6 +42,8 @@ package enum SealRefusal: Error, Sendable, Equatable {
     /// Another key is being derived from a passphrase.
     case busy
     case store(StoreError)
+    /// The change of what opens the store is done. Sealing everything again has failed.
+    case changed(StoreError)
 }
 
 /// Seals bundles that leave the machine with a passphrase.
