@@ -45,6 +45,22 @@ struct RequestBudgetTests {
         for _ in 1...2 { #expect(Self.refusal(&budget, Self.other) == nil) }
     }
 
+    @Test("one confined process may have a quarter of the requests of all confined clients")
+    func confinedProcess() {
+        var limits = ConnectionLimits()
+        limits.confinedRequests = 8
+        var budget = RequestBudget(limits)
+        for _ in 1...2 {
+            for _ in 1...2 { #expect(Self.refusal(&budget, Self.first, isConfined: true) == nil) }
+            let refused = Self.refusal(&budget, Self.first, isConfined: true)
+            #expect(refused?.kind == .busy && refused?.message.hasPrefix("This process has 2 requests") == true)
+            for _ in 1...2 { #expect(Self.refusal(&budget, Self.second, isConfined: true) == nil) }
+            for peer in [Self.first, Self.second, Self.first, Self.second] {
+                budget.end(longBytes: 0, of: peer, isConfined: true)
+            }
+        }
+    }
+
     @Test("what has ended makes room for the same number of requests again, and a refused one needs no end")
     func ended() {
         var budget = Self.budget()

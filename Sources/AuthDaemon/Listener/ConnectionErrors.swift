@@ -30,6 +30,13 @@ extension AgentError {
                 + "allowed: wait for some.", retryAfter: retryWhenBusy)
     }
 
+    static func tooManyRequests(ofConfinedProcess count: Int) -> AgentError {
+        AgentError(
+            .busy,
+            "This process has \(count) requests in progress, the most that one client of the extra socket or in a sandbox may "
+                + "have: wait for some.", retryAfter: retryWhenBusy)
+    }
+
     static var tooManyLongRequests: AgentError {
         AgentError(
             .busy,

@@ -19,7 +19,7 @@ package struct ConnectionLimits: Sendable {
     /// limits a user's processes could fill the memory that the unit allows.
     package var requestsPerProcess = 4096
     package var requestsPerUser = 32_768
-    /// The same for all confined clients together.
+    /// The same for all confined clients together. One process of them may have a quarter.
     package var confinedRequests = 4096
     package var batchAnswerBytes = Limits.batchAnswerBytes
 
@@ -90,6 +90,8 @@ package struct ConnectionLimits: Sendable {
     /// How many more connections of one unit may be opened after ``connectionsBeforeUnits``. All uncounted ones may
     /// belong to it.
     var countedConnectionsPerUnit: Int { max(1, connectionsPerUser / 2 - connectionsBeforeUnits) }
+
+    var requestsPerConfinedProcess: Int { max(1, confinedRequests / 4) }
 
     /// How long a request may take.
     /// - Parameter asked: its `timeout_ms`.

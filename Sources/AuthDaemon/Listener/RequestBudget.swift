@@ -25,6 +25,7 @@ struct RequestBudget {
     private var perUser: [UInt32: Int] = [:]
     private var longBytesInAll = 0
     private var confined = Use()
+    private var perConfinedProcess: [Int32: Int] = [:]
 
     init(_ limits: ConnectionLimits) { self.limits = limits }
 
@@ -36,7 +37,12 @@ struct RequestBudget {
             guard confined.requests < limits.confinedRequests else {
                 throw .tooManyConfinedRequests(confined.requests)
             }
+            let ofProcess = perConfinedProcess[peer.processID, default: 0]
+            guard ofProcess < limits.requestsPerConfinedProcess else {
+                throw .tooManyRequests(ofConfinedProcess: ofProcess)
+            }
             guard confined.longBytes + longBytes <= limits.confinedLongRequests else { throw .tooManyLongRequests }
+            perConfinedProcess[peer.processID] = ofProcess + 1
             return confined.add(longBytes)
         }
         let (ofProcess, ofUser) = (perProcess[peer.processID] ?? Use(), perUser[peer.userID, default: 0])
@@ -54,7 +60,11 @@ struct RequestBudget {
 
     /// Balances ``begin(longBytes:of:isConfined:)``, with the same arguments.
     mutating func end(longBytes: Int, of peer: PeerCredentials, isConfined: Bool) {
-        if isConfined { return confined.subtract(longBytes) }
+        guard !isConfined else {
+            let ofProcess = perConfinedProcess[peer.processID, default: 1]
+            perConfinedProcess[peer.processID] = ofProcess > 1 ? ofProcess - 1 : nil
+            return confined.subtract(longBytes)
+        }
         perProcess[peer.processID]?.subtract(longBytes)
         if perProcess[peer.processID]?.requests == 0 { perProcess[peer.processID] = nil }
         let ofUser = perUser[peer.userID, default: 1]
