@@ -37,6 +37,23 @@ struct AuditRingTests {
         #expect(places.map { ring[$0]?.number } == [nil, nil, 3, 4, 5])
     }
 
+    @Test("whether a session is hidden is asked once for all of its entries")
+    func verdicts() throws {
+        var ring = AuditRing(capacity: 2000)
+        let (work, shop) = (try SessionName("work"), try SessionName("shop"))
+        for number in 1...1000 {
+            let request = AuditedRequest(method: "m", session: number.isMultiple(of: 2) ? work : shop)
+            _ = ring.append(AuditEntry(request, at: Self.start, rule: "default.token", caller: nil))
+        }
+        var asked: [SessionName] = []
+        let found = ring.entries(after: nil, limit: 2000) { session in
+            asked.append(session)
+            return session == work
+        }
+        #expect(asked == [shop, work])
+        #expect(found.count == 500 && found.allSatisfy { $0.request.session == shop })
+    }
+
     @Test("entries about hidden sessions are left out before the limit applies, and those about none are kept")
     func hidden() throws {
         var ring = AuditRing(capacity: 8)

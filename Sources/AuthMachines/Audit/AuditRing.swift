@@ -60,12 +60,21 @@ package struct AuditRing: Sendable {
     /// - Parameters:
     ///   - number: the next ones after this number, so that none is left out; `nil`: the newest ones.
     ///   - limit: how many at most.
-    ///   - isHidden: entries about these sessions are left out.
+    ///   - isHidden: entries about these sessions are left out. Called once for each session: it may compare many rules.
     package func entries(
         after number: Int?, limit: Int, without isHidden: ((SessionName) -> Bool)? = nil
     ) -> [AuditEntry] {
         var found = (own.entries + confined.entries).sorted { $0.number < $1.number }
-        if let isHidden { found.removeAll { $0.request.session.map(isHidden) ?? false } }
+        if let isHidden {
+            var verdicts: [SessionName: Bool] = [:]
+            found.removeAll { entry in
+                guard let session = entry.request.session else { return false }
+                if let verdict = verdicts[session] { return verdict }
+                let verdict = isHidden(session)
+                verdicts[session] = verdict
+                return verdict
+            }
+        }
         guard let number else { return found.suffix(max(0, limit)) }
         return Array(found.drop { $0.number <= number }.prefix(max(0, limit)))
     }
