@@ -91,5 +91,14 @@ struct BufferedBytesTests {
         #expect(limits.connections(forDescriptors: 16_384) > limits.connectionsPerUser)
         #expect(limits.connections(forDescriptors: 1024) == 1024 - 64 - own)
         #expect(limits.connections(forDescriptors: 64) == 16)
+        // A unit has half of them, however few there are.
+        for (descriptors, all) in [(32, 8), (64, 16)] {
+            let few = ConnectionLimits.forDescriptors(descriptors)
+            #expect(few.connectionsInAll == all)
+            #expect(few.connectionsBeforeUnits + few.countedConnectionsPerUnit == all / 2)
+        }
+        let many = ConnectionLimits.forDescriptors(16_384)
+        #expect(many.connectionsBeforeUnits == limits.connectionsBeforeUnits)
+        #expect(many.countedConnectionsPerUnit == limits.countedConnectionsPerUnit)
     }
 }

@@ -8,7 +8,8 @@ package struct ConnectionLimits: Sendable {
     package var lineValues = Limits.jsonValues
     package var connectionsPerProcess = Limits.connectionsPerProcess
     package var connectionsPerUser = Limits.connectionsPerUser
-    /// The first connections of a user are not counted by unit.
+    /// The first connections of a user are not counted by unit. When there are more, a unit may have at most half of
+    /// ``connectionsPerUser``, and of all: the rest is for others.
     package var connectionsBeforeUnits = 1000
     /// The most connections of clients of the extra socket and in sandboxes: they must not use up those of the user.
     package var confinedConnections = 1024
@@ -89,7 +90,9 @@ package struct ConnectionLimits: Sendable {
 
     /// How many more connections of one unit may be opened after ``connectionsBeforeUnits``. All uncounted ones may
     /// belong to it.
-    var countedConnectionsPerUnit: Int { max(1, connectionsPerUser / 2 - connectionsBeforeUnits) }
+    var countedConnectionsPerUnit: Int {
+        max(1, min(connectionsPerUser, connectionsInAll) / 2 - connectionsBeforeUnits)
+    }
 
     var requestsPerConfinedProcess: Int { max(1, confinedRequests / 4) }
 
@@ -101,10 +104,13 @@ package struct ConnectionLimits: Sendable {
     }
 
     /// With as many connections as the descriptors of this process allow.
-    package static var ofThisProcess: ConnectionLimits {
+    package static var ofThisProcess: ConnectionLimits { ConnectionLimits.forDescriptors(ProcessGuard.descriptors) }
+
+    static func forDescriptors(_ descriptors: Int) -> ConnectionLimits {
         var limits = ConnectionLimits()
-        let descriptors = ProcessGuard.descriptors
         limits.connectionsInAll = limits.connections(forDescriptors: descriptors)
+        // Otherwise one unit could have all of few connections.
+        limits.connectionsBeforeUnits = min(limits.connectionsBeforeUnits, limits.connectionsInAll / 4)
         limits.confinedConnections = min(limits.confinedConnections, limits.connectionsInAll / 4)
         limits.watchedProcesses = min(limits.watchedProcesses, descriptors / 128)
         return limits
