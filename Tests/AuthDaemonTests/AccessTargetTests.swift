@@ -76,6 +76,9 @@ struct AccessTargetTests {
         for (target, methods) in table {
             for method in methods { #expect(try Self.target(of: method) == target, "\(method.name)") }
         }
+        // It only renews the key inside.
+        #expect(AccessRequest(StoreRekey(), default: chosen).target == .none)
+        #expect(AccessRequest(StoreRekey(key: [1]), default: chosen).target == .any)
         #expect(try Self.target(of: TokenGet.self, ["origin": "https://a.example"]) == .later)
         #expect(try Self.target(of: TokenGet.self, session: "work", ["origin": "https://a.example"]) == .named(work))
         #expect(try Self.target(of: PasswordReset.self, ["provider": "shop"]) == .any)

@@ -113,7 +113,8 @@ struct PresenceTests {
                     ("session.trust", ["session": "shop"], .trust),
                     ("session.export", ["session": "shop"], .export), ("session.export", [:], .export),
                     ("store.migrate", ["to": "sealed-file", "passphrase": "correct horse battery"], .export),
-                    ("store.rekey", ["passphrase": "correct horse battery"], .export), ("store.rekey", [:], .export),
+                    ("store.rekey", ["passphrase": "correct horse battery"], .export),
+                    ("store.rekey", ["key_base64": "YQ=="], .export),
                     ("cluster.admit", ["code": "7QF2-M8XA-93PD"], .export),
                 ]
                 for (method, params, action) in needed {
@@ -126,7 +127,7 @@ struct PresenceTests {
                     ("token.reject", ["session": "shop", "access_token": "x"]),
                     ("token.get", ["session": "work"]), ("user.get", ["session": "work"]),
                     ("session.export", ["session": "work"]), ("events.subscribe", [:]),
-                    ("cluster.status", [:]), ("cluster.forget", ["host": "one"]),
+                    ("store.rekey", [:]), ("cluster.status", [:]), ("cluster.forget", ["host": "one"]),
                 ]
                 for (method, params) in free {
                     let answer = try client.ask(method, params)

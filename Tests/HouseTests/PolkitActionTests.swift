@@ -24,4 +24,11 @@ struct PolkitActionTests {
         }
         #expect(try !text().contains("_keep<"))
     }
+
+    @Test("the one for exports is true of a changed passphrase and of another host, too")
+    func exports() throws {
+        let actions = try text().split(separator: "<action id=\"")
+        let export = try #require(actions.first { $0.hasPrefix("org.authd.export") })
+        #expect(export.contains("in a form that can be opened elsewhere, or a change of what opens them."))
+    }
 }

@@ -75,6 +75,8 @@ extension AccessRequest {
         // Without a session they are about the one that is named after the provider.
         let password = (request as? PasswordRequestReset)?.params ?? (request as? PasswordReset)?.params
         if named == nil, password?.provider != nil { target = .any }
+        // What opens the sessions stays, so it gives none of them away.
+        if let rekey = request as? StoreRekey, rekey.passphrase == nil, rekey.key == nil { target = .none }
         // There is no such stream: the request gets that error, not one of a rule about sessions.
         if named == nil, [APIWrite.name, APIRead.name, APIClose.name].contains(Method.name) { target = .later }
     }
