@@ -1,3 +1,4 @@
+import AuthAgent
 import AuthModel
 import AuthWire
 import Foundation
@@ -69,6 +70,35 @@ struct HiddenListTests {
                 #expect(try listed() == [])
                 rig.access.change { $0.user.rules.removeLast() }
                 #expect(try listed() == ["work"])
+            }
+        }
+    }
+
+    @Test("the profile that was generated for the URL of a hidden session is neither listed nor shown")
+    func hiddenURL() async throws {
+        let url = "https://hidden.example/mcp"
+        let rule = Rules.rule("hidden") { $0.request.sessions = Rules.texts("work") }
+        try await TestServer.run(names: ["shop"]) { rig in
+            let work = try SessionName("work")
+            var record = SessionRecord(
+                session: work, provider: url, environment: "production", method: "oauth",
+                tokens: TokenSet(accessToken: Secret("t"), issuedAt: WallTime(unixSeconds: 1)), user: nil,
+                rawUser: nil, signedInAt: WallTime(unixSeconds: 1))
+            record.resource = ProtectedResource(url: url, identifier: url, issuer: "https://issuer.example")
+            // Its profile is generated.
+            _ = rig.sessions.context.providers.canRenew(record)
+            rig.board.put(placeholder: SessionStatus(session: work, provider: url, state: .active))
+            try await onThread {
+                let client = try rig.dial()
+                func isNamed() throws -> [Bool] {
+                    let list = try client.ask("provider.list")
+                    let isListed = list["result"]?["providers"]?.arrayValue?.contains { $0["name"] == .string(url) }
+                    let shown = try client.ask("provider.show", ["provider": .string(url)])
+                    return [isListed == true, shown["result"] != nil]
+                }
+                #expect(try isNamed() == [true, true])
+                rig.access.change { $0 = Rules.policy(rule) }
+                #expect(try isNamed() == [false, false])
             }
         }
     }

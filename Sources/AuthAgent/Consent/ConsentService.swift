@@ -23,7 +23,15 @@ package final class ConsentService: Sendable {
         return ConsentList(questions: questions)
     }
 
-    package func answer(_ call: ConsentAnswerCall, by subject: PresenceSubject) async throws(AgentError) {
+    /// - Parameter isHidden: whether the client must not see the session. A question about it is unknown.
+    package func answer(
+        _ call: ConsentAnswerCall, by subject: PresenceSubject, without isHidden: ((SessionName) -> Bool)? = nil
+    ) async throws(AgentError) {
+        if let isHidden {
+            // No other question ever has this number.
+            let question = try await list().questions.first { $0.number == call.question }
+            if let session = question?.session, isHidden(session) { throw .unknownQuestion }
+        }
         let time = call.minutes.map { Duration.seconds(60 * $0) }
         let answer = call.allowed ? ConsentAnswer.allowed(remembered: time) : .refused
         _ = try await ask { .answered($0, question: UInt64(clamping: call.question), answer, by: subject) }

@@ -21,16 +21,25 @@ extension Dispatcher {
     }
 
     mutating func addProviders(_ providers: ProviderClient, _ signIns: SignInService, _ services: AgentServices) {
-        now(ProviderListGet.self) { [board] _ in
-            // Generated profiles are listed if a session uses them.
-            let urls = Set(board.statuses().map(\.provider)).subtracting(providers.profiles.list.map(\.name))
+        onCaller(ProviderListGet.self) { [board, access] _, caller in
+            // Generated profiles are listed if a session uses them that the client may see.
+            let statuses = board.statuses()
+            let visible = HiddenSessions(access, for: caller)?.without(statuses) ?? statuses
+            let urls = Set(visible.map(\.provider)).subtracting(providers.profiles.list.map(\.name))
             let generated = urls.sorted().compactMap { providers.profile(named: $0) }
-            return ProviderList(providers: (providers.profiles.list + generated).map(\.summary))
+            let list = ProviderList(providers: (providers.profiles.list + generated).map(\.summary))
+            return .now(.success(list.json))
         }
-        now(ProviderShow.self) { call throws(AgentError) in
+        onCaller(ProviderShow.self) { [board, access] call, caller throws(AgentError) in
             let name = call.params.provider
             guard let profile = providers.profile(named: name) else { throw .unknownProvider(name) }
-            return profile.detail
+            // A generated profile says that there is a session at this URL, or was one.
+            if providers.profiles[name] == nil, let hidden = HiddenSessions(access, for: caller),
+                !hidden.without(board.statuses()).contains(where: { $0.provider == name })
+            {
+                throw .unknownProvider(name)
+            }
+            return .now(.success(profile.detail.json))
         }
         later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }
         later(ProviderTry.self) { call async throws(AgentError) in try await services.tryProfile(call) }
@@ -197,8 +206,9 @@ extension Dispatcher {
             guard case .text = facts.terminal, case .text = facts.loginSession,
                 let subject = PresenceSubject(caller.identity(for: .program))
             else { throw .noLoginTerminal }
+            let isHidden = HiddenSessions(access, for: caller)?.rule
             return .later(within: nil) { _ async throws(AgentError) in
-                try await consent.answer(call, by: subject)
+                try await consent.answer(call, by: subject, without: isHidden)
                 return .value(Nothing().json)
             }
         }

@@ -19,7 +19,7 @@ extension AgentError {
         .busy, "Too many questions about programs are open.", cause: "consent_waiting",
         retryAfter: retryWhenBusy)
 
-    static let unknownQuestion = AgentError(
+    package static let unknownQuestion = AgentError(
         .notFound, "This question is not open: it was answered, has ended, or was never asked.")
 
     static let ownQuestion = AgentError(

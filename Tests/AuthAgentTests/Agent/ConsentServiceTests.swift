@@ -33,6 +33,34 @@ struct ConsentServiceTests {
         }
     }
 
+    @Test("a question about a session that is hidden from a client is unknown to it, and stays open")
+    func hidden() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        let question = try Self.question()
+        try await example.running { sessions, _ in
+            let consent = ConsentService(context: sessions.context, prompt: SilentPrompt(), log: { _ in })
+            let run = Task { await consent.run() }
+            async let waiting = Self.error(of: question, consent)
+            while try await consent.list().questions.isEmpty {
+                try Task.checkCancellation()
+                example.clock.advance(.seconds(1))
+                await Task.yield()
+            }
+            let number = try #require(try await consent.list().questions.first).number
+            let call = ConsentAnswerCall(question: number, allowed: true)
+            let subject = PresenceSubject(processID: 8, startTicks: 1, userID: 1000, executable: "/usr/bin/authc")
+            let refused = await #expect(throws: AgentError.self) {
+                try await consent.answer(call, by: subject, without: { $0.text == "example" })
+            }
+            #expect(refused?.kind == .notFound)
+            #expect(try await consent.list().questions.map(\.number) == [number])
+            try await consent.answer(call, by: subject, without: { $0.text == "another" })
+            #expect(await waiting == nil)
+            run.cancel()
+            await run.value
+        }
+    }
+
     @Test("ends each wait with `stopping` at its end, and asks nothing afterwards")
     func end() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
