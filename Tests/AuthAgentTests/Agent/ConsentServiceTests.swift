@@ -33,6 +33,16 @@ struct ConsentServiceTests {
         }
     }
 
+    /// A question is asked a moment after the request.
+    private static func number(ofQuestionIn consent: ConsentService, _ example: ExampleProvider) async throws -> Int {
+        while true {
+            if let question = try await consent.list().questions.first { return question.number }
+            try Task.checkCancellation()
+            example.clock.advance(.seconds(1))
+            await Task.yield()
+        }
+    }
+
     @Test("a question about a session that is hidden from a client is unknown to it, and stays open")
     func hidden() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
@@ -41,12 +51,7 @@ struct ConsentServiceTests {
             let consent = ConsentService(context: sessions.context, prompt: SilentPrompt(), log: { _ in })
             let run = Task { await consent.run() }
             async let waiting = Self.error(of: question, consent)
-            while try await consent.list().questions.isEmpty {
-                try Task.checkCancellation()
-                example.clock.advance(.seconds(1))
-                await Task.yield()
-            }
-            let number = try #require(try await consent.list().questions.first).number
+            let number = try await Self.number(ofQuestionIn: consent, example)
             let call = ConsentAnswerCall(question: number, allowed: true)
             let subject = PresenceSubject(processID: 8, startTicks: 1, userID: 1000, executable: "/usr/bin/authc")
             let refused = await #expect(throws: AgentError.self) {
@@ -69,11 +74,7 @@ struct ConsentServiceTests {
             let consent = ConsentService(context: sessions.context, prompt: SilentPrompt(), log: { _ in })
             let run = Task { await consent.run() }
             async let waiting = Self.error(of: question, consent)
-            // A question is asked a moment after the request.
-            while try await consent.list().questions.isEmpty {
-                example.clock.advance(.seconds(1))
-                await Task.yield()
-            }
+            _ = try await Self.number(ofQuestionIn: consent, example)
             run.cancel()
             await run.value
             #expect(await waiting == .stopping)
