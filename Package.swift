@@ -58,9 +58,11 @@ let jwtKit = library("JWTKit", of: "jwt-kit")
 let logging = library("Logging", of: "swift-log")
 let nioCore = library("NIOCore", of: "swift-nio")
 let nioEmbedded = library("NIOEmbedded", of: "swift-nio")
+let nioExtras = library("NIOExtras", of: "swift-nio-extras")
 let nioHTTP1 = library("NIOHTTP1", of: "swift-nio")
 let nioHTTPCompression = library("NIOHTTPCompression", of: "swift-nio-extras")
 let nioPosix = library("NIOPosix", of: "swift-nio")
+let nioSOCKS = library("NIOSOCKS", of: "swift-nio-extras")
 let nioSSL = library("NIOSSL", of: "swift-nio-ssl")
 let nioTLS = library("NIOTLS", of: "swift-nio")
 let serviceLifecycle = library("ServiceLifecycle", of: "swift-service-lifecycle")
@@ -196,8 +198,8 @@ let package = Package(
         .target(
             name: "AuthHTTP",
             dependencies: [
-                "AuthModel", "AuthWire", asyncHTTPClient, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
-                nioTLS,
+                "AuthModel", "AuthWire", asyncHTTPClient, nioCore, nioExtras, nioHTTP1, nioHTTPCompression, nioPosix,
+                nioSOCKS, nioSSL, nioTLS,
             ],
             swiftSettings: strict),
         // toml++, a header-only C++ library (Docs/decisions/toml.md).
@@ -362,7 +364,7 @@ let package = Package(
         .executableTarget(
             name: "network-probe", dependencies: ["AuthModel", "AuthNetwork", "AuthWire", "GLibRuntime"],
             path: "Tests/NetworkProbe", swiftSettings: checked),
-        suite("AuthHTTPTests", ["AuthHTTP", "AuthModel", nioCore, nioPosix, nioSSL, subprocess]),
+        suite("AuthHTTPTests", ["AuthHTTP", "AuthModel", nioCore, nioHTTP1, nioPosix, nioSSL, subprocess]),
         suite("AuthOutboxTests", ["AuthOutbox", "AuthAgent", "AuthModel", "AuthWire", "TestSupport"]),
         suite(
             "AuthSealedFileTests",

@@ -7,10 +7,9 @@ import NIOTLS
 import Synchronization
 
 extension AsyncHTTPTransport {
-    /// A connection to an origin for a protocol that begins as HTTP/1.1, such as WebSocket (RFC 9110 §7.8), after the
-    /// TLS handshake. What the server sends is not read before the first `read()`.
-    ///
-    /// Proxies are not supported. The future fails with a ``TransportError``.
+    /// Opens a separate connection to an origin for an exchange of HTTP/1.1 or what begins as one (RFC 9110 §7.8), including the
+    /// TLS handshake, through the proxy if there is one. Nothing is read before the first `read()`. The future fails with a
+    /// ``TransportError``.
     package func connect(to origin: Origin, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
         let route: ProxyRules.Route
         do throws(TransportError) {
@@ -18,22 +17,18 @@ extension AsyncHTTPTransport {
         } catch {
             return loop.makeFailedFuture(error)
         }
-        guard case .direct = route else {
-            return loop.makeFailedFuture(
-                TransportError.proxy(
-                    reason: "connections of other protocols than HTTP through a proxy are not supported"))
-        }
         let deadline = NIODeadline.now() + TimeAmount(limits.connect)
         let context: EventLoopFuture<NIOSSLContext?> =
             origin.isSecure
             ? loop.makeFutureWithTask { try self.madeTLSContext() } : loop.makeSucceededFuture(nil)
-        return context.flatMap { self.open(origin, $0, until: deadline, on: loop) }
+        return context.flatMap { self.open(origin, route, $0, until: deadline, on: loop) }
             .flatMapErrorThrowing { throw self.meaning(of: $0, at: origin) }
     }
 
     /// What an error of a connection from ``connect(to:on:)`` means.
     package func meaning(of error: any Error, at origin: Origin) -> TransportError {
-        Attempt(origin: origin, route: .direct, limits: limits).meaning(of: error)
+        let route = (try? proxies.route(to: origin)) ?? .direct
+        return Attempt(origin: origin, route: route, limits: limits).meaning(of: error)
     }
 
     /// Reads the system's store of certificates the first time, so it must not be called on an event loop.
@@ -49,31 +44,37 @@ extension AsyncHTTPTransport {
     }
 
     private func open(
-        _ origin: Origin, _ context: NIOSSLContext?, until deadline: NIODeadline, on loop: any EventLoop
+        _ origin: Origin, _ route: ProxyRules.Route, _ context: NIOSSLContext?, until deadline: NIODeadline,
+        on loop: any EventLoop
     ) -> EventLoopFuture<any Channel> {
-        let name = IPAddress(origin.host) == nil ? origin.host : nil
+        let (host, port) =
+            switch route {
+            case .direct: (origin.host, origin.port)
+            case .proxy(let proxy): (proxy.host, proxy.port)
+            }
         return ClientBootstrap(group: loop)
             .connectTimeout(TimeAmount(limits.connect))
             .channelOption(.autoRead, value: false)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    guard let context else { return }
-                    try channel.pipeline.syncOperations.addHandler(
-                        NIOSSLClientHandler(context: context, serverHostname: name))
-                }
-            }
-            .connect(host: origin.host, port: origin.port)
+            .connect(host: host, port: port)
             .flatMap { channel in Self.keepAlive(channel).map { channel } }
             .flatMap { channel in
-                context == nil ? loop.makeSucceededFuture(channel) : Self.secured(channel, until: deadline)
+                guard case .proxy(let proxy) = route else { return loop.makeSucceededFuture(channel) }
+                return Tunnel.through(proxy, to: origin, on: channel, until: deadline).map { channel }
+            }
+            .flatMap { channel in
+                guard let context else { return loop.makeSucceededFuture(channel) }
+                return Self.secured(channel, to: origin, context, until: deadline)
             }
     }
 
-    /// Nothing has been read yet, so the handshake is still in progress.
-    private static func secured(_ channel: any Channel, until deadline: NIODeadline) -> EventLoopFuture<any Channel> {
+    private static func secured(
+        _ channel: any Channel, to origin: Origin, _ context: NIOSSLContext, until deadline: NIODeadline
+    ) -> EventLoopFuture<any Channel> {
         let end = channel.eventLoop.makePromise(of: Void.self)
         do {
-            try channel.pipeline.syncOperations.addHandler(HandshakeHandler(end))
+            let name = IPAddress(origin.host) == nil ? origin.host : nil
+            let tls = try NIOSSLClientHandler(context: context, serverHostname: name)
+            try channel.pipeline.syncOperations.addHandlers(tls, HandshakeHandler(end))
         } catch {
             end.fail(error)
         }

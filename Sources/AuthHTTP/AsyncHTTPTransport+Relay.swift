@@ -35,66 +35,12 @@ package protocol RelayReceiver: AnyObject {
     func responseEnded(_ failure: TransportError?)
 }
 
-/// A body that is sent while it arrives. It belongs to one event loop.
-package final class RelayUpload {
-    fileprivate let length: Int?
-    private let loop: any EventLoop
-    private let ended: EventLoopPromise<Void>
-    private var writer: HTTPClient.Body.StreamWriter?
-    private var waiting: [(piece: ByteBuffer, promise: EventLoopPromise<Void>)] = []
-    private var hasEnd = false
-    private var isOver = false
-
-    /// - Parameter length: `nil` if it is not known before the end.
-    package init(length: Int?, on loop: any EventLoop) {
-        self.length = length
-        self.loop = loop
-        ended = loop.makePromise()
-    }
-
-    /// The future ends when more can be sent.
-    package func write(_ piece: ByteBuffer) -> EventLoopFuture<Void> {
-        if isOver { return loop.makeSucceededVoidFuture() }
-        if let writer { return writer.write(.byteBuffer(piece)) }
-        let promise = loop.makePromise(of: Void.self)
-        waiting.append((piece, promise))
-        return promise.futureResult
-    }
-
-    /// After the last piece.
-    package func end() {
-        hasEnd = true
-        guard !isOver, waiting.isEmpty else { return }
-        isOver = true
-        ended.succeed()
-    }
-
-    fileprivate func begin(_ writer: HTTPClient.Body.StreamWriter) -> EventLoopFuture<Void> {
-        self.writer = writer
-        let pieces = waiting
-        waiting = []
-        for (piece, promise) in pieces { writer.write(.byteBuffer(piece)).cascade(to: promise) }
-        if hasEnd { end() }
-        return ended.futureResult
-    }
-
-    /// The rest is not needed.
-    package func abandon() {
-        guard !isOver else { return }
-        isOver = true
-        let waiting = waiting
-        self.waiting = []
-        for (_, promise) in waiting { promise.succeed() }
-        ended.fail(TransportError.cancelled)
-    }
-}
-
-/// An exchange in progress.
-package struct Relay: Sendable {
-    fileprivate let task: HTTPClient.Task<Void>
+/// An exchange in progress. It belongs to the event loop of its request.
+package struct Relay {
+    fileprivate let end: () -> Void
 
     /// The receiver is still called, with ``TransportError/cancelled``.
-    package func cancel() { task.cancel() }
+    package func cancel() { end() }
 }
 
 extension AsyncHTTPTransport {
@@ -106,17 +52,25 @@ extension AsyncHTTPTransport {
         _ request: RelayRequest, on loop: any EventLoop, to receiver: any RelayReceiver
     ) throws(TransportError) -> Relay {
         let origin = try Origin(sending: request.url)
+        switch request.body {
+        case .none: return try relay(request, nil, to: origin, on: loop, for: receiver)
+        case .whole(let bytes): return try relay(request, .byteBuffer(bytes), to: origin, on: loop, for: receiver)
+        case .pieces(let upload):
+            let exchange = UploadExchange(request, upload, to: origin, for: receiver) { [self] in
+                meaning(of: $0, at: origin)
+            }
+            exchange.begin(connect(to: origin, on: loop))
+            return Relay(end: exchange.cancel)
+        }
+    }
+
+    private func relay(
+        _ request: RelayRequest, _ body: HTTPClient.Body?, to origin: Origin, on loop: any EventLoop,
+        for receiver: any RelayReceiver
+    ) throws(TransportError) -> Relay {
         let route = try proxies.route(to: origin)
         let attempt = Attempt(origin: origin, route: route, limits: limits)
         guard let lease = live.borrow(route, to: origin) else { throw .cancelled }
-        let body: HTTPClient.Body?
-        switch request.body {
-        case .none: body = nil
-        case .whole(let bytes): body = .byteBuffer(bytes)
-        case .pieces(let upload):
-            let bound = NIOLoopBound(upload, eventLoop: loop)
-            body = .stream(contentLength: upload.length.map { Int64($0) }) { bound.value.begin($0) }
-        }
         let delegate = RelayDelegate(receiver, attempt, loop)
         do {
             let prepared = try HTTPClient.Request(
@@ -129,7 +83,7 @@ extension AsyncHTTPTransport {
                 delegate.end(result)
                 _ = loop.makeFutureWithTask { await live.release(lease) }
             }
-            return Relay(task: task)
+            return Relay { task.cancel() }
         } catch {
             _ = loop.makeFutureWithTask { [live] in await live.release(lease) }
             throw attempt.meaning(of: error)

@@ -151,6 +151,9 @@ extension Origin {
     init(sending url: String) throws(TransportError) {
         do { try self.init(url) } catch { throw .badURL(reason: "the address must be \(error.expected)") }
     }
+
+    /// The value of `Host` (RFC 9110 §7.2).
+    package var authority: String { String(text.dropFirst(isSecure ? 8 : 7)) }
 }
 
 extension HTTPClient.Configuration {

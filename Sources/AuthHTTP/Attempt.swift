@@ -24,6 +24,7 @@ struct Attempt {
         case let error as NIOConnectionError: meaning(of: error)
         case let error as IOError: connecting([error])
         case ChannelError.connectTimeout: notConnected
+        case ChannelError.eof: lost("the other side closed it")
         case NIOHTTPDecompression.DecompressionError.limit: .tooLarge(limit: limits.bodyBytes)
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             lost("the compressed body of the response is damaged")

@@ -52,8 +52,8 @@ struct TargetRules: Sendable {
             imports: standard.union(["AuthConcurrency", "AuthModel", "AuthWire", "CLinux", "CSecret", "GLibRuntime"])),
         "AuthHTTP": TargetRules(
             imports: standard.union([
-                "AsyncHTTPClient", "AuthModel", "AuthWire", "FoundationEssentials", "NIOCore", "NIOHTTP1",
-                "NIOHTTPCompression", "NIOPosix", "NIOSSL", "NIOTLS",
+                "AsyncHTTPClient", "AuthModel", "AuthWire", "FoundationEssentials", "NIOCore", "NIOExtras",
+                "NIOHTTP1", "NIOHTTPCompression", "NIOPosix", "NIOSOCKS", "NIOSSL", "NIOTLS",
             ])),
         "AuthTokens": TargetRules(
             imports: standard.union([

@@ -22,6 +22,13 @@ final class ProxyExchange: FrontExchange, RelayReceiver {
     private var target: ProxyTarget?
     private var relay: Relay?
     private var timeLimit: Scheduled<Void>?
+    /// When the request was sent, a piece of its body was last accepted, or its body ended. The time limit of the response begins
+    /// here.
+    private var lastProgress = NIODeadline.now()
+    /// Pieces of the body that the server has not accepted yet.
+    private var unaccepted = 0
+    /// The client has sent all of its request.
+    private var hasRequest = false
     /// The response is not for the client: the request is sent again after it. Until then, its time limit holds.
     private var again: ProxyAttempts.Decision?
     private var dropped = 0
@@ -46,12 +53,18 @@ final class ProxyExchange: FrontExchange, RelayReceiver {
     // MARK: - The client
 
     func receive(_ piece: ByteBuffer) -> EventLoopFuture<Void> {
-        if let upload { return upload.write(piece) }
+        if let upload {
+            (lastProgress, unaccepted) = (.now(), unaccepted + 1)
+            let accepted = upload.write(piece)
+            accepted.assumeIsolated().whenComplete { [self] _ in (lastProgress, unaccepted) = (.now(), unaccepted - 1) }
+            return accepted
+        }
         body.writeImmutableBuffer(piece)
         return connection.eventLoop.makeSucceededVoidFuture()
     }
 
     func endBody() {
+        (lastProgress, hasRequest) = (.now(), true)
         if let upload { return upload.end() }
         if request.head.bodyLength != 0 { ask() }
     }
@@ -90,14 +103,24 @@ final class ProxyExchange: FrontExchange, RelayReceiver {
         } catch {
             return fail(error)
         }
+        let begun: Relay
         do throws(TransportError) {
-            relay = try service.transport.relay(prepared, on: connection.eventLoop, to: self)
+            begun = try service.transport.relay(prepared, on: connection.eventLoop, to: self)
         } catch {
             return fail(FrontProblem(error))
         }
+        // It may have failed at once, and the client has its answer.
+        guard !isOver else { return }
+        relay = begun
         if upload != nil { connection.requestBody() }
-        let loop = connection.eventLoop.assumeIsolated()
-        timeLimit = loop.scheduleTask(in: TimeAmount(service.responseTime)) { [self] in expire() }
+        lastProgress = .now()
+        limitTime()
+    }
+
+    /// Begins again while the body makes progress, so that a long upload does not time out.
+    private func limitTime() {
+        timeLimit = connection.eventLoop.assumeIsolated()
+            .scheduleTask(deadline: lastProgress + TimeAmount(service.responseTime)) { [self] in expire() }
     }
 
     /// `Content-Length: 0` is passed on, too: some servers want it with POST.
@@ -105,6 +128,9 @@ final class ProxyExchange: FrontExchange, RelayReceiver {
 
     private func expire() {
         guard !isOver, !hasResponse, let target else { return }
+        // If the client is the one that everybody waits for, its own limit counts.
+        if upload != nil, !hasRequest, unaccepted == 0 { lastProgress = .now() }
+        guard lastProgress + TimeAmount(service.responseTime) <= .now() else { return limitTime() }
         let problem = FrontProblem(TransportError.timedOut(host: target.origin.host, after: service.responseTime))
         fail(problem)
         relay?.cancel()
@@ -148,9 +174,9 @@ final class ProxyExchange: FrontExchange, RelayReceiver {
     }
 
     func responseEnded(_ failure: TransportError?) {
+        relay = nil
         guard !isOver else { return }
         timeLimit?.cancel()
-        relay = nil
         if let decision = again {
             (again, dropped) = (nil, 0)
             return ask(insteadOf: decision == .renew ? token : nil)

@@ -77,7 +77,7 @@ final class UpgradeExchange: FrontExchange {
             let (url, fields) = try ProxyFields.request(request, to: target, with: token)
             var headers = HTTPHeaders(fields.map { ($0.name, $0.value) })
             let origin = target.origin
-            headers.add(name: "Host", value: String(origin.text.dropFirst(origin.isSecure ? 8 : 7)))
+            headers.add(name: "Host", value: origin.authority)
             headers.add(name: "Connection", value: "Upgrade")
             headers.add(name: "Upgrade", value: "websocket")
             let head = HTTPRequestHead(
