@@ -176,7 +176,6 @@ extension SimulatedSession {
     func begins(account: Int) {
         self.account = account
         signOutAsked = false
-        revokers = []
         sawFinal = false
         readAgain = false
         rejected = []
