@@ -3,7 +3,7 @@ import AuthWire
 
 struct Provider: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The backends to sign in to.",
+        commandName: "provider", abstract: "The backends to sign in to.",
         subcommands: [
             ListThem.self, Show.self, Check.self, ProviderAdd.self, ProviderNew.self, Forget.self,
             ClientMetadataCommand.self,
@@ -32,7 +32,8 @@ struct Provider: ParsableCommand {
     }
 
     struct Show: AgentCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a provider's environments and ways to sign in.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show a provider's environments and ways to sign in.")
 
         @OptionGroup var common: GeneralOptions
 
@@ -49,7 +50,7 @@ struct Provider: ParsableCommand {
 
     struct Check: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a profile. The exit status is 78 if it has an error.",
+            commandName: "check", abstract: "Check a profile. The exit status is 78 if it has an error.",
             discussion: """
                 With `--against URL` the profile's requests are also sent to the server with that base URL, without \
                 credentials, and each line says how it answered, or why a request was not sent. The exit status is \
@@ -115,6 +116,7 @@ struct Provider: ParsableCommand {
 
     struct Forget: AgentCommand {
         static let configuration = CommandConfiguration(
+            commandName: "forget",
             abstract: "Delete authd's registration as a client; the next sign-in registers again.",
             discussion: """
                 For a profile with `registration = true`. The provider is requested to delete the client too (RFC 7592), \
@@ -164,6 +166,7 @@ struct ClientMetadataCommand: AgentCommand {
 
 struct Network: AgentCommand {
     static let configuration = CommandConfiguration(
+        commandName: "network",
         abstract: "Show the state of the network, and whether each provider was reached last time.")
 
     @OptionGroup var common: GeneralOptions
@@ -186,6 +189,7 @@ struct Network: AgentCommand {
 
 struct Doctor: AgentCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Check everything that sessions depend on, and say what to do about each problem.",
         discussion: """
             Checks the socket, the agent, its store, the network, each provider, the clock, the sessions and the modes of \
@@ -208,7 +212,7 @@ struct Doctor: AgentCommand {
 
 struct Reload: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make the agent read its settings and profiles again.",
+        commandName: "reload", abstract: "Make the agent read its settings and profiles again.",
         discussion: "If they have an error, nothing changes and the exit status is 78.")
 
     @OptionGroup var common: GeneralOptions
@@ -227,7 +231,8 @@ struct Reload: AgentCommand {
 }
 
 struct Version: AgentCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the versions of authc and authd.")
+    static let configuration = CommandConfiguration(
+        commandName: "version", abstract: "Show the versions of authc and authd.")
 
     @OptionGroup var common: GeneralOptions
 

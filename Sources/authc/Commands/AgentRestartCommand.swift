@@ -9,6 +9,7 @@ struct AgentCommands: ParsableCommand {
 
     struct Restart: AgentCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restart",
             abstract: "Restart the agent now, with its sessions. After an upgrade it then runs the new program.",
             discussion: """
                 Waits until the agent answers again, and prints its version. Requests in progress have 5 seconds. After an \

@@ -3,7 +3,7 @@ import AuthWire
 
 struct Approve: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Answer the question about a program that waits for you.",
+        commandName: "approve", abstract: "Answer the question about a program that waits for you.",
         discussion: """
             A rule with `effect = "ask"` has the agent ask you before it gives something to a program. Without a desktop, this \
             answers, on a terminal of a login session. It is a convenience, and no protection from malicious programs of yours.

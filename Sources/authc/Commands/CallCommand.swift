@@ -4,7 +4,7 @@ import AuthWire
 
 struct Call: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Call an endpoint of the provider by its name.",
+        commandName: "call", abstract: "Call an endpoint of the provider by its name.",
         discussion: "`authc provider show PROVIDER --endpoints` lists them with their arguments.")
 
     @OptionGroup var common: AskingCommonOptions

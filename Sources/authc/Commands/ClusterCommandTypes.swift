@@ -3,12 +3,12 @@ import AuthWire
 
 struct Cluster: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Manage the hosts that share your sessions in etcd.",
+        commandName: "cluster", abstract: "Manage the hosts that share your sessions in etcd.",
         subcommands: [Hosts.self, Join.self, Admit.self, Forget.self])
 
     struct Join: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Request that this host be admitted.",
+            commandName: "join", abstract: "Request that this host be admitted.",
             discussion:
                 "Shows a code. Type it on a host that is a member, within ten minutes: `authc cluster admit CODE`.")
 
@@ -24,7 +24,8 @@ struct Cluster: ParsableCommand {
     }
 
     struct Admit: AgentCommand {
-        static let configuration = CommandConfiguration(abstract: "Admit the host that shows this code.")
+        static let configuration = CommandConfiguration(
+            commandName: "admit", abstract: "Admit the host that shows this code.")
 
         @OptionGroup var common: GeneralOptions
 
@@ -40,7 +41,7 @@ struct Cluster: ParsableCommand {
 
     struct Forget: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a host from the cluster.",
+            commandName: "forget", abstract: "Remove a host from the cluster.",
             discussion:
                 "Seals every session with a new key, and renews every session, so that what the host has read ends.")
 

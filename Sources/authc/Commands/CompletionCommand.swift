@@ -3,6 +3,7 @@ import AuthWire
 
 struct Completion: AgentCommand {
     static let configuration = CommandConfiguration(
+        commandName: "completion",
         abstract: "Print the script with which a shell completes authc's commands and options.",
         discussion: "It is installed with authc for bash, zsh and fish.")
 

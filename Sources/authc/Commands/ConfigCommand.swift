@@ -4,7 +4,7 @@ import AuthWire
 
 struct Config: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Read and change the settings, authd.toml.",
+        commandName: "config", abstract: "Read and change the settings, authd.toml.",
         discussion: """
             A change is checked as `authd --check` does before it is written; comments and layout stay. A running agent reloads \
             it.
@@ -20,6 +20,7 @@ struct Config: ParsableCommand {
 
     struct Get: AgentCommand {
         static let configuration = CommandConfiguration(
+            commandName: "get",
             abstract: "Print a setting as it is in the file: lists: one element per line; tables: one setting per line."
         )
 
@@ -52,7 +53,7 @@ struct Config: ParsableCommand {
     }
 
     struct Set: AgentCommand {
-        static let configuration = CommandConfiguration(abstract: "Change a setting, or add it.")
+        static let configuration = CommandConfiguration(commandName: "set", abstract: "Change a setting, or add it.")
 
         @OptionGroup var common: GeneralOptions
         @OptionGroup var place: FileOption
@@ -78,7 +79,8 @@ struct Config: ParsableCommand {
     }
 
     struct Unset: AgentCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a setting, so that its default applies.")
+        static let configuration = CommandConfiguration(
+            commandName: "unset", abstract: "Remove a setting, so that its default applies.")
 
         @OptionGroup var common: GeneralOptions
         @OptionGroup var place: FileOption
@@ -98,6 +100,7 @@ struct Config: ParsableCommand {
 
     struct Edit: AgentCommand {
         static let configuration = CommandConfiguration(
+            commandName: "edit",
             abstract: "Edit the settings with $VISUAL or $EDITOR, and check them before they are written.")
 
         @OptionGroup var common: AskingOptions
@@ -117,7 +120,7 @@ struct Config: ParsableCommand {
 
     struct Path: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the path of the settings file, even if it does not exist.")
+            commandName: "path", abstract: "Print the path of the settings file, even if it does not exist.")
 
         @OptionGroup var common: FileOptions
         @OptionGroup var place: FileOption

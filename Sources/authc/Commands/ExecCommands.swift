@@ -38,7 +38,7 @@ private let variableHelp = ArgumentHelp(
 
 struct Exec: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run a command with a session's token.",
+        commandName: "exec", abstract: "Run a command with a session's token.",
         usage: "authc exec [<options>] -- <command> [<argument> ...]",
         discussion: """
             The token is in the variable AUTHD_TOKEN unless another way is chosen. authc ends as the command ends. \
@@ -106,7 +106,7 @@ struct Exec: AgentCommand {
 
 struct Env: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print variables with a session's token for a shell's eval.",
+        commandName: "env", abstract: "Print variables with a session's token for a shell's eval.",
         discussion: "In sh, bash and zsh: eval \"$(authc env)\". In fish: authc env --shell fish | source.")
 
     @OptionGroup var common: CommonOptions

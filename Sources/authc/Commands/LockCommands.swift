@@ -3,7 +3,7 @@ import AuthWire
 
 struct Lock: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lock the agent: no program gets a token until `authc unlock`.",
+        commandName: "lock", abstract: "Lock the agent: no program gets a token until `authc unlock`.",
         discussion: """
             Sessions are renewed meanwhile. The first time, set a passphrase: `authc lock --set-passphrase`. Tokens that programs \
             already have stay valid until they end; `authc logout --all` revokes them, and works while the agent is locked.
@@ -74,7 +74,7 @@ struct Lock: AgentCommand {
 
 struct Unlock: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Unlock the agent.",
+        commandName: "unlock", abstract: "Unlock the agent.",
         discussion: """
             Asks for the passphrase that `authc lock --set-passphrase` has set. After three wrong ones in five minutes, the agent \
             checks none for five minutes. To open the store of the sessions, use `authc store unlock`.

@@ -3,7 +3,8 @@ import AuthClient
 import AuthWire
 
 struct Logout: AgentCommand {
-    static let configuration = CommandConfiguration(abstract: "Sign out: revoke the tokens and delete the session.")
+    static let configuration = CommandConfiguration(
+        commandName: "logout", abstract: "Sign out: revoke the tokens and delete the session.")
 
     @OptionGroup var common: AskingCommonOptions
 

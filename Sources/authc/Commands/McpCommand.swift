@@ -4,7 +4,7 @@ import AuthWire
 
 struct Mcp: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Connect a program on standard input and output to an MCP server.",
+        commandName: "mcp", abstract: "Connect a program on standard input and output to an MCP server.",
         discussion: """
             For programs that start their MCP servers as commands. Each request gets the token of the session that is \
             signed in to the URL. Without a session, requests are sent without a token. It never signs in by itself: a \

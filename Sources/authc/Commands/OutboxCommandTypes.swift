@@ -3,7 +3,7 @@ import AuthWire
 
 struct Outbox: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Requests that were made with --queue and wait to be sent.",
+        commandName: "outbox", abstract: "Requests that were made with --queue and wait to be sent.",
         subcommands: [ListEntries.self, ShowEntry.self, Flush.self, Drop.self], defaultSubcommand: ListEntries.self)
 
     struct ListEntries: AgentCommand {
@@ -45,7 +45,7 @@ struct Outbox: ParsableCommand {
 
     struct Flush: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send the queue now. To retry an entry that was given up, name it.")
+            commandName: "flush", abstract: "Send the queue now. To retry an entry that was given up, name it.")
 
         @OptionGroup var common: CommonOptions
 
@@ -62,7 +62,8 @@ struct Outbox: ParsableCommand {
     }
 
     struct Drop: AgentCommand {
-        static let configuration = CommandConfiguration(abstract: "Delete one entry, or all of them.")
+        static let configuration = CommandConfiguration(
+            commandName: "drop", abstract: "Delete one entry, or all of them.")
 
         @OptionGroup var common: CommonOptions
 

@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct Password: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Set, change or reset an account's password.",
+        commandName: "password", abstract: "Set, change or reset an account's password.",
         subcommands: [SetFirst.self, Change.self, RequestReset.self, Reset.self])
 
     struct SetFirst: AgentCommand {
@@ -18,7 +18,8 @@ struct Password: ParsableCommand {
     }
 
     struct Change: AgentCommand {
-        static let configuration = CommandConfiguration(abstract: "Change the password of a session's account.")
+        static let configuration = CommandConfiguration(
+            commandName: "change", abstract: "Change the password of a session's account.")
 
         @OptionGroup var common: AskingCommonOptions
         @OptionGroup var fields: FieldOptions
@@ -43,7 +44,7 @@ struct Password: ParsableCommand {
 
     struct Reset: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Reset a forgotten password, and sign in.",
+            commandName: "reset", abstract: "Reset a forgotten password, and sign in.",
             discussion: "Makes the provider send the code, unless you give it.")
 
         @OptionGroup var common: AskingCommonOptions

@@ -4,7 +4,7 @@ import AuthWire
 
 struct Proxy: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Pass requests on to a session's server, with its token.",
+        commandName: "proxy", abstract: "Pass requests on to a session's server, with its token.",
         discussion: """
             A reverse proxy for programs that only know a URL. It prints the address to use instead of the server's, and \
             runs until it is ended. Requests for other hosts are refused. A token that the server refuses (401) is renewed, \

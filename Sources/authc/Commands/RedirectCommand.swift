@@ -5,7 +5,7 @@ import Glibc
 /// The desktop runs this at the end of a sign-in whose redirect has a private scheme.
 struct Redirect: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send the redirect address of a sign-in to the agent.",
+        commandName: "redirect", abstract: "Send the redirect address of a sign-in to the agent.",
         discussion: "The desktop runs this. The agent ignores an address that no sign-in waits for.",
         shouldDisplay: false)
 

@@ -3,7 +3,7 @@ import AuthWire
 
 struct Request: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send a request to the provider's API with the session's token.",
+        commandName: "request", abstract: "Send a request to the provider's API with the session's token.",
         discussion: """
             The token is sent to the provider's own origin only. After a 401 the token is renewed and the request is \
             sent again, once. The body of the response goes to stdout.

@@ -120,7 +120,8 @@ struct LoginCommand: AgentCommand {
 }
 
 struct Register: AgentCommand {
-    static let configuration = CommandConfiguration(abstract: "Create an account at a provider, and sign in.")
+    static let configuration = CommandConfiguration(
+        commandName: "register", abstract: "Create an account at a provider, and sign in.")
 
     @OptionGroup var common: AskingCommonOptions
     @OptionGroup var signIn: SignInOptions

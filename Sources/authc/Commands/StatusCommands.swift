@@ -18,7 +18,7 @@ struct FormatOptions: ParsableArguments {
 
 struct Status: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the account, the provider, the state and the token's lifetime.")
+        commandName: "status", abstract: "Show the account, the provider, the state and the token's lifetime.")
 
     @OptionGroup var session: SessionOption
     @OptionGroup var selection: FormatOptions
@@ -37,7 +37,7 @@ struct Status: AgentCommand {
 
 struct List: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List all sessions; * is the default.",
+        commandName: "list", abstract: "List all sessions; * is the default.",
         discussion: """
             In a file or pipe: no header, and the columns session, state, expiry, default, provider, environment and account; \
             - is an empty one.
@@ -72,7 +72,7 @@ struct List: AgentCommand {
 }
 
 struct Use: AgentCommand {
-    static let configuration = CommandConfiguration(abstract: "Make a session the default.")
+    static let configuration = CommandConfiguration(commandName: "use", abstract: "Make a session the default.")
 
     @OptionGroup var common: GeneralOptions
 
@@ -86,7 +86,7 @@ struct Use: AgentCommand {
 }
 
 struct Refresh: AgentCommand {
-    static let configuration = CommandConfiguration(abstract: "Renew the token now.")
+    static let configuration = CommandConfiguration(commandName: "refresh", abstract: "Renew the token now.")
 
     @OptionGroup var common: CommonOptions
 
@@ -96,7 +96,8 @@ struct Refresh: AgentCommand {
 }
 
 struct Validate: AgentCommand {
-    static let configuration = CommandConfiguration(abstract: "Ask the provider whether the session is still valid.")
+    static let configuration = CommandConfiguration(
+        commandName: "validate", abstract: "Ask the provider whether the session is still valid.")
 
     @OptionGroup var common: CommonOptions
 
@@ -118,6 +119,7 @@ struct Whoami: AgentCommand {
     private static let reportableAge = 3_600_000
 
     static let configuration = CommandConfiguration(
+        commandName: "whoami",
         abstract: "Print the account's e-mail address, name or id. With --set, change the account first.")
 
     @OptionGroup var common: CommonOptions
@@ -159,7 +161,7 @@ struct Whoami: AgentCommand {
 
 struct Prompt: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the line for a shell's prompt without calling the agent.")
+        commandName: "prompt", abstract: "Print the line for a shell's prompt without calling the agent.")
 
     @OptionGroup var common: PromptOptions
 

@@ -4,7 +4,8 @@ import Glibc
 
 struct Store: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Manage the store of the sessions.", subcommands: [Open.self, Rekey.self, Migrate.self])
+        commandName: "store", abstract: "Manage the store of the sessions.",
+        subcommands: [Open.self, Rekey.self, Migrate.self])
 
     struct Open: AgentCommand {
         static let configuration = CommandConfiguration(
@@ -34,7 +35,7 @@ struct Store: ParsableCommand {
 
     struct Rekey: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seal every session with a new key.",
+            commandName: "rekey", abstract: "Seal every session with a new key.",
             discussion: """
                 Without an option, the same passphrase or key file opens the store. With one, change sealed_key in \
                 authd.toml afterwards. If a passphrase opens the store until then, authc asks for it.
@@ -111,7 +112,7 @@ struct Store: ParsableCommand {
 
     struct Migrate: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Move every session to another store.",
+            commandName: "migrate", abstract: "Move every session to another store.",
             discussion: """
                 Moves all of them, or none. authd uses the new store from its next start on. If --store or authd.toml name a \
                 store, nothing is moved. From etcd, it asks first: the sessions end on the other hosts that share them.
@@ -173,7 +174,7 @@ struct Store: ParsableCommand {
 
 struct Export: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write sessions to a sealed file, for another machine.",
+        commandName: "export", abstract: "Write sessions to a sealed file, for another machine.",
         discussion: """
             Exports all sessions, or the one that -s names. The file is sealed with a passphrase, which authc asks for, \
             or for recipients of the program age.
@@ -240,7 +241,7 @@ struct Export: AgentCommand {
 
 struct Import: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Import the sessions of a file that `authc export FILE` wrote.")
+        commandName: "import", abstract: "Import the sessions of a file that `authc export FILE` wrote.")
 
     @OptionGroup var common: AskingOptions
 

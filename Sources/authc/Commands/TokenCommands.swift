@@ -4,7 +4,7 @@ import Glibc
 
 struct Token: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print an access token that is valid now, or report one that was refused.")
+        commandName: "token", abstract: "Print an access token that is valid now, or report one that was refused.")
 
     @OptionGroup var common: CommonOptions
 
@@ -26,7 +26,7 @@ struct Token: AgentCommand {
 
 struct Wait: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Wait until a session is active, online or signed out.")
+        commandName: "wait", abstract: "Wait until a session is active, online or signed out.")
 
     @OptionGroup var common: CommonOptions
 

@@ -3,6 +3,7 @@ import AuthWire
 
 struct Trust: AgentCommand {
     static let configuration = CommandConfiguration(
+        commandName: "trust",
         abstract: "Allow a session's tokens to be sent to the new origins of its changed profile.",
         discussion: """
             Shows the former and the new origins, and asks. Until you agree or sign in again, nothing is sent to the new \

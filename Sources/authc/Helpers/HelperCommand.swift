@@ -6,6 +6,7 @@ struct Helper: ParsableCommand {
     static let longestRequest = 64 << 10
 
     static let configuration = CommandConfiguration(
+        commandName: "helper",
         abstract: "Give other programs a session's token, in the protocol that each of them uses.",
         discussion: """
             Without -s, the session is the one that belongs to the server. If there is none, nothing is printed on \

@@ -4,7 +4,7 @@ import AuthWire
 extension Policy {
     struct Apply: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the changes in your policy.toml, ask, and have the agent use it.",
+            commandName: "apply", abstract: "Show the changes in your policy.toml, ask, and have the agent use it.",
             discussion: "Until then the agent uses the rules that you applied last, also after a restart or reload.")
 
         @OptionGroup var common: AskingOptions

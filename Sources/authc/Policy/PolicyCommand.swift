@@ -3,13 +3,13 @@ import AuthWire
 
 struct Policy: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show, test and apply the rules about who may use the agent.",
+        commandName: "policy", abstract: "Show, test and apply the rules about who may use the agent.",
         discussion: "The rules are in \(PolicyPaths.root) and in your policy.toml, see authd-policy(5).",
         subcommands: [Show.self, Test.self, Replay.self, Apply.self])
 
     struct Show: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the rules in use, in the order in which they are compared.")
+            commandName: "show", abstract: "List the rules in use, in the order in which they are compared.")
 
         @OptionGroup var common: GeneralOptions
 
@@ -24,7 +24,7 @@ struct Policy: ParsableCommand {
 
     struct Replay: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the recorded requests that changed rules would treat differently.",
+            commandName: "replay", abstract: "List the recorded requests that changed rules would treat differently.",
             discussion: "It compares your policy.toml, or another file, with the entries of `authc log`.")
 
         @OptionGroup var common: GeneralOptions

@@ -4,7 +4,7 @@ import AuthWire
 extension Policy {
     struct Test: AgentCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Report which rule decides about a request, and why.",
+            commandName: "test", abstract: "Report which rule decides about a request, and why.",
             usage: "authc policy test [<options>] <method>",
             discussion: """
                 The program is this one, unless options describe another: then what they leave out is unknown, and a rule \

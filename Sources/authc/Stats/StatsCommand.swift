@@ -3,7 +3,7 @@ import AuthWire
 
 struct Stats: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what the agent has counted since its start.")
+        commandName: "stats", abstract: "Show what the agent has counted since its start.")
 
     @OptionGroup var common: GeneralOptions
 
