@@ -9,6 +9,9 @@ enum CommandLineParser {
             problem.report(asJSON: GlobalOptions.haveJSON(words))
             return problem.status.rawValue
         }
+        if let command = VerbCheck.helpRequest(words, Authc.self) {
+            return printHelp(Authc.helpMessage(for: command), words)
+        }
         do {
             var command = try Authc.parseAsRoot(words)
             try command.run()
@@ -24,15 +27,7 @@ enum CommandLineParser {
     /// - Parameter words: the command line.
     private static func report(_ error: any Error, _ words: [String]) -> Int32 {
         guard Authc.exitCode(for: error) != .success else {
-            let text = Authc.fullMessage(for: error)
-            let isHelp = text.contains("USAGE: ")
-            do throws(Failure) {
-                try Output.result(isHelp ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text)
-                return ExitStatus.done.rawValue
-            } catch {
-                error.report(asJSON: false)
-                return error.status.rawValue
-            }
+            return printHelp(Authc.fullMessage(for: error), words)
         }
         if GlobalOptions.haveJSON(words) {
             Failure.usage(Authc.message(for: error)).report(asJSON: true)
@@ -41,6 +36,18 @@ enum CommandLineParser {
             Output.note(lines.map { Visible.line(String($0)) }.joined(separator: "\n"))
         }
         return ExitStatus.usage.rawValue
+    }
+
+    /// - Parameter text: help, or the version.
+    private static func printHelp(_ text: String, _ words: [String]) -> Int32 {
+        let isHelp = text.contains("USAGE: ")
+        do throws(Failure) {
+            try Output.result(isHelp ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text)
+            return ExitStatus.done.rawValue
+        } catch {
+            error.report(asJSON: false)
+            return error.status.rawValue
+        }
     }
 }
 

@@ -34,6 +34,18 @@ enum VerbCheck {
         return path
     }
 
+    /// The command whose help is requested with nothing else; `nil` for any other command line. The parser would create the
+    /// same text twice.
+    static func helpRequest(_ words: [String], _ root: any ParsableCommand.Type) -> (any ParsableCommand.Type)? {
+        guard let last = words.last, last == "--help" || last == "-h" else { return nil }
+        var command = root
+        for word in words.dropLast() {
+            guard let next = command.configuration.subcommands.first(where: { name($0) == word }) else { return nil }
+            command = next
+        }
+        return command
+    }
+
     /// The name of a command, as ArgumentParser makes it.
     static func name(_ command: any ParsableCommand.Type) -> String {
         command.configuration.commandName ?? "\(command)".lowercased()
