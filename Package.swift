@@ -121,8 +121,8 @@ let package = Package(
                 ])
             ]
         ),
-        // `authc`: a program of 700 kB for the plain forms of the most frequent commands. It starts authc-full for
-        // everything else (Docs/decisions/static-authc.md). Embedded Swift has no library to link, static or not.
+        // `authc`: a program of 700 kB for the usual forms of the commands that only read. It starts authc-full for
+        // everything else (Docs/decisions/quick-commands.md). Embedded Swift has no library to link, static or not.
         .systemLibrary(name: "CStart"),
         .target(
             name: "QuickCommands", dependencies: ["CStart"],

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -34,5 +35,12 @@ static inline int start_is_open(int descriptor) { return fcntl(descriptor, F_GET
 
 // PR_SET_DUMPABLE(2const) with SUID_DUMP_DISABLE. Returns 0, or -1 with errno set.
 static inline int start_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L); }
+
+// 0 if the terminal does not report it (TIOCGWINSZ(2const)).
+static inline int start_columns(int descriptor)
+{
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 
 static inline int start_is_regular(const struct stat *info) { return S_ISREG(info->st_mode); }

@@ -6,6 +6,8 @@ struct AgentFolder {
     let socket: ByteString
     /// With its slash at the end.
     private let folder: ByteString
+    /// `sun_path` without its end (unix(7)).
+    private static let longestSocket = 107
 
     init?() {
         var socket = ByteString()
@@ -15,7 +17,9 @@ struct AgentFolder {
             socket.append(folder)
             socket.append("/authd/socket")
         }
-        guard socket.bytes.first == .slash, let slash = socket.bytes.lastIndex(of: .slash) else { return nil }
+        guard socket.bytes.count <= Self.longestSocket, socket.bytes.first == .slash,
+            let slash = socket.bytes.lastIndex(of: .slash)
+        else { return nil }
         folder = unsafe socket.bytes.withUnsafeBytes { bytes in
             unsafe ByteString(Text(UnsafeRawBufferPointer(rebasing: bytes[...slash])))
         }

@@ -53,7 +53,7 @@ struct AgentSocket: ~Copyable {
         return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
     }
 
-    /// Receives so many lines, and nothing before this process's memory is closed to other programs.
+    /// Receives exactly so many lines, and nothing before this process's memory is closed to other programs.
     func receive(_ lines: Int, into room: UnsafeMutableRawBufferPointer, within milliseconds: Int32) -> Text? {
         var count = 0
         var missing = lines
@@ -68,6 +68,8 @@ struct AgentSocket: ~Copyable {
             missing -= unsafe rest[..<received].count { $0 == .lineFeed }
             count += received
         }
+        // Another line, such as an error about the whole request: authc-full reports it.
+        guard missing == 0 else { return nil }
         return unsafe Text(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
 }

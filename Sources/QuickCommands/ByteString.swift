@@ -16,6 +16,26 @@ struct ByteString {
         unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    mutating func append(_ other: ByteString) {
+        bytes.append(contentsOf: other.bytes)
+    }
+
+    mutating func append(_ byte: UInt8, times: Int) {
+        for _ in 0..<max(0, times) { bytes.append(byte) }
+    }
+
+    /// - Parameter number: 0 or more.
+    mutating func append(_ number: Int) {
+        if number >= 10 { append(number / 10) }
+        bytes.append(.zero + UInt8(number % 10))
+    }
+
+    /// With two digits at least.
+    mutating func append(twoDigits number: Int) {
+        if number < 10 { bytes.append(.zero) }
+        append(number)
+    }
+
     /// - Parameter body: gets the text as C functions take it, with an ending zero byte.
     func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         let ended = bytes + [0]

@@ -7,12 +7,11 @@ enum Printer {
     /// As if SIGPIPE had ended the program.
     private static let unreadStatus: Int32 = 128 + SIGPIPE
 
-    /// Prints the text and a line feed, if it has only printable characters.
+    /// Prints a text, which a terminal can show, and a line feed.
     ///
     /// - Returns: whether it was written. If only a part was, nothing else can follow, and the program ends.
-    static func print(_ text: Text) -> Bool {
-        guard text.isPrintable else { return false }
-        var line = unsafe [UInt8](text.bytes)
+    static func print(_ text: ByteString) -> Bool {
+        var line = text.bytes
         line.append(.lineFeed)
         var sent = 0
         while sent < line.count {
@@ -20,10 +19,12 @@ enum Printer {
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[sent...])
                 return unsafe write(STDOUT_FILENO, rest.baseAddress, rest.count)
             }
-            if written >= 0 {
+            if written > 0 {
                 sent += written
                 continue
             }
+            // A file that takes nothing, such as /proc/self/mem, has no error.
+            guard written < 0 else { exit(failedStatus) }
             switch start_errno() {
             case EINTR: continue
             case EAGAIN:

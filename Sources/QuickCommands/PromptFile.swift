@@ -18,7 +18,8 @@ enum PromptFile {
             let words = line.afterNumber()
             guard let agent = words.number else { return false }
             // Nothing is shown if the agent has ended. A process of another user is not the agent.
-            return kill(agent, 0) != 0 || words.rest.count == 0 || Printer.print(words.rest)
+            return kill(agent, 0) != 0 || words.rest.count == 0
+                || words.rest.isPrintable && Printer.print(ByteString(words.rest))
         }
     }
 }

@@ -1,46 +1,72 @@
 import CStart
 
-/// The command lines that shells run for every prompt and request, as long as nothing is wrong.
+/// The command lines that shells and scripts run most: what only reads, as long as nothing is wrong.
 ///
-/// In any other case nothing is printed, and the full program does the whole command again: it alone has options and messages.
-enum QuickCommand {
-    /// `prompt`
-    case prompt
-    /// `token`, `token -s NAME` or `token --for ORIGIN`.
-    case token(session: Text? = nil, origin: Text? = nil)
+/// In any other case nothing is printed, and the full program does the whole command again: it alone has all options and messages.
+struct QuickCommand {
+    enum Name {
+        case version, prompt, token, status, list, whoami, network, wait
+    }
 
-    /// `nil` for any other command line.
-    init?(_ words: UnsafeBufferPointer<UnsafeMutablePointer<CChar>?>) {
-        guard words.count == 2 || words.count == 4, let name = unsafe words[1] else { return nil }
-        let command = unsafe Text(cString: name)
-        if words.count == 2 {
-            if command.equals("prompt") {
-                self = .prompt
-            } else if command.equals("token") {
-                self = .token()
-            } else {
-                return nil
+    /// As many words belong to the longest one, and one more to another command line.
+    static let longest = 7
+
+    let name: Name
+    /// `-s`
+    private(set) var session: Text?
+    /// `--for`
+    private(set) var origin: Text?
+    private(set) var isJSON = false
+
+    /// - Parameter words: without the program's name.
+    /// - Returns: `nil` for any other command line.
+    init?(_ words: [Text]) {
+        guard let name = words.first.flatMap(Self.name) else { return nil }
+        self.name = name
+        var rest = words.dropFirst()
+        while let word = rest.popFirst() {
+            switch word {
+            case "--json" where !isJSON && name != .version && name != .prompt: isJSON = true
+            case "-s" where session == nil && isAboutSession:
+                guard let value = rest.popFirst() else { return nil }
+                session = value
+            case "--for" where origin == nil && name == .token:
+                guard let value = rest.popFirst() else { return nil }
+                origin = value
+            default: return nil
             }
-            return
-        }
-        guard command.equals("token"), let option = unsafe words[2], let value = unsafe words[3] else { return nil }
-        if unsafe Text(cString: option).equals("-s") {
-            self = unsafe .token(session: Text(cString: value))
-        } else if unsafe Text(cString: option).equals("--for") {
-            self = unsafe .token(origin: Text(cString: value))
-        } else {
-            return nil
         }
     }
 
-    /// Whether the result was printed.
-    func run() -> Bool {
-        // Without an open stdout, the socket could get its number, and the token would be written to the agent.
-        guard start_is_open(STDOUT_FILENO) != 0, let folder = AgentFolder() else { return false }
-        switch self {
-        case .prompt: return PromptFile.printLine(in: folder)
-        case .token(let session, let origin):
-            return TokenExchange.printToken(of: session, for: origin, in: folder)
+    private static func name(_ word: Text) -> Name? {
+        switch word {
+        case "--version": .version
+        case "prompt": .prompt
+        case "token": .token
+        case "status": .status
+        case "list": .list
+        case "whoami": .whoami
+        case "network": .network
+        case "wait": .wait
+        default: nil
         }
+    }
+
+    private var isAboutSession: Bool {
+        switch name {
+        case .token, .status, .whoami, .wait: true
+        case .version, .prompt, .list, .network: false
+        }
+    }
+
+    /// The exit status if the result was printed, otherwise `nil`.
+    func run() -> Int32? {
+        // The socket must not get the number of a closed stdout or stderr: a token or a message would be written to the agent.
+        // authc-full opens /dev/null in their place.
+        guard start_is_open(STDOUT_FILENO) != 0, start_is_open(STDERR_FILENO) != 0 else { return nil }
+        if name == .version { return Printer.print(Release.version) ? 0 : nil }
+        guard let folder = AgentFolder() else { return nil }
+        if name == .prompt { return PromptFile.printLine(in: folder) ? 0 : nil }
+        return AgentReport(self, in: folder)?.print()
     }
 }

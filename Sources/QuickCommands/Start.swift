@@ -3,8 +3,10 @@ import CStart
 /// The start of `authc`.
 @_cdecl("authc_start")
 public func start(_ count: Int32, _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32 {
-    if let command = unsafe QuickCommand(UnsafeBufferPointer(start: words, count: Int(count))), command.run() {
-        return 0
+    var line: [Text] = []
+    for place in 1..<max(1, Int(count)) where line.count < QuickCommand.longest {
+        if let word = unsafe words[place] { unsafe line.append(Text(cString: word)) }
     }
+    if let command = QuickCommand(line), let status = command.run() { return status }
     return unsafe FullProgram.run(words)
 }

@@ -8,6 +8,11 @@ import CStart
         unsafe self.bytes = bytes
     }
 
+    /// Without any bytes.
+    init() {
+        unsafe bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
     init(cString: UnsafePointer<CChar>) {
         unsafe bytes = UnsafeRawBufferPointer(start: cString, count: strlen(cString))
     }
@@ -23,23 +28,50 @@ import CStart
 
     var count: Int { unsafe bytes.count }
 
+    /// `nil` after the end.
+    subscript(_ place: Int) -> UInt8? { unsafe place < bytes.count ? bytes[place] : nil }
+
     func equals(_ other: StaticString) -> Bool {
         count == other.utf8CodeUnitCount && starts(with: other)
     }
+
+    func equals(_ other: Text) -> Bool { unsafe bytes.elementsEqual(other.bytes) }
 
     func starts(with other: StaticString) -> Bool {
         guard count >= other.utf8CodeUnitCount, let start = unsafe bytes.baseAddress else { return false }
         return unsafe memcmp(start, other.utf8Start, other.utf8CodeUnitCount) == 0
     }
 
+    func starts(with other: ByteString) -> Bool {
+        guard count >= other.bytes.count, let start = unsafe bytes.baseAddress else { return false }
+        return unsafe other.bytes.withUnsafeBytes { other in
+            unsafe other.baseAddress.map { unsafe memcmp(start, $0, other.count) == 0 } ?? true
+        }
+    }
+
+    /// For a `switch`.
+    static func ~= (pattern: StaticString, text: Text) -> Bool { text.equals(pattern) }
+
+    /// Byte by byte.
+    static func < (left: Text, right: Text) -> Bool {
+        for place in 0..<min(left.count, right.count) where left[place] != right[place] {
+            return unsafe left.bytes[place] < right.bytes[place]
+        }
+        return left.count < right.count
+    }
+
     /// The part after the first so many bytes.
     func dropping(_ length: Int) -> Text { unsafe Text(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(length))) }
 
+    /// The first so many bytes.
+    func prefix(_ length: Int) -> Text { unsafe Text(UnsafeRawBufferPointer(rebasing: bytes.prefix(length))) }
+
     /// The part before the first such byte; `nil` if there is none.
     func prefix(before end: UInt8) -> Text? {
-        guard let place = unsafe bytes.firstIndex(of: end) else { return nil }
-        return unsafe Text(UnsafeRawBufferPointer(rebasing: bytes[..<place]))
+        unsafe bytes.firstIndex(of: end).map { prefix($0) }
     }
+
+    func contains(_ byte: UInt8) -> Bool { unsafe bytes.contains(byte) }
 
     /// Visible ASCII and spaces: a terminal acts on none of them.
     var isPrintable: Bool { unsafe bytes.allSatisfy { $0 >= 0x20 && $0 <= 0x7E } }

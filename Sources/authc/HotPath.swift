@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs the commands that shells run for every prompt and request: `prompt`, `status`, `token`, `token -s NAME` and
+/// Runs short forms of commands that `authc` left to this program: `prompt`, `status`, `token`, `token -s NAME` and
 /// `token --for ORIGIN`.
 ///
 /// It must not use ArgumentParser, whose types cost more at start-up than the whole round trip.

@@ -111,7 +111,8 @@ struct AuthcExitTests {
             peer.reply(request, Samples.status())
         }
         defer { agent.stop() }
-        let result = try await Program.run(["wait"], folder: agent.folder)
+        // The small program would wait first, and leave the rest to the other one.
+        let result = try await Program.run(["wait", "--until", "active"], folder: agent.folder)
         #expect(result.status == 0, "\(result.errors)")
         #expect(waits.load(ordering: .relaxed) == 2)
         let limited = try TestAgent { peer, _ in peer.end() }
