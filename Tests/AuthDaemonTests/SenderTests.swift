@@ -22,9 +22,11 @@ struct SenderTests {
         answer.errorKind == "denied" && answer["error"]?["data"]?["cause"] == "sender_changed"
     }
 
-    @Test("a program that writes to its own connection gets a token, also if it cannot be traced")
-    func honest() async throws {
-        try await TestServer.run { rig in
+    @Test(
+        "a program that writes to its own connection gets a token, also if it cannot be traced",
+        arguments: PeerRecognition.allCases)
+    func honest(recognition: PeerRecognition) async throws {
+        try await TestServer.run(recognition: recognition) { rig in
             for attempt in ["token", "not-dumpable"] {
                 let answer = try await Self.responses(attempt, rig.path)[0]
                 #expect(answer["result"]?["access_token"] == .string(TestServer.token), "\(attempt): \(answer.text())")
@@ -32,9 +34,11 @@ struct SenderTests {
         }
     }
 
-    @Test("a child that inherits a connection gets nothing, with its first bytes and with later ones")
-    func fork() async throws {
-        try await TestServer.run { rig in
+    @Test(
+        "a child that inherits a connection gets nothing, with its first bytes and with later ones",
+        arguments: PeerRecognition.allCases)
+    func fork(recognition: PeerRecognition) async throws {
+        try await TestServer.run(recognition: recognition) { rig in
             let answers = try await Self.responses("fork", rig.path)
             try #require(answers.count == 5, "\(answers)")
             for index in [0, 2, 4] { #expect(Self.isChanged(answers[index]), "\(answers[index].text())") }
@@ -42,18 +46,18 @@ struct SenderTests {
         }
     }
 
-    @Test("a program that a child becomes gets nothing")
-    func execution() async throws {
-        try await TestServer.run { rig in
+    @Test("a program that a child becomes gets nothing", arguments: PeerRecognition.allCases)
+    func execution(recognition: PeerRecognition) async throws {
+        try await TestServer.run(recognition: recognition) { rig in
             let answers = try await Self.responses("exec", rig.path)
             #expect(answers[0]["result"] != nil)
             #expect(Self.isChanged(answers[1]), "\(answers[1].text())")
         }
     }
 
-    @Test("a process that is passed a connection gets nothing")
-    func passed() async throws {
-        try await TestServer.run { rig in
+    @Test("a process that is passed a connection gets nothing", arguments: PeerRecognition.allCases)
+    func passed(recognition: PeerRecognition) async throws {
+        try await TestServer.run(recognition: recognition) { rig in
             let answers = try await Self.responses("passed", rig.path)
             #expect(answers[0]["result"] != nil)
             // The end of the process that has connected may be noticed first.
@@ -61,9 +65,11 @@ struct SenderTests {
         }
     }
 
-    @Test("when the process that has connected ends, its requests are answered, and the connection ends")
-    func left() async throws {
-        try await TestServer.run { rig in
+    @Test(
+        "when the process that has connected ends, its requests are answered, and the connection ends",
+        arguments: PeerRecognition.watching)
+    func left(recognition: PeerRecognition) async throws {
+        try await TestServer.run(recognition: recognition) { rig in
             let answers = try await Self.responses("left", rig.path)
             #expect(answers.contains { $0["id"] == 1 && $0["result"] != nil }, "\(answers)")
             #expect(answers.last == "closed")
@@ -78,9 +84,9 @@ struct SenderTests {
         }
     }
 
-    @Test("a line that two processes have written gets no response but the error")
-    func mixed() async throws {
-        try await TestServer.run { rig in
+    @Test("a line that two processes have written gets no response but the error", arguments: PeerRecognition.allCases)
+    func mixed(recognition: PeerRecognition) async throws {
+        try await TestServer.run(recognition: recognition) { rig in
             let answers = try await Self.responses("mixed", rig.path)
             #expect(answers.count == 1 && Self.isChanged(answers[0]), "\(answers)")
         }
@@ -102,11 +108,23 @@ struct SenderTests {
         }
     }
 
-    @Test("a process that has the number of the one that had connected gets nothing")
-    func reusedNumber() async throws {
+    @Test("the audit log has the program that has connected", arguments: PeerRecognition.allCases)
+    func program(recognition: PeerRecognition) async throws {
+        let program = URL(filePath: "/usr/bin/python3").resolvingSymlinksInPath().path
+        try await TestServer.run(recognition: recognition) { rig in
+            let answers = try await Self.responses("token", rig.path)
+            #expect(answers[0]["result"] != nil, "\(answers)")
+            let entries = try await onThread { try AuditLogTests.list(rig) }
+            #expect(entries.map(\.exe) == [program])
+            #expect(entries.allSatisfy { $0.startedAt != nil })
+        }
+    }
+
+    @Test("a process that has the number of the one that had connected gets nothing", arguments: ["this", "older"])
+    func reusedNumber(kernel: String) async throws {
         let folder = try TemporaryFolder()
         let answers = try await Self.responses(
-            "reuse", folder.path + "/authd/socket", Programs.authd,
+            "reuse", folder.path + "/authd/socket", Programs.authd, kernel,
             through: [
                 "env", "HOME=\(folder.path)", "unshare", "--map-root-user", "--pid", "--fork", "--kill-child",
                 "--mount-proc",

@@ -58,7 +58,7 @@ final class ConnectionRegistry {
         dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>,
         changes: AccessChanges, limits: ConnectionLimits, counters: AgentCounters, clock: any SystemClock,
         logger: Logger,
-        executor: SocketExecutor, newTasks: AsyncStream<ConnectionTasks>.Continuation,
+        executor: SocketExecutor, hasPeerDescriptors: Bool, newTasks: AsyncStream<ConnectionTasks>.Continuation,
         newLines: AsyncStream<LongLine>.Continuation
     ) {
         self.dispatcher = dispatcher
@@ -67,7 +67,8 @@ final class ConnectionRegistry {
         confinement = Confinement(
             rules: rules, board: board, credentialHeaders: { dispatcher.credentialHeaders(of: $0) })
         self.changes = changes
-        processes = PeerProcesses(executor: executor, limit: limits.watchedProcesses)
+        processes = PeerProcesses(
+            executor: executor, limit: limits.watchedProcesses, hasPeerDescriptors: hasPeerDescriptors)
         self.limits = limits
         self.counters = counters
         self.clock = clock

@@ -33,6 +33,7 @@ package actor Listener: Service {
     /// - Parameters:
     ///   - parse: parses long lines, on another thread.
     ///   - bus: `nil`: there is none.
+    ///   - hasPeerDescriptors: whether the kernel may know SO_PEERPIDFD.
     ///   - opening: awaited before the first client is accepted.
     ///   - accepting: called when clients are served.
     ///   - stopping: called when clients are not served any more.
@@ -44,6 +45,7 @@ package actor Listener: Service {
         limits: ConnectionLimits = ConnectionLimits(),
         counters: AgentCounters, clock: any SystemClock,
         parse: @escaping LongLine.Parse = LongLine.parseJSON, logger: Logger, bus: SessionBusAccess? = nil,
+        hasPeerDescriptors: Bool = true,
         opening: @escaping @Sendable () async -> Void = {},
         accepting: @escaping @Sendable () -> Void = {},
         stopping: @escaping @Sendable () -> Void = {}
@@ -67,8 +69,8 @@ package actor Listener: Service {
         self.newLines = newLines
         registry = ConnectionRegistry(
             dispatcher: dispatcher, board: board, policy: policy, rules: rules, changes: changes, limits: limits,
-            counters: counters, clock: clock, logger: logger, executor: executor, newTasks: newTasks, newLines: newLines
-        )
+            counters: counters, clock: clock, logger: logger, executor: executor,
+            hasPeerDescriptors: hasPeerDescriptors, newTasks: newTasks, newLines: newLines)
     }
 
     package func run() async throws {

@@ -60,6 +60,7 @@ struct TestServer: Sendable {
     ///   - time: for the connections; by default the system's.
     ///   - clock: of the sessions.
     ///   - parse: parses long lines.
+    ///   - recognition: how clients are recognized.
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
         names: [String] = [session], catalog: ProfileCatalog = ProfileCatalog(),
@@ -69,6 +70,7 @@ struct TestServer: Sendable {
         time: ManualTime? = nil, clock: any SystemClock = BootClock(),
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        recognition: PeerRecognition = .peerDescriptor,
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
@@ -125,9 +127,9 @@ struct TestServer: Sendable {
                 presence: PresenceService(context: context, check: presence),
                 consent: ConsentService(context: context, prompt: desktop, log: { _ in })),
             board: context.board, policy: CurrentPeerPolicy(policy), rules: broadcast,
-            changes: changes, publisher: publisher, limits: limits,
+            changes: changes, publisher: publisher, limits: recognition.limits(limits),
             counters: counters,
-            clock: clock, parse: parse, logger: logger,
+            clock: clock, parse: parse, logger: logger, hasPeerDescriptors: recognition.hasPeerDescriptors,
             accepting: { started.continuation.yield() })
         let agent = ServiceGroup(
             configuration: ServiceGroupConfiguration(

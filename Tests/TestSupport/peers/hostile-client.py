@@ -4,10 +4,12 @@ tries, and the agent's socket.
 It prints each response that it gets. A flood prints "begun", and goes on until its input ends."""
 import array
 import ctypes
+import errno
 import json
 import os
 import select
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -210,13 +212,39 @@ def rights(path, file):
         show(line(client))
 
 
-def reuse(path, authd):
-    """In a separate process namespace: after the process that has connected has ended, another one has its number."""
+def without_peer_descriptors():
+    """The kernel answers SO_PEERPIDFD from now on as before Linux 6.5 (seccomp(2))."""
+    so_peerpidfd = 77
+    load, equal, end = 0x20, 0x15, 0x06
+    getsockopt = {"x86_64": 55, "aarch64": 209}[os.uname().machine]
+    # The number of the call and its third argument, in struct seccomp_data.
+    program = struct.pack(
+        "HBBI" * 6, load, 0, 0, 0, equal, 0, 3, getsockopt, load, 0, 0, 32, equal, 0, 1, so_peerpidfd,
+        end, 0, 0, 0x00050000 | errno.ENOPROTOOPT, end, 0, 0, 0x7FFF0000)
+    code = ctypes.create_string_buffer(program, len(program))
+    filters = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
+    libc = ctypes.CDLL(None, use_errno=True)
+    # PR_SET_NO_NEW_PRIVS, and PR_SET_SECCOMP with a filter.
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, filters, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "seccomp")
+    with socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)[0] as tried:
+        try:
+            tried.getsockopt(socket.SOL_SOCKET, so_peerpidfd)
+        except OSError as error:
+            if error.errno == errno.ENOPROTOOPT:
+                return
+        raise OSError(0, "SO_PEERPIDFD is there")
+
+
+def reuse(path, authd, kernel="this"):
+    """In a separate process namespace: after the process that has connected has ended, another one has its number. On an older
+    kernel the agent has no SO_PEERPIDFD."""
     notify = os.path.dirname(os.path.dirname(path)) + "/notify"
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     manager.bind(notify)
     arguments = [authd, "--store", "memory", "--socket", path]
-    agent = subprocess.Popen(arguments, env=dict(os.environ, NOTIFY_SOCKET=notify))
+    prepare = without_peer_descriptors if kernel == "older" else None
+    agent = subprocess.Popen(arguments, env=dict(os.environ, NOTIFY_SOCKET=notify), preexec_fn=prepare)
     while b"READY=1" not in manager.recv(4096):
         pass
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
