@@ -197,11 +197,11 @@ final class BootedMachine: Sendable {
         try await person("bash", "-euc", forPerson)
     }
 
-    func signIn() async throws {
+    func signIn(to backend: Backend = .appTemplate) async throws {
         let login = try await authc(
-            "login", Backend.appTemplate.rawValue, "--environment", "local", "--field", "email=ada@example.org",
+            "login", backend.rawValue, "--environment", "local", "--field", "email=ada@example.org",
             "--password-stdin", input: "Correct-horse1")
-        guard login.status == 0 else { throw Failure("login: \(login.err)") }
+        guard login.status == 0 else { throw Failure("login to \(backend.rawValue): \(login.err)") }
     }
 
     /// A property of the service, from its manager.
