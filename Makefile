@@ -20,6 +20,8 @@ CLUSTER_FIRST ?= 1
 MIB ?= 200
 # How long make fuzz runs all its targets together, in seconds, and make fuzz-toml plays, from the seed FIRST on.
 SECONDS ?= 60
+# What make sanitize runs the suites with, one after the other.
+SANITIZERS ?= address thread
 # How often make shake runs the suites.
 PASSES ?= 3
 # What make clients runs, beside make test.
@@ -40,12 +42,13 @@ DOCS := .build/docs
 SITE := .build/site
 SHAKE := .build/shake
 FUZZ := .build/fuzz
+SANITIZED := .build/sanitized
 # The Swift runtime is linked into the programs, so that they run on machines without Swift. They have no run path: with one,
 # the loader would search the program's folder for libraries first.
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/proxy-config) \
-    Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake Tests/Fuzzing/fuzz \
+    Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake Tests/sanitize Tests/Fuzzing/fuzz \
     Tests/BootedRootTests/boot Tests/BootedRootTests/fresh-root Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive \
     $(wildcard Sources/Packaging/tarball Sources/Packaging/site/swift-reference Sources/Packaging/deb/assemble Sources/Packaging/deb/*.p*) Docs/clients/shell/token
 SWIFT_SOURCES := Package.swift Sources Tests
@@ -89,7 +92,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages tarball docs site library install-library build-tests demo test shake simulate crash cluster streams growth fuzz fuzz-toml lint format install uninstall clean bench packages peers sbom
+.PHONY: help build clients package-managers deb check-packages tarball docs site library install-library build-tests demo test shake simulate crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
@@ -111,6 +114,7 @@ help:
 	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
 	@echo 'make fuzz       hostile bytes for every reader, chosen by libFuzzer, for $(SECONDS) s in all (SECONDS=n)'
 	@echo 'make fuzz-toml  the TOML scanner beside the TOML library for $(SECONDS) s (SECONDS=n, FIRST=n)'
+	@echo 'make sanitize   thirteen suites with the address and the thread sanitizer (SANITIZERS="$(SANITIZERS)")'
 	@echo 'make bench      start-up, round trips, rates, renewals, memory and size beside their budgets and other programs'
 	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
 	@echo 'make sbom       the software bill of materials, $(SBOM)'
@@ -231,6 +235,10 @@ fuzz: packages
 fuzz-toml: packages
 	$(SWIFT) build --build-tests
 	FUZZ_SECONDS=$(SECONDS) FUZZ_FIRST=$(FIRST) $(SWIFT) test --skip-build --disable-xctest --filter 'TOMLFuzzTests'
+
+# Each sanitizer has a separate build: Package.swift has only these suites then (Docs/decisions/fuzzing.md).
+sanitize: packages peers
+	Tests/sanitize $(SWIFT) $(SANITIZED) $(SANITIZERS)
 
 bench: packages build
 	Tests/install-packages Tests/benchmark-packages.txt

@@ -8,6 +8,18 @@ let isFuzzing = Context.environment["FUZZING"] == "1"
 let fuzzed: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])] : []
 let fuzzProducts: [Product] = isFuzzing ? [.library(name: "Fuzzing", type: .static, targets: ["Fuzzing"])] : []
 
+/// `make sanitize` sets SANITIZE to `address` or `thread`. Then the package has only the suites that run with a sanitizer,
+/// authd, which some of them start, and what these need (Docs/decisions/fuzzing.md). A sanitizer is linked into the
+/// process: static programs and Embedded Swift cannot have one.
+let sanitizer = Context.environment["SANITIZE"].flatMap { $0.isEmpty ? nil : $0 }
+let sanitized: Set<String> = [
+    "AuthWireTests", "AuthModelTests", "AuthMachinesTests", "AuthGatewayTests", "AuthAgentTests", "AuthHTTPTests",
+    "AuthFrontTests", "AuthOutboxTests", "AuthSealedFileTests", "AuthProvidersTests", "AuthDaemonTests", "FuzzingTests",
+    "SimulationTests", "authd",
+]
+/// For code of a process that may make few system calls, and not those of a sanitizer.
+let unsanitized: [CSetting] = sanitizer.map { [.unsafeFlags(["-fno-sanitize=\($0)"])] } ?? []
+
 /// What every Swift target of ours is held to (Docs/architecture.md, "Compiler").
 let checked: [SwiftSetting] =
     fuzzed + [
@@ -232,7 +244,7 @@ let package = Package(
         // The agent.
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         // Landlock, and a process without Swift that identifies clients (Docs/decisions/confinement.md).
-        .target(name: "CSandbox"),
+        .target(name: "CSandbox", cSettings: unsanitized),
         // Not part of a library, so that no test runs with them by chance.
         .target(name: "CIdle"),
         .target(name: "CWipe"),
@@ -399,3 +411,14 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+if sanitizer != nil {
+    var (kept, next) = (Set<String>(), sanitized)
+    while let name = next.popFirst() {
+        kept.insert(name)
+        for case .byNameItem(let needed, _) in package.targets.first(where: { $0.name == name })?.dependencies ?? []
+        where !kept.contains(needed) { next.insert(needed) }
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products = []
+}
