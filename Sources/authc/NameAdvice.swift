@@ -1,25 +1,44 @@
 import AuthWire
 
-/// Suggests the name that was meant, for a session or provider that the agent does not know.
+/// What to do about a session or provider that the agent does not know: the name that was meant, or a profile to add.
 enum NameAdvice {
     /// The user waits for the error.
     private static let timeout = Duration.seconds(1)
 
     /// - Parameter words: the command line, in which the unknown name is.
-    /// - Returns: `nil` for any other error, or if no name is similar.
+    /// - Returns: `nil` for any other error, or if no profile can be added and no name is similar.
     static func hint(for failure: Failure, _ words: [String], _ options: Options) -> String? {
         guard let error = failure.agentError,
             let unknown = words.flatMap(values).last(where: { error.message.hasName($0) })
         else { return nil }
         var quick = Options(timeout: timeout)
         quick.socket = options.socket
-        let known: [String]
-        switch error.kind {
-        case .unknownSession: known = KnownNames.sessions(quick)
-        case .unknownProvider: known = KnownNames.providers(quick)
-        default: return nil
+        return switch error.kind {
+        case .unknownSession: meant(unknown, KnownNames.sessions(quick))
+        case .unknownProvider:
+            profile(unknown, options) ?? meant(unknown, KnownNames.providers(quick)) ?? starter(unknown)
+        default: nil
         }
-        return Suggestion.nearest(to: unknown, among: known).map { "did you mean \($0)?" }
+    }
+
+    private static func meant(_ unknown: String, _ known: [String]) -> String? {
+        Suggestion.nearest(to: unknown, among: known).map { "did you mean \($0)?" }
+    }
+
+    /// The command that makes the provider known.
+    private static func profile(_ name: String, _ options: Options) -> String? {
+        if ProfileFile.isWritten(name) { return "its profile is not loaded: `authc reload` loads it" }
+        guard let starter = Starter.named(name) else { return nil }
+        // On a terminal, it asks for the values.
+        let words = [starter.name] + (options.canPrompt ? [] : starter.placeholders)
+        return
+            "\(starter.title) is a known provider: `authc provider add \(words.joined(separator: " "))` writes its profile"
+    }
+
+    private static func starter(_ unknown: String) -> String? {
+        Suggestion.nearest(to: unknown, among: Starter.names).map {
+            "did you mean \($0)? `authc provider add \($0)` writes its profile"
+        }
     }
 
     /// The word itself, and the value of an option in it: `--session=NAME`, `-s=NAME`.

@@ -45,6 +45,31 @@ struct ReadmeCommandTests {
         }
     }
 
+    @Test("without a profile, each message names the next command up to the sign-in to GitHub")
+    func fresh() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let commands = [
+                ("authc login github", "GitHub is a known provider: `authc provider add github` writes its profile"),
+                ("authc provider add github", "Then load the profile and sign in: authc reload authc login github"),
+                ("authc login github", "its profile is not loaded: `authc reload` loads it"),
+                ("authc reload", "provider github is new"),
+            ]
+            for (line, expected) in commands {
+                let terminal = try await scene.terminal("NO_COLOR=1 \(line)")
+                if line.hasPrefix("authc provider add") {
+                    await terminal.waits(for: "Client ID: ")
+                    terminal.type("Iv1.0123456789abcdef\n")
+                }
+                await terminal.ends()
+                #expect(terminal.words.contains(expected), "\(terminal.text)")
+            }
+            // Without a terminal, `authc provider add` cannot ask.
+            let gitlab = try await scene.authc(["login", "gitlab"])
+            #expect(
+                gitlab.status == 64 && gitlab.err.contains("`authc provider add gitlab --client-id ID`"), "\(gitlab)")
+        }
+    }
+
     @Test("one session in git, curl and a script")
     func programs() async throws {
         let page = try ProviderPage.readme("One session for every program")

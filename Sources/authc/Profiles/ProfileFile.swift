@@ -17,6 +17,12 @@ enum ProfileFile {
         return "\(home)/.config/authd/providers/\(name).toml"
     }
 
+    /// Whether the file is there, which the agent may not have loaded.
+    static func isWritten(_ name: String) -> Bool {
+        guard (try? SessionName(name)) != nil, let path = try? usualPath(of: name) else { return false }
+        return unsafe access(path, F_OK) == 0
+    }
+
     /// - Parameters:
     ///   - replacing: whether an existing file is replaced.
     ///   - hint: what the user can do if it exists and is not replaced.

@@ -157,8 +157,7 @@ struct ProviderAdd: AgentCommand {
     private func profile(of provider: String, _ options: Options) throws(Failure) -> (name: String, text: String) {
         guard !provider.contains("://") else { return try profile(ofIssuer: provider, options) }
         guard let starter = Starter.named(provider) else {
-            let names = Starter.all.flatMap { [$0.name] + [$0.otherName].compactMap(\.self) }
-            let near = Suggestion.nearest(to: provider, among: names)
+            let near = Suggestion.nearest(to: provider, among: Starter.names)
             throw .usage(
                 "there is no starter for '\(provider)'",
                 hint: near.map { "did you mean `authc provider add \($0)`?" }

@@ -31,6 +31,19 @@ struct Starter {
             case .audience: "--audience"
             }
         }
+
+        /// The option with a word in the place of the value.
+        var placeholder: String {
+            let word =
+                switch kind {
+                case .clientID: "ID"
+                case .host: "HOST"
+                case .tenant: "UUID"
+                case .realm: "REALM"
+                case .audience: "URL"
+                }
+            return "\(option) \(word)"
+        }
     }
 
     static let clientID = Value(kind: .clientID, sample: "YOUR-CLIENT-ID", question: "Client ID")
@@ -87,6 +100,13 @@ struct Starter {
     ]
 
     static func named(_ name: String) -> Starter? { all.first { $0.name == name || $0.otherName == name } }
+
+    static var names: [String] { all.flatMap { [$0.name] + [$0.otherName].compactMap(\.self) } }
+
+    /// What `authc provider add` needs besides the name.
+    var placeholders: [String] {
+        ([Self.clientID] + values).filter { !$0.isOptional }.map(\.placeholder)
+    }
 
     var title: String {
         let line = text.split(separator: "\n").first { $0.hasPrefix("title = ") }

@@ -104,7 +104,7 @@ struct FirstSignIn {
         }
         if bundledNames.contains(answer) { return try place(answer) }
         if let starter = Starter.named(answer) { return try add(starter.name) }
-        return isWritten(answer) ? try loaded(answer) : nil
+        return ProfileFile.isWritten(answer) ? try loaded(answer) : nil
     }
 
     // MARK: The profiles
@@ -113,14 +113,8 @@ struct FirstSignIn {
         let name = Starter.named(name)?.name ?? name
         // It was written earlier.
         if own.contains(where: { $0.name == name }) { return Target(provider: name) }
-        if !isWritten(name) { try parsed(ProviderAdd.self, [name]).runInLogin(plain) }
+        if !ProfileFile.isWritten(name) { try parsed(ProviderAdd.self, [name]).runInLogin(plain) }
         return try loaded(name)
-    }
-
-    /// Whether the profile's file is there, which the agent may not have loaded.
-    private func isWritten(_ name: String) -> Bool {
-        guard (try? SessionName(name)) != nil, let path = try? ProfileFile.usualPath(of: name) else { return false }
-        return unsafe access(path, F_OK) == 0
     }
 
     private func describe() throws(Failure) -> Target {
@@ -133,7 +127,7 @@ struct FirstSignIn {
             })
         let name = try ask("Short name for it") { answer in
             guard (try? SessionName(answer)) != nil else { return "use \(SessionName.rule)" }
-            let isKnown = isWritten(answer) || providers.contains { $0.name == answer }
+            let isKnown = ProfileFile.isWritten(answer) || providers.contains { $0.name == answer }
             return isKnown ? "there is a profile \(answer) already: choose another name" : nil
         }
         try parsed(ProviderNew.self, ["--openapi", file, "--", name])
