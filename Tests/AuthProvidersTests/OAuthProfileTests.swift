@@ -28,6 +28,7 @@ struct OAuthProfileTests {
         #expect(oauth.scopes == ["openid", "offline_access"])
         #expect(oauth.clientAuthentication == .none)
         #expect(profile.environments == [ProviderEnvironment(name: "production", baseURL: "https://id.example.org")])
+        #expect(profile.signIn.map(\.name) == ["browser", "device", "paste", "import"])
         #expect(profile.signIn.contains { $0.flow == .device && $0.fields.isEmpty })
     }
 
@@ -54,6 +55,27 @@ struct OAuthProfileTests {
         #expect(profile.signIn.map(\.flow).contains(.service))
         #expect(profile.signIn[0].fields.map(\.name) == ["client_secret"])
         #expect(profile.signIn[0].fields[0].secret)
+    }
+
+    @Test(
+        "without discovery, a profile has the sign-in methods whose endpoints it names",
+        arguments: [
+            (["device_authorization"], ["device", "import"]), (["authorization"], ["browser", "paste", "import"]),
+            (["device_authorization", "authorization"], ["browser", "device", "paste", "import"]), ([], ["import"]),
+        ])
+    func methods(endpoints: [String], methods: [String]) throws {
+        let text = """
+            name = "example"
+            client_id = "authd"
+            [environments]
+            production = "https://api.example.org"
+            [oauth]
+            token_endpoint = "https://example.org/token"
+
+            """
+        let lines = endpoints.map { "\($0)_endpoint = \"https://example.org/\($0)\"\n" }.joined()
+        let profile = try ProfileReader.read(text + lines, source: "mine.toml")
+        #expect(profile.signIn.map(\.name) == methods)
     }
 
     @Test("a profile says how a token endpoint deviates from RFC 6749, and mistakes in it are reported")

@@ -41,6 +41,9 @@ struct ReadmeCommandTests {
                 #expect(login.status == 0, "\(login.err)")
                 let user = try await scene.type(page.commands[3])
                 #expect(user.status == 0 && user.out.contains("jane"), "\(user)")
+                // The profile has no page to sign in on.
+                let list = try await scene.authc(["provider", "list"])
+                #expect(list.out.contains("GitHub; device, import; production"), "\(list)")
             }
         }
     }

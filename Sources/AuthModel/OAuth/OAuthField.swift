@@ -20,19 +20,28 @@ extension OAuthProfile {
         "response_type", "scope", "state",
     ]
 
-    /// The sign-in methods of OAuth. The first one is the default.
+    /// The sign-in methods of OAuth. The first one is the default. Without discovery, they are those whose endpoint the profile
+    /// names.
     package var methods: [SignInMethod] {
         let secret = clientFields
-        var methods = [
-            SignInMethod(name: "browser", label: "In the browser", fields: secret, flow: .browser),
-            SignInMethod(name: "device", label: "Code on another device", fields: secret, flow: .device),
-            SignInMethod(
-                name: "paste", label: "In any browser; paste its last address", fields: secret, flow: .paste),
+        var methods: [SignInMethod] = []
+        let (hasPage, hasDevices) = (endpoints.authorization != nil, endpoints.deviceAuthorization != nil)
+        if hasPage || issuer != nil {
+            methods.append(SignInMethod(name: "browser", label: "In the browser", fields: secret, flow: .browser))
+        }
+        if hasDevices || issuer != nil {
+            methods.append(SignInMethod(name: "device", label: "Code on another device", fields: secret, flow: .device))
+        }
+        if hasPage || issuer != nil {
+            methods.append(
+                SignInMethod(
+                    name: "paste", label: "In any browser; paste its last address", fields: secret, flow: .paste))
+        }
+        methods.append(
             SignInMethod(
                 name: "import", label: "With an existing refresh token",
                 fields: [StepField(name: OAuthField.refreshToken, label: "Refresh token", secret: true)] + secret,
-                flow: .importing),
-        ]
+                flow: .importing))
         if clientAuthentication != .none, !registers, !asksForClient {
             methods.append(
                 SignInMethod(name: "service", label: "As the client itself", fields: secret, flow: .service))
