@@ -27,6 +27,11 @@ struct GitConfiguration {
             if !dryRun { _ = try run(git + arguments) }
             Output.command((git + arguments).map(ShellWord.quoted).joined(separator: " "))
         }
+        if !dryRun {
+            Output.note(
+                "These commands were run. git \(remove ? "no longer asks" : "now asks") authd for the password for \(server)."
+            )
+        }
     }
 
     /// - Returns: the status; 1 and 5 mean that there is no such value (git-config(1)).
