@@ -41,6 +41,8 @@ struct ReadmeCommandTests {
                 #expect(login.status == 0, "\(login.err)")
                 let user = try await scene.type(page.commands[3])
                 #expect(user.status == 0 && user.out.contains("jane"), "\(user)")
+                let call = try await scene.authc(["call", "user", "-s", "github"])
+                #expect(call.status == 64 && call.err.contains("`authc request METHOD PATH`"), "\(call)")
                 // The profile has no page to sign in on.
                 let list = try await scene.authc(["provider", "list"])
                 #expect(list.out.contains("GitHub; device, import; production"), "\(list)")

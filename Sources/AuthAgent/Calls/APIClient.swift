@@ -381,6 +381,11 @@ extension AgentError {
     }
 
     fileprivate static func unknownEndpoint(_ name: String, of profile: ProviderProfile) -> AgentError {
+        guard !profile.endpoints.isEmpty else {
+            return AgentError(
+                .unknownEndpoint,
+                "The profile of \(profile.title) has no endpoints: `authc request METHOD PATH` sends any request.")
+        }
         let near = Suggestion.nearest(to: name, among: profile.endpoints.map(\.name))
         let meant = near.map { " (did you mean \($0)?)" } ?? ""
         return AgentError(
