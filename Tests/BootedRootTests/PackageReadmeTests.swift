@@ -6,11 +6,12 @@ import Testing
 /// With the programs of the tests in `make test`, with release programs in a Debian without Swift in `make check-packages`.
 @Suite("The README, on a machine with the Debian packages", .serialized, .timeLimit(.minutes(10)))
 struct PackageReadmeTests {
-    @Test("its commands take a new user to a token of GitHub, a prompt, completions and man pages")
+    @Test("its commands take a new user to tokens, also after a wrong password, a prompt, completions and man pages")
     func readme() async throws {
         let commands = try BootedMachine.blocks(of: "README.md", "sh").map {
             $0.split(separator: "\n").map { $0.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces) }
         }
+        let enable = try #require(commands[0].last { $0.hasPrefix("systemctl --user enable") })
         let tries = try #require(commands.first { $0 == ["authc try"] })
         let gitHub = try #require(commands.first { $0.contains("authc login github") })
         let add = try #require(gitHub.first)
@@ -24,12 +25,16 @@ struct PackageReadmeTests {
                 try await machine.startAgain()
                 try await machine.startKeyring()
 
+                let enabled = try await machine.type(enable)
+                #expect(enabled.status == 0, "\(enabled)")
                 for line in tries {
                     let tried = try await machine.type(line)
                     #expect(tried.status == 0 && tried.out.contains("demo-token-2"), "\(tried)")
                 }
                 try await signIn(gitHub, at: server, machine)
                 try await look(machine)
+                try await signInByPassword(machine)
+                try await lookAtBoth(machine)
             }
         }
     }
@@ -79,6 +84,34 @@ struct PackageReadmeTests {
         }
         let doctor = try await machine.type("authc doctor")
         #expect(doctor.out.contains("github"), "\(doctor)")
+    }
+
+    /// The password is wrong at first: the address is asked for again, too, because it may be what is wrong.
+    private func signInByPassword(_ machine: BootedMachine) async throws {
+        let terminal = try await machine.terminal("login", "app-template", "--environment", "local")
+        await terminal.waits(for: "E-mail: ")
+        terminal.type("ada@example.org\n")
+        await terminal.waits(for: "Password: ")
+        terminal.type("Wrong-horse1\n")
+        await terminal.waits(for: "it says: Invalid email or password")
+        await terminal.waits(for: "E-mail [ada@example.org]: ")
+        terminal.mark()
+        terminal.type("\n")
+        await terminal.waits(for: "Password: ")
+        terminal.type("Correct-horse1\n")
+        await terminal.waits(for: "status ")
+        await terminal.ends()
+        #expect(terminal.text.contains("status 0"), "\(terminal.text)")
+    }
+
+    private func lookAtBoth(_ machine: BootedMachine) async throws {
+        let list = try await machine.type("authc list --format '{{name}} {{state}}'")
+        #expect(list.out == "app-template active\ngithub active\n", "\(list)")
+        let prompt = try await machine.type(
+            #"zsh -fc 'eval "$(authc shell-init zsh)"; authd_prompt; print -r -- "$AUTHD_PROMPT"'"#)
+        #expect(prompt.status == 0 && prompt.out.contains("github") && prompt.out.contains("app-template"), "\(prompt)")
+        let completion = try await machine.type("zsh -fc 'autoload -Uz compinit; compinit -u -D; print $_comps[authc]'")
+        #expect(completion.out == "_authc\n", "\(completion)")
     }
 }
 
