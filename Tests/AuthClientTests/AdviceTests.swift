@@ -72,7 +72,7 @@ struct AdviceTests {
         let withToken = (pages.flatMap(Self.inBlocks) + examples).filter {
             ["token", "call", "request", "exec", "env", "helper", "logout", "export"].contains($0.words[0])
         }
-        // The README's curl, call, call --queue, request and logout, and the manual's curl.
+        // The README's token, call, call --queue, request and logout, and the manual's curl.
         #expect(withToken.count { $0.place.hasPrefix("README") } >= 5)
         #expect(withToken.contains { $0.place.hasPrefix("Docs/man/") })
         for recipe in withToken where !recipe.words.contains(where: ["-s", "--session", "--for"].contains) {

@@ -1,3 +1,4 @@
+import AuthWire
 import Foundation
 import StandInBackends
 import TestSupport
@@ -25,6 +26,27 @@ struct ReadmeCommandTests {
         #expect(drawn.out == kept)
         for words in ["$ authc try", "demo-token-2: the provider was asked once"] {
             #expect(kept.contains(">\(words)") || kept.contains(words), "\(words)")
+        }
+    }
+
+    @Test("authc try, and then a sign-in to a server that the user chooses")
+    func tryIt() async throws {
+        let page = try ProviderPage.readme("Try it")
+        #expect(page.blocks("sh") == ["authc try\n", "authc login\n"])
+        try await Scene.play { scene in
+            let shown = try await scene.type("authc try")
+            #expect(shown.status == 0 && shown.out.contains("demo-token-2"), "\(shown)")
+            let terminal = try await scene.terminal("authc login")
+            for (question, answer) in [
+                ("Number, name or URL: ", "app-template"), ("one of these names: ", "local"),
+                ("E-mail: ", "ada@example.org"), ("Password: ", "Correct-horse1"),
+            ] {
+                await terminal.waits(for: question)
+                terminal.type(answer + "\n")
+            }
+            await terminal.ends()
+            #expect(terminal.text.contains("exit 0"), "\(terminal.text)")
+            #expect(try await scene.agent.status("app-template").state == .active)
         }
     }
 
@@ -88,6 +110,60 @@ struct ReadmeCommandTests {
                 let output = try await scene.run(typed)
                 #expect(output.status == 0, "\(typed): \(output.out)\(output.err)")
             }
+        }
+    }
+}
+
+/// The README's commands for a session that is there.
+@Suite("The README's commands, after the first day", .timeLimit(.minutes(2)))
+struct ReadmeDailyTests {
+    /// What each command prints, in the order of the README.
+    private static let results = [
+        ("authc list", "app-template"), ("authc status -s", "ada@example.org at app-template (local)"),
+        ("authc token -s", "."), ("authc token --for", "."), ("authc call users", "ada@example.org"),
+        ("authc request GET", "ada@example.org"), ("authc call update-profile", #""name":"Ada""#),
+        ("authc watch", "session 1 of 1"), ("authc config edit", "nothing was changed"),
+        ("authc doctor", "Nothing is wrong."), ("authc logout", "Signed out: app-template"),
+    ]
+
+    @Test("daily use, with a session of the app template")
+    func daily() async throws {
+        let page = try ProviderPage.readme("Daily use")
+        #expect(page.commands.count == Self.results.count)
+        try await Scene.play { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let url = scene.backends.url(.appTemplate)
+            for (line, (command, result)) in zip(page.commands, Self.results) {
+                #expect(line.hasPrefix(command + " "), "\(line)")
+                // It shows changes until it is ended.
+                if command == "authc watch" {
+                    let terminal = try await scene.terminal("NO_COLOR=1 authc watch")
+                    await terminal.waits(for: result)
+                    terminal.type("q")
+                    await terminal.ends()
+                    #expect(terminal.text.contains("exit 0"), "\(terminal.text)")
+                    continue
+                }
+                let typed = line.replacing("https://api.app-template.example", with: url)
+                let output = try await scene.run("export EDITOR=true\n" + typed)
+                #expect(output.status == 0 && (output.out + output.err).contains(result), "\(typed): \(output)")
+            }
+            #expect(try await scene.tokens().isEmpty)
+        }
+    }
+
+    @Test("the line of the prompt file, as a shell reads it")
+    func prompt() async throws {
+        let block = try #require(try ProviderPage.readme("In your own programs").blocks("sh").first)
+        try await Scene.play { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            for shell in ["sh", "bash"] {
+                let output = try await scene.desktop.run([shell, "-c", block + #"echo "$session""#])
+                #expect(output.out == "app-template:ada@example.org\n" && output.err.isEmpty, "\(shell): \(output)")
+            }
+            try await scene.agent.child.end(SIGKILL)
+            let output = try await scene.desktop.run(["sh", "-c", block + #"echo "$session""#])
+            #expect(output.out == "\n" && output.err.isEmpty, "\(output)")
         }
     }
 }

@@ -11,6 +11,19 @@ struct ReadmeTests {
         #expect(blocks(of: "swift", in: readme).contains(example.text.trimmingSuffix(while: \.isNewline)))
     }
 
+    /// `PackageReadmeTests` types the systemctl line of the installation. The targets of make are checked below.
+    @Test("a test names each section that has commands")
+    func blocksAreRun() throws {
+        let readme = try #require(ProjectFiles.file("README.md"))
+        let tests = try #require(ProjectFiles.file("Tests/EndToEndTests/ReadmeCommandTests.swift")).text
+        let sections = readme.text.split(separator: "\n## ").filter { $0.contains("\n```sh\n") }
+        #expect(sections.count >= 6)
+        for title in sections.compactMap({ $0.split(separator: "\n").first }) {
+            let isOfMake = ["Install", "Work on it"].contains(title)
+            #expect(isOfMake || tests.contains("readme(\"\(title)\")"), "\(title)")
+        }
+    }
+
     @Test("every make target it names exists")
     func makeTargetsExist() throws {
         let readme = try #require(ProjectFiles.file("README.md"))
