@@ -253,7 +253,8 @@ struct Composition: Sendable {
             access, behind: rules, from: policySources, readText: profileCheck.read, audit: audit)
         let outbox = Outbox(
             context: context, api: api, store: adapters.outbox, seed: .random(in: .min ... .max),
-            refusal: access.refusal(of:queuedBy:), publish: publisher.publish)
+            decide: access.decision(about:queuedBy:), record: { audit.record($0, of: context) },
+            publish: publisher.publish)
         let signInLimit = SignInLimit(clock: clock, perHour: settings.signInsPerHour)
         let defaultSession = DefaultSessionSettings(
             board: board, folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")),

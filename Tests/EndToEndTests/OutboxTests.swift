@@ -82,6 +82,15 @@ struct OutboxTests {
             #expect(await watch.out.wait(for: "\"event\":\"sent\""))
             await watch.end()
             #expect(try await Self.outbox(scene).isEmpty)
+            // The audit log has the request, and that it was sent, with the program that had made it.
+            let log = try AuditList(await scene.agent.json("log")).entries.filter { $0.endpoint == "create-collection" }
+            let request = log.last { $0.outbox == nil }
+            let sent = log.last { $0.outbox != nil }
+            #expect(request?.pid != nil && sent?.pid == nil && sent?.error == nil, "\(log)")
+            #expect(sent?.rule == "default.act" && sent?.call == "POST /api/collections", "\(log)")
+            #expect(sent?.session?.text == Self.fork && sent?.exe != nil && sent?.exe == request?.exe, "\(log)")
+            let text = try await scene.authc(["log"]).out
+            #expect(text.contains("sent from the outbox: \(sent?.outbox ?? "-")"), "\(text)")
         }
     }
 

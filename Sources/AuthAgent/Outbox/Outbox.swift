@@ -7,20 +7,24 @@ internal import Synchronization
 ///
 /// Invariants: what is not in the store is not sent; after the end of ``run()`` nothing new is sent, and no caller waits.
 package final class Outbox: Sendable {
-    package typealias Refusal = @Sendable (OutboxRequest, AccessFacts) -> AgentError?
+    package typealias Decide = @Sendable (OutboxRequest, AccessFacts) -> WriteDecision?
+    package typealias Record = @Sendable (SentWrite) -> Void
 
     private let performer: OutboxPerformer
     private let runner: Runner<OutboxMachine>
 
     /// - Parameters:
     ///   - seed: of jitter.
-    ///   - refusal: of the access rules for a write that this caller has queued; `nil` if they allow it.
+    ///   - decide: applies the access rules to a write that this caller has queued.
+    ///   - record: called for each try; tries of a write with the same error are recorded once.
     ///   - publish: called at each change; it must not wait.
     package init(
         context: AgentContext, api: APIClient, store: any OutboxStore, seed: UInt64,
-        refusal: @escaping Refusal = { _, _ in nil }, publish: @escaping @Sendable (AgentEvent) -> Void
+        decide: @escaping Decide = { _, _ in nil }, record: @escaping Record = { _ in },
+        publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
-        performer = OutboxPerformer(context: context, api: api, store: store, refusal: refusal, publish: publish)
+        performer = OutboxPerformer(
+            context: context, api: api, store: store, decide: decide, record: record, publish: publish)
         runner = Runner(OutboxMachine(seed: seed), performer: performer, tasks: context.tasks)
     }
 
@@ -103,15 +107,19 @@ private final class OutboxPerformer: ActionPerformer {
     let context: AgentContext
     let api: APIClient
     let store: any OutboxStore
-    let refusal: Outbox.Refusal
+    let decide: Outbox.Decide
     let publish: @Sendable (AgentEvent) -> Void
     let metered = MeteredGate()
+    private let record: Outbox.Record
+    /// The last recorded error of each write that waits: it may be tried for weeks.
+    private let recorded = Mutex<[String: ErrorKind]>([:])
 
     init(
-        context: AgentContext, api: APIClient, store: any OutboxStore, refusal: @escaping Outbox.Refusal,
-        publish: @escaping @Sendable (AgentEvent) -> Void
+        context: AgentContext, api: APIClient, store: any OutboxStore, decide: @escaping Outbox.Decide,
+        record: @escaping Outbox.Record, publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
-        (self.context, self.api, self.store, self.refusal, self.publish) = (context, api, store, refusal, publish)
+        (self.context, self.api, self.store, self.publish) = (context, api, store, publish)
+        (self.decide, self.record) = (decide, record)
     }
 
     func perform(_ action: OutboxAction, on runner: isolated Runner<OutboxMachine>) {
@@ -143,8 +151,12 @@ private final class OutboxPerformer: ActionPerformer {
         switch call {
         case .load: return store.mayHoldEntries ? try await store.all() : []
         case .add(let entry, let request): try await store.add(entry, request)
-        case .record(let refusal, let id): try await store.record(refusal, for: id)
-        case .remove(let id): try await store.remove(id)
+        case .record(let refusal, let id):
+            recorded.withLock { $0[id] = nil }
+            try await store.record(refusal, for: id)
+        case .remove(let id):
+            recorded.withLock { $0[id] = nil }
+            try await store.remove(id)
         case .release: await store.close()
         }
         return []
@@ -154,20 +166,36 @@ private final class OutboxPerformer: ActionPerformer {
         _ entry: OutboxEntry, _ write: OutboxWrite?, inAnySignIn: Bool
     ) async throws(AgentError) -> APIResponse {
         guard !context.board.isLocked else { throw .agentLocked }
-        if let write {
-            try check(write.request, entry)
-            return try await api.send(write.request, entry, as: write.call, inAnySignIn: inAnySignIn)
-        }
+        if let write { return try await send(write.request, entry, as: write.call, inAnySignIn: inAnySignIn) }
         guard let request = try await converting(OutboxError.self, try await store.request(of: entry.id)) else {
             throw .noRequest
         }
-        try check(request, entry)
-        return try await api.send(request, entry, inAnySignIn: inAnySignIn)
+        return try await send(request, entry, inAnySignIn: inAnySignIn)
     }
 
-    /// The rules may have changed since it was queued.
-    private func check(_ request: OutboxRequest, _ entry: OutboxEntry) throws(AgentError) {
-        if let caller = entry.caller, let error = refusal(request, caller) { throw error }
+    private func send(
+        _ request: OutboxRequest, _ entry: OutboxEntry, as call: PreparedCall? = nil, inAnySignIn: Bool
+    ) async throws(AgentError) -> APIResponse {
+        // The rules may have changed since it was queued.
+        let decision = entry.caller.flatMap { decide(request, $0) }
+        do throws(AgentError) {
+            if let refusal = decision?.refusal { throw refusal }
+            let response = try await api.send(request, entry, as: call, inAnySignIn: inAnySignIn)
+            record(SentWrite(request: request, entry: entry, decision: decision, error: nil))
+            return response
+        } catch {
+            // Cut off by the agent's end: that is not an answer.
+            if !Task.isCancelled { recordFailure(of: request, entry, decision, error) }
+            throw error
+        }
+    }
+
+    private func recordFailure(
+        of request: OutboxRequest, _ entry: OutboxEntry, _ decision: WriteDecision?, _ error: AgentError
+    ) {
+        let kind = error.kind ?? .internal_
+        let isNew = recorded.withLock { $0.updateValue(kind, forKey: entry.id) != kind }
+        if isNew { record(SentWrite(request: request, entry: entry, decision: decision, error: error)) }
     }
 
     /// Reports how each session is. It is read on the runner, so that an older state never follows a newer one.

@@ -1,3 +1,4 @@
+package import AuthAgent
 import AuthMachines
 package import AuthModel
 package import AuthWire
@@ -32,16 +33,18 @@ package final class AccessControl: Sendable {
         policy.decision(about: request) { self.facts(of: caller, for: $0) }
     }
 
-    /// The refusal of a queued write that is about to be sent; `nil` if the rules allow it now. A rule that requires a
-    /// check of the user now does not hold it back: the user may be away.
-    package func refusal(of request: OutboxRequest, queuedBy facts: AccessFacts) -> AgentError? {
+    /// The decision about a queued write that is about to be sent. A rule that requires a check of the user now does not
+    /// hold it back: the user may be away.
+    package func decision(about request: OutboxRequest, queuedBy facts: AccessFacts) -> WriteDecision {
         let described =
             switch request {
             case .request(let call): AccessRequest(call, default: call.session)
             case .call(let call): AccessRequest(call, default: call.session)
             }
         let decision = policy.decision(about: described) { _ in facts }
-        return decision.isRefused ? decision.error(described.title) : nil
+        return WriteDecision(
+            rule: decision.rule.id, enforced: decision.isDenied ? decision.isEnforced : nil,
+            refusal: decision.isRefused ? decision.error(described.title) : nil)
     }
 
     /// Whether the token of this session is released to some program only after a check of presence.

@@ -37,15 +37,17 @@ package final class AuditLog: Sendable {
         (lines, newLines) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.backlog))
     }
 
-    /// - Parameter token: that was returned.
+    /// - Parameters:
+    ///   - queuedBy: the program that queued the write that the agent sends.
+    ///   - token: that was returned.
     /// - Returns: the place of the entry.
     @discardableResult
     package func record(
-        _ request: AuditedRequest, by caller: CallerIdentity?, rule: String, enforced: Bool? = nil,
-        error: ErrorKind? = nil, token: Secret? = nil
+        _ request: AuditedRequest, by caller: CallerIdentity?, queuedBy: AccessFacts? = nil, rule: String,
+        enforced: Bool? = nil, error: ErrorKind? = nil, token: Secret? = nil
     ) -> AuditRing.Place {
         let entry = AuditEntry(
-            request, at: clock.now(), rule: rule, enforced: enforced, caller: caller, error: error,
+            request, at: clock.now(), rule: rule, enforced: enforced, caller: caller, queuedBy: queuedBy, error: error,
             token: token.map { hasher.hash(of: $0) })
         return inside.withLock { inside in
             let (kept, place, replaced) = inside.ring.append(entry)
@@ -133,7 +135,7 @@ extension AuditEntry {
             ("enforced", item.enforced.map { $0 ? "true" : "false" }), ("error", item.error?.rawValue),
             ("session", item.session?.text), ("endpoint", item.endpoint),
             ("call", item.call), ("origin", item.origin),
-            ("next", item.next == true ? "true" : nil),
+            ("next", item.next == true ? "true" : nil), ("outbox", item.outbox),
             ("read_only", item.readOnly == true ? "true" : nil), ("token_hash", item.token),
             ("listener", item.listener),
             ("peer_pid", item.pid.map { "\($0)" }), ("peer_uid", item.uid.map { "\($0)" }),

@@ -15,8 +15,8 @@ struct AuditTrail: Sendable {
     private let generation: Int
     private let log: AuditLog
 
-    /// The request could not be read, so no rule decided.
-    private static let unread = "none"
+    /// No rule decided: the request could not be read, or it is not known who queued a write.
+    static let undecided = "none"
 
     /// - Parameter decision: what the access rules decided; `nil`: the request could not be read, or the boundary refuses it.
     init(
@@ -25,7 +25,7 @@ struct AuditTrail: Sendable {
     ) {
         (self.request, self.decided) = (request, decided)
         self.caller = caller.identity
-        rule = decision?.rule.id ?? (caller.confinement == nil ? Self.unread : AuditEntry.confinedRule)
+        rule = decision?.rule.id ?? (caller.confinement == nil ? Self.undecided : AuditEntry.confinedRule)
         enforced = decision?.enforced
         repeated = caller.repeated
         generation = caller.generation

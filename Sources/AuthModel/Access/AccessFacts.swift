@@ -9,6 +9,8 @@ package struct AccessFacts: Sendable, Equatable {
         package init(_ text: String?, isKnown: Bool) {
             self = if let text { .text(text) } else { isKnown ? .absent : .unknown }
         }
+
+        package var text: String? { if case .text(let text) = self { text } else { nil } }
     }
 
     /// What has to be read for a test.

@@ -15,6 +15,8 @@ package struct AuditedRequest: Sendable, Hashable {
     package private(set) var call: String?
     /// It is a call with `next`, about which the rules decide twice.
     package var hasNext = false
+    /// The number of the queued write that the agent sends.
+    package var outbox: String?
     /// Where the client sends the token, as it says, or the origins that the user accepted, separated by spaces.
     package private(set) var origin: String?
     /// It can change something, but only lists or checks.
@@ -83,6 +85,8 @@ package struct AuditEntry: Sendable, Equatable {
     package let enforced: Bool?
     /// `nil`: the agent itself.
     package let caller: CallerIdentity?
+    /// The program that queued the write that the agent sends, which may have ended; `nil`: it is no such entry, or not known.
+    package let queuedBy: AccessFacts?
     /// `nil`: the request was answered.
     package let error: ErrorKind?
     /// The keyed hash of the token that was returned.
@@ -95,19 +99,22 @@ package struct AuditEntry: Sendable, Equatable {
 
     package init(
         _ request: AuditedRequest, at: Moment, rule: String, enforced: Bool? = nil, caller: CallerIdentity?,
-        error: ErrorKind? = nil, token: String? = nil
+        queuedBy: AccessFacts? = nil, error: ErrorKind? = nil, token: String? = nil
     ) {
         self.at = at
         self.request = request
         (self.rule, self.enforced) = (rule, enforced)
         self.caller = caller.map(Self.shortened)
+        self.queuedBy = queuedBy
         self.error = error
         self.token = token
         last = at.boot
     }
 
     /// Whether a confined client made the request. Its entries must not replace those of others.
-    package var isConfined: Bool { rule == Self.confinedRule || caller?.isConfined == true }
+    package var isConfined: Bool {
+        rule == Self.confinedRule || caller?.isConfined == true || queuedBy?.isConfined == true
+    }
 
     /// The kernel allows paths of 4,095 bytes.
     private static func shortened(_ caller: CallerIdentity) -> CallerIdentity {
@@ -134,7 +141,8 @@ package struct AuditEntry: Sendable, Equatable {
         (item.endpoint, item.call) = (request.endpoint, request.call)
         (item.origin, item.readOnly) = (request.origin, request.isReadOnly ? true : nil)
         item.next = request.hasNext ? true : nil
-        item.token = token
+        (item.outbox, item.token) = (request.outbox, token)
+        if let queuedBy { item.describe(queuedBy) }
         guard let caller else { return item }
         (item.listener, item.pid, item.uid) = (caller.listener.rawValue, caller.processID, Int(caller.userID))
         item.startedAt = caller.started(at: at)?.unixSeconds
@@ -142,5 +150,16 @@ package struct AuditEntry: Sendable, Equatable {
         (item.label, item.sandbox) = (caller.label, caller.sandbox?.rawValue)
         (item.loginSession, item.terminal) = (caller.loginSession, caller.terminal)
         return item
+    }
+}
+
+extension AuditItem {
+    fileprivate mutating func describe(_ facts: AccessFacts) {
+        listener = facts.listener.rawValue
+        exe = facts.executable.text.map(AuditedRequest.end)
+        (unit, slice) = (facts.unit.text, facts.slice.text)
+        label = facts.label.text.map(AuditedRequest.shortened)
+        sandbox = facts.sandbox.text
+        (loginSession, terminal) = (facts.loginSession.text, facts.terminal.text)
     }
 }

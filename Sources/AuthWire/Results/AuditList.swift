@@ -24,6 +24,8 @@ public struct AuditItem: WireObject {
     public var call: String?
     /// `true`: the call has `next`, the address of another page.
     public var next: Bool?
+    /// The number of the queued write that the agent sends. The program is the one that queued it.
+    public var outbox: String?
     /// Where the client sends the token, as it says, or the origins that the user accepted.
     public var origin: String?
     /// `true`: the request only lists or checks what it could change.
@@ -67,6 +69,7 @@ public struct AuditItem: WireObject {
         try visitor.optional("endpoint", &endpoint, .string)
         try visitor.optional("call", &call, .string)
         try visitor.optional("next", &next, .bool)
+        try visitor.optional("outbox", &outbox, .string)
         try visitor.optional("origin", &origin, .string)
         try visitor.optional("read_only", &readOnly, .bool)
         try visitor.optional("token", &token, .string)

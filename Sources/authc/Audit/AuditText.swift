@@ -29,12 +29,13 @@ struct AuditText {
     }
 
     private func who(_ entry: AuditItem) -> String {
-        guard let pid = entry.pid else { return "authd" }
+        guard entry.listener != nil || entry.pid != nil || entry.exe != nil else { return "authd" }
         let places = [
-            "pid \(pid)", entry.unit, entry.sandbox.map { "sandbox \($0)" },
+            entry.pid.map { "pid \($0)" }, entry.unit, entry.sandbox.map { "sandbox \($0)" },
             entry.listener == "api" ? nil : entry.listener.map { "listener \($0)" },
         ]
-        return "\(entry.exe ?? "?") (\(places.compactMap(\.self).joined(separator: ", ")))"
+        let known = places.compactMap(\.self)
+        return (entry.exe ?? "?") + (known.isEmpty ? "" : " (\(known.joined(separator: ", ")))")
     }
 
     private func what(_ entry: AuditItem) -> String {
@@ -42,7 +43,7 @@ struct AuditText {
             entry.call ?? entry.endpoint, entry.next == true ? "next page" : nil, entry.scopes.map { "scopes \($0)" },
             entry.audience.map { "audience \($0)" },
             entry.origin.map { "origin \($0)" }, entry.enforced != nil ? "rule \(entry.rule)" : nil,
-            entry.readOnly == true ? "nothing changed" : nil,
+            entry.readOnly == true ? "nothing changed" : nil, entry.outbox.map { "sent from the outbox: \($0)" },
             entry.purpose.map { "claimed purpose: \($0)" },
         ].compactMap { $0.map { ": " + $0 } }.joined()
     }

@@ -2,6 +2,7 @@ import AgentTestSupport
 import AuthMachines
 import AuthModel
 import AuthWire
+import Synchronization
 import Testing
 
 @testable import AuthAgent
@@ -88,12 +89,16 @@ struct OutboxServingTests {
             let store = FailingOutbox(entry("a", by: refused), .request(params), failures: 0)
             await store.add(entry("b", by: AccessFacts()), .request(params))
             await store.add(entry("c", by: nil), .request(params))
+            let (records, recording) = AsyncStream<SentWrite>.makeStream()
             let outbox = Outbox(
                 context: sessions.context, api: api, store: store, seed: 1,
-                refusal: { request, caller in
+                decide: { request, caller in
                     #expect(request == .request(params))
-                    return caller == refused ? AgentError(.denied, "A rule denies it.", cause: "access_rule") : nil
-                }, publish: { _ in })
+                    let error = AgentError(.denied, "A rule denies it.", cause: "access_rule")
+                    return caller == refused
+                        ? WriteDecision(rule: "user.no", enforced: true, refusal: error)
+                        : WriteDecision(rule: "default.act", enforced: nil)
+                }, record: { recording.yield($0) }, publish: { _ in })
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await outbox.run() }
                 var urls = sent.makeAsyncIterator()
@@ -104,6 +109,42 @@ struct OutboxServingTests {
                 #expect(left.first?.error?.cause == "access_rule")
                 group.cancelAll()
             }
+            recording.finish()
+            let recorded = await records.reduce(into: []) { $0.append($1) }
+            #expect(recorded.map(\.entry.id) == ["a", "b", "c"])
+            #expect(recorded.map { $0.decision?.rule } == ["user.no", "default.act", nil])
+            #expect(recorded.map { $0.error?.cause } == ["access_rule", nil, nil])
+        }
+    }
+
+    @Test("each try is recorded, and tries of a write that fail in the same way once")
+    func recorded() async throws {
+        let answers = Mutex([503, 503, 503, 200])
+        let example = try APIClientTests.provider { _, _ throws(TransportError) in
+            ExampleProvider.json(answers.withLock { $0.removeFirst() }, "{}")
+        }
+        try await APIClientTests.play(example) { sessions, api in
+            let session = try SessionName("example")
+            let entry = OutboxEntry(
+                id: "a", session: session, owner: .init(provider: "example", environment: "local", userID: "7"),
+                title: "vote", idempotencyKey: "key-a", queuedAt: WallTime(unixSeconds: 1), caller: AccessFacts())
+            let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
+            let (records, recording) = AsyncStream<SentWrite>.makeStream()
+            let outbox = Outbox(
+                context: sessions.context, api: api,
+                store: FailingOutbox(entry, .request(params), failures: 0), seed: 1,
+                record: { recording.yield($0) }, publish: { _ in })
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await outbox.run() }
+                // Each flush is one try.
+                while try await !outbox.flush(OutboxParams()).entries.isEmpty { try Task.checkCancellation() }
+                group.cancelAll()
+            }
+            recording.finish()
+            let kinds = await records.reduce(into: []) { $0.append($1.error?.kind) }
+            let left = answers.withLock { $0.count }
+            #expect(left == 0)
+            #expect(kinds.count == 2 && kinds.first != .some(nil) && kinds.last == .some(nil), "\(kinds)")
         }
     }
 

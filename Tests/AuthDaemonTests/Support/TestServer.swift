@@ -116,7 +116,8 @@ struct TestServer: Sendable {
                 signIns: signIns, api: api,
                 outbox: Outbox(
                     context: context, api: api, store: SQLiteOutbox(path: nil, keys: store), seed: 1,
-                    refusal: access.refusal(of:queuedBy:), publish: publisher.publish),
+                    decide: access.decision(about:queuedBy:), record: { audit.record($0, of: context) },
+                    publish: publisher.publish),
                 store: StoreAdmin(
                     context: context, registry: registry, loader: loader, store: store,
                     dependencies: StoreAdmin.Dependencies(
