@@ -4,6 +4,8 @@
 # As a multiple of the C echo, in poll, in read (see trip.c) and at the 99th percentile; as a multiple of the same without a flood
 # (see flooded); the rate as a part of the echo's with 64 connections.
 readonly trip_budget=1.3 read_budget=1.75 p99_budget=2.0 flood_budget=3.0 rate_budget=0.7
+# A refusal as a multiple of what it refuses (see refusals).
+readonly busy_budget=1.0
 
 round_trips() {
     section 'A token on an open connection, beside an echo server'
@@ -15,6 +17,13 @@ round_trips() {
         taskset --cpu-list "$processor" "$world/c/trip" poll "$trips" "$socket" "$world/echo"
     ratio 'the same for a client in read(2)' "$read_budget" \
         taskset --cpu-list "$processor" "$world/c/trip" read "$trips" "$socket" "$world/echo"
+}
+
+# `busy` must cost less than the request that it refuses: a client that repeats it would load the agent more otherwise.
+refusals() {
+    section 'A request that is refused as busy, beside the same one carried out'
+    peer='carried out' ratio 'outbox.list' "$busy_budget" \
+        taskset --cpu-list "$processor" "$world/c/busy" "$trips" "$socket"
 }
 
 # pin PROCESSOR PID…
