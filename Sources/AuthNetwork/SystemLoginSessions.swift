@@ -1,7 +1,7 @@
 import AuthModel
 package import GLibRuntime
 
-/// The user's login sessions, as logind reports them. logind is used only while a stream is in use.
+/// The user's login sessions, as logind reports them. logind is used only while a stream is in use, and when it is asked.
 package struct SystemLoginSessions: LoginSessionWatch {
     private let thread: GLibThread
     private let systemBus: String?
@@ -24,6 +24,16 @@ package struct SystemLoginSessions: LoginSessionWatch {
         }
         continuation.onTermination = { [thread] _ in thread.perform { holder.watch = nil } }
         return stream
+    }
+
+    /// Whether there is one now. `false` without logind.
+    package func isOneOpen() async -> Bool {
+        guard let systemBus else { return false }
+        return await withCheckedContinuation { continuation in
+            thread.perform { [thread] in
+                LoginSessionQuery(thread: thread).begin(at: systemBus) { continuation.resume(returning: $0) }
+            }
+        }
     }
 
     /// @unchecked Sendable: `watch` is used on the GLib thread only.

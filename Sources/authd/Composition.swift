@@ -279,7 +279,8 @@ struct Composition: Sendable {
             isGuarded: access.needsPresence(toRelease:))
         let presence = PresenceService(context: context, check: adapters.presence)
         let consent = ConsentService(
-            context: context, prompt: adapters.consent, log: { logger.notice("\($0)") })
+            context: context, prompt: adapters.consent, hasLoginSession: adapters.loginSessions.isOneOpen,
+            log: { logger.notice("\($0)") })
         let lock = LockService(
             LockService.Dependencies(
                 context: context, registry: registry, storage: adapters.storage, signIns: signIns,

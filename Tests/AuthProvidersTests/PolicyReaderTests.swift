@@ -110,7 +110,7 @@ struct PolicyReaderTests {
         #expect(page.tags["[[rule]]"] == PolicyReader.ruleKeys)
         #expect(page.tags["TOP LEVEL"] == ["enforce", "rule"])
         let defaults = (page.tags["BUILT-IN RULES"] ?? []).filter { $0.hasPrefix("default.") }
-        #expect(defaults == AccessPolicy.defaults.map(\.id))
+        #expect(defaults == AccessPolicy.defaults.map(\.id) + [AccessPolicy.rest.id])
         #expect(page.examples.count == 3)
         for example in page.examples {
             #expect(try !PolicyReader.read(example, from: .user, file: "example").rules.isEmpty)

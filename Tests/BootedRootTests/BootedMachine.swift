@@ -159,6 +159,21 @@ final class BootedMachine: Sendable {
             words.joined(separator: " ") + "; echo \"status $?\"", environment: Self.environment)
     }
 
+    /// The same in a login session that PAM makes for it, as sshd and login do.
+    func loginTerminal(_ arguments: String...) async throws -> Terminal {
+        let words = entry + Self.loggedIn("--pty") + [command] + arguments
+        return try await Terminal(
+            words.joined(separator: " ") + "; echo \"status $?\"", environment: Self.environment)
+    }
+
+    /// - Parameter way: `--pipe`, or `--pty` for a terminal.
+    static func loggedIn(_ way: String) -> [String] {
+        [
+            "systemd-run", "--quiet", "--wait", way, "--property=User=ada", "--property=PAMName=login",
+            "--property=Environment=XDG_SESSION_CLASS=user",
+        ]
+    }
+
     func asRoot(_ command: String...) async throws -> Child.Output { try await asRoot(command) }
 
     func asRoot(_ command: [String]) async throws -> Child.Output { try await start(command).output() }

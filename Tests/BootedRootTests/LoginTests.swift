@@ -39,9 +39,10 @@ struct LoginTests {
             // PAM makes a login session of each, as sshd and login do. The first one ends, the second one begins after that.
             for terminal in ["pts/one", "pts/two"] {
                 let login = try await machine.asRoot(
-                    "systemd-run", "--quiet", "--wait", "--pipe", "--property=User=ada", "--property=PAMName=login",
-                    "--property=Environment=XDG_SESSION_CLASS=user", "--setenv=TERMINAL=\(terminal)", "sh", "-c",
-                    #"echo "$XDG_SESSION_ID" >&2; "# + command + " token")
+                    BootedMachine.loggedIn("--pipe") + [
+                        "--setenv=TERMINAL=\(terminal)", "sh", "-c",
+                        #"echo "$XDG_SESSION_ID" >&2; "# + command + " token",
+                    ])
                 #expect(login.out == token, "\(login)")
                 #expect(!login.err.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty, "no login session")
             }

@@ -65,12 +65,45 @@ struct ConsentSceneTests {
             #expect(await bus.asked.wait(for: "Notify \"authd\""))
             try await bus.replaceNotifications()
             try await bus.choose(notification: 1, action: "once")
-            // The question is still open, for the terminal; the program leaves.
-            #expect(try await lab.authc("status").status == 0)
-            await waiting.end(SIGTERM)
-            #expect(await waiting.output().out.isEmpty)
-            #expect(try await lab.authc("token").status == 77)
+            // Nobody else can be asked: there is no login session.
+            let refused = await waiting.output()
+            #expect(refused.status == 77 && refused.out.isEmpty, "\(refused)")
+            #expect(refused.err.contains("user.asked") && refused.err.contains("no login session"), "\(refused)")
         }
+    }
+
+    @Test("without a terminal a sign-out is carried out only after the user has allowed it")
+    func account() async throws {
+        try await Self.play { lab, bus in
+            let waiting = try await Child(
+                ["setsid", "-w", Programs.authc, "logout", "--no-input"], environment: lab.environment)
+            #expect(await bus.asked.wait(for: "Notify \"authd\""))
+            #expect(await bus.asked.wait(for: "\"refuse\""))
+            #expect(bus.asked.text.contains("Request: session.logout for the session lab"), "\(bus.asked.text)")
+            #expect(try await lab.authc("status").status == 0)
+            try await bus.choose(notification: 1, action: "once")
+            #expect(await waiting.output().status == 0)
+        }
+    }
+
+    @Test("if a login session is open, a question that no desktop shows waits for its terminal")
+    func terminal() async throws {
+        let system = try await MockBus([.logind])
+        try await system.addLoginSession("c1", of: geteuid())
+        try await NetworkLab.play(
+            { lab, agent in
+                try await lab.applyRules(Self.rules)
+                let waiting = try await lab.start(["token"])
+                #expect(await agent.err.wait(for: "A program waits for your answer"))
+                let terminal = try await Terminal("authc approve", environment: lab.environment)
+                await terminal.waits(for: "[y/N]")
+                await waiting.end(SIGTERM)
+                #expect(await waiting.output().out.isEmpty)
+            },
+            with: [
+                "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "DBUS_SYSTEM_BUS_ADDRESS": system.address,
+            ])
+        await system.end()
     }
 
     /// Asks for the token of the default session, and prints the response.

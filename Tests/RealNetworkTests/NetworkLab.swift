@@ -11,7 +11,7 @@ final class NetworkLab: Sendable {
     let port: Int
     private let laptop: Child
     private let gateway: Child
-    private let environment: [String: String]
+    let environment: [String: String]
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "lab.py").path
     static let address = "10.77.0.1"
 

@@ -14,6 +14,8 @@ package final class Desktop: Sendable {
         var environment = [
             "HOME": try folder.folder("home"), "XDG_RUNTIME_DIR": try folder.folder("run"),
             "XDG_CONFIG_HOME": try folder.folder("config"), "XDG_STATE_HOME": try folder.folder("state"),
+            // The machine's logind and NetworkManager must not affect it.
+            "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.path)/no-system-bus",
             "LANG": "C.UTF-8", "TMPDIR": try folder.folder("tmp"),
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
         ]

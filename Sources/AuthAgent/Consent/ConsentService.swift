@@ -7,10 +7,17 @@ package import AuthWire
 package final class ConsentService: Sendable {
     private let runner: Runner<ConsentMachine>
 
-    /// - Parameter log: for the user.
-    package init(context: AgentContext, prompt: any ConsentPrompt, log: @escaping @Sendable (String) -> Void) {
+    /// - Parameters:
+    ///   - hasLoginSession: whether the user has one, on whose terminal a question could be answered.
+    ///   - log: for the user.
+    package init(
+        context: AgentContext, prompt: any ConsentPrompt, hasLoginSession: @escaping @Sendable () async -> Bool,
+        log: @escaping @Sendable (String) -> Void
+    ) {
         runner = Runner(
-            ConsentMachine(), performer: ConsentPerformer(prompt: prompt, log: log), tasks: context.tasks)
+            ConsentMachine(),
+            performer: ConsentPerformer(prompt: prompt, hasLoginSession: hasLoginSession, log: log),
+            tasks: context.tasks)
     }
 
     /// Returns when the user has allowed it. A cancelled task no longer waits.
@@ -55,13 +62,22 @@ package final class ConsentService: Sendable {
 
 private struct ConsentPerformer: ActionPerformer {
     let prompt: any ConsentPrompt
+    let hasLoginSession: @Sendable () async -> Bool
     let log: @Sendable (String) -> Void
 
     func perform(_ action: ConsentAction, on runner: isolated Runner<ConsentMachine>) {
         switch action {
         case .show(let question, let number):
-            log("A program waits for your answer: run `authc approve`. \(question.lines.joined(separator: "; "))")
-            runner.start { [prompt] in .shown(number, await prompt.show(question, number: number)) }
+            runner.start { [prompt, hasLoginSession, log] in
+                async let shown = prompt.show(question, number: number)
+                let hasLoginSession = await hasLoginSession()
+                if hasLoginSession {
+                    let text = question.lines.joined(separator: "; ")
+                    log("A program waits for your answer: run `authc approve`. \(text)")
+                }
+                let reply = await shown
+                return .shown(number, reply == .notShown && !hasLoginSession ? .unanswerable : reply)
+            }
         case .withdraw(let number): prompt.withdraw(number)
         }
     }

@@ -16,7 +16,8 @@ struct UserGate: Sendable {
     }
 
     private let request: AccessRequest
-    private let check: AccessCheck?
+    private let decision: AccessDecision
+    private var check: AccessCheck? { decision.check }
     /// `nil`: it is not known who has sent the request.
     private let subject: PresenceSubject?
     private let facts: AccessFacts
@@ -39,7 +40,7 @@ struct UserGate: Sendable {
     ) {
         let isOpen = request.method == TokenGet.name && request.target == .later && access.policy.mayNeedUser
         guard decision.check != nil || isOpen else { return nil }
-        (self.request, check, self.purpose) = (request, decision.check, purpose)
+        (self.request, self.decision, self.purpose) = (request, decision, purpose)
         let identity = caller.identity(for: .program)
         (subject, unit, listener) = (PresenceSubject(identity), identity.unit, caller.listener)
         facts = access.facts(of: caller, for: .program)
@@ -54,7 +55,7 @@ struct UserGate: Sendable {
         case .now(.success(let json)): return check == nil ? handling : later { _ in .value(json) }
         case .rendered(let text): return check == nil ? handling : later { _ in .text(text) }
         case .live(let token, let work):
-            let isNeeded = check != nil || self.check(about: token.session) != nil
+            let isNeeded = check != nil || self.decision(about: token.session).check != nil
             return isNeeded ? later(work) : handling
         default: return handling.wrapping(work: checked, opening: { check == nil ? $0 : checked($0) })
         }
@@ -64,10 +65,10 @@ struct UserGate: Sendable {
 
     private func checked(_ work: @escaping RequestTask.Work) -> RequestTask.Work {
         { end async throws(AgentError) in
-            if let check { try await pass(check, request.target.name) }
+            try await pass(decision, request.target.name)
             let payload = try await work(end)
-            if check == nil, case .token(let token) = payload, let check = self.check(about: token.session) {
-                try await pass(check, token.session)
+            if check == nil, case .token(let token) = payload {
+                try await pass(self.decision(about: token.session), token.session)
             }
             return payload
         }
@@ -77,7 +78,7 @@ struct UserGate: Sendable {
         var checked = opening
         checked.run = { stream in
             do throws(AgentError) {
-                if let check { try await pass(check, request.target.name) }
+                try await pass(decision, request.target.name)
             } catch {
                 return stream.close(error)
             }
@@ -87,13 +88,14 @@ struct UserGate: Sendable {
     }
 
     /// For a session that the request has not named.
-    private func check(about session: SessionName) -> AccessCheck? {
+    private func decision(about session: SessionName) -> AccessDecision {
         var request = request
         request.target = .named(session)
-        return access.policy.decision(about: request) { _ in facts }.check
+        return access.policy.decision(about: request) { _ in facts }
     }
 
-    private func pass(_ check: AccessCheck, _ session: SessionName?) async throws(AgentError) {
+    private func pass(_ decision: AccessDecision, _ session: SessionName?) async throws(AgentError) {
+        guard let check = decision.check else { return }
         do throws(AgentError) {
             // Without a token there is nothing to confirm.
             let isRelease = PresenceAction(method: request.method, request.access) == .release
@@ -111,6 +113,7 @@ struct UserGate: Sendable {
                     ConsentQuestion(program, request, from: listener, purpose: purpose))
             }
         } catch {
+            let error = error == .consentUnavailable ? decision.unaskedError(request.title) : error
             throw visibility?.error(error) ?? error
         }
     }

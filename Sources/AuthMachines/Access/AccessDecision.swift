@@ -50,6 +50,15 @@ package struct AccessDecision: Sendable, Equatable {
         return AgentError(.denied, text + " " + remedy, cause: Self.cause, details: [rule.id])
     }
 
+    /// The same if the rule asks the user, and nobody can be asked.
+    package func unaskedError(_ method: String) -> AgentError {
+        let unavailable = AgentError.consentUnavailable
+        var text = "The access rule \(rule.id) does not allow \(method) without your consent."
+        if let reason = rule.reason { text += " " + reason }
+        return AgentError(
+            .denied, "\(text) \(unavailable.message) \(remedy)", cause: unavailable.cause, details: [rule.id])
+    }
+
     /// The cause of a refusal.
     package static let cause = "access_rule"
 

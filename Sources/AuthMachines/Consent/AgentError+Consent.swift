@@ -15,6 +15,13 @@ extension AgentError {
             cause: "consent_paused", retryAfter: time)
     }
 
+    /// Nobody can be asked.
+    package static let consentUnavailable = AgentError(
+        .denied,
+        "This needs your consent, but nothing can ask you: no desktop shows the question, and you have no login session "
+            + "in which to run `authc approve`.",
+        cause: "consent_unavailable")
+
     static let tooManyQuestions = AgentError(
         .busy, "Too many questions about programs are open.", cause: "consent_waiting",
         retryAfter: retryWhenBusy)

@@ -32,7 +32,8 @@ package enum ConsentResult: Sendable, Equatable {
 /// Invariants:
 /// 1. One question at a time. Requests with the same key share it.
 /// 2. A request passes only with the answer to its question, or with a remembered one for the same key.
-/// 3. A refused program is not asked about again for ``coolDown``. No answer in time is a refusal.
+/// 3. A refused program is not asked about again for ``coolDown``. No answer in time is a refusal. If nobody can answer, the
+///    request fails at once, and that is not a refusal.
 package struct ConsentMachine: Machine {
     package typealias ConsentTurn = Turn<ConsentAction, ConsentResult>
 
@@ -81,6 +82,11 @@ package struct ConsentMachine: Machine {
             if current?.number == number { end(with: answer, isInTime: true, &turn) }
         // It can still be answered on a terminal.
         case .shown(_, .notShown): break
+        case .shown(let number, .unanswerable):
+            if let open = current, open.number == number {
+                current = nil
+                queue.reply(.failure(.consentUnavailable), to: open.question.key, &turn)
+            }
         case .wake:
             if let current, current.end <= turn.now.boot {
                 turn.act(.withdraw(current.number))

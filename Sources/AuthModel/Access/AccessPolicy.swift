@@ -55,8 +55,9 @@ package struct AccessPolicy: Sendable, Equatable {
 
     package static let boundary = AccessRule("extra", from: .boundary, .allow)
 
-    /// Decides if no built-in rule matches, so that every request has a rule.
-    package static let rest = AccessRule("rest", from: .builtIn, .deny)
+    /// Decides if no built-in rule matches, so that every request has a rule. Answering questions without a terminal is such a
+    /// request: nobody can be asked about it.
+    package static let rest = AccessRule("rest", from: .builtIn, .deny, reason: "No other rule allows it.")
 
     /// The unlock needs the passphrase, so it needs no terminal.
     private static let lockMethods = [AgentLock.name, AgentUnlock.name].compactMap(TextPattern.init)
@@ -95,8 +96,8 @@ package struct AccessPolicy: Sendable, Equatable {
                 $0.terminal = true
             },
             rule(
-                "no-terminal", .deny, [.account],
-                reason: "Signing in and out, and changes of an account, need a terminal."),
+                "no-terminal", .ask, [.account],
+                reason: "Signing in and out, and changes of an account, need a terminal or your consent.", isOwn),
             export,
             rule("admin", .allow, [.admin]) {
                 isOwn(&$0)
@@ -104,8 +105,8 @@ package struct AccessPolicy: Sendable, Equatable {
                 $0.loginSession = true
             },
             rule(
-                "no-login-terminal", .deny, [.admin],
-                reason: "Exports and changes of the agent need a terminal of a login session."),
+                "no-login-terminal", .ask, [.admin],
+                reason: "Changes of the agent need a terminal of a login session or your consent.", isOwn),
         ]
     }()
 }

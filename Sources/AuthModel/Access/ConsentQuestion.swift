@@ -34,6 +34,8 @@ package struct ConsentQuestion: Sendable, Equatable {
         package let scopes: AccessRequest.Scopes
         package let listener: ListenerName
         package let access: AccessClass
+        /// The method, for the class `admin`: an answer covers only this method.
+        package let adminMethod: String?
     }
 
     package let key: Key
@@ -48,7 +50,8 @@ package struct ConsentQuestion: Sendable, Equatable {
     ) {
         key = Key(
             program: program.identity.map(Key.Program.identity) ?? .process(program.subject),
-            session: request.target.name, scopes: request.scopes, listener: listener, access: request.access)
+            session: request.target.name, scopes: request.scopes, listener: listener, access: request.access,
+            adminMethod: request.access == .admin ? request.method : nil)
         (self.program, method, self.purpose) = (program, request.method, purpose)
     }
 
@@ -80,4 +83,6 @@ package enum ConsentReply: Sendable, Equatable {
     case answered(ConsentAnswer)
     /// It is not shown, or no longer, and nobody has answered.
     case notShown
+    /// The same, and there is no login session on whose terminal it could be answered.
+    case unanswerable
 }

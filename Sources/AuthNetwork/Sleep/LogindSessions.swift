@@ -1,12 +1,9 @@
-import AuthModel
 import GLibRuntime
-import Glibc
 
 /// Whether all login sessions of the user are locked, as logind reports it (org.freedesktop.login1). Used on its GLib
 /// thread only; no call blocks.
 ///
-/// A screen locker sets `LockedHint`. Sessions of another class than `user`, such as greeters and user managers, and those that
-/// are closing do not count.
+/// A screen locker sets `LockedHint`.
 final class LogindSessions {
     private let thread: GLibThread
     private let address: String
@@ -19,17 +16,10 @@ final class LogindSessions {
     private var reading = 0
     private var last: Bool?
 
-    private static let name = "org.freedesktop.login1"
-    private static let path = "/org/freedesktop/login1"
-    private static let manager = "org.freedesktop.login1.Manager"
-    private static let session = "org.freedesktop.login1.Session"
-    private static let properties = "org.freedesktop.DBus.Properties"
     /// A bus on this machine replies in milliseconds or not at all.
     private static let timeout = Duration.seconds(5)
     /// The system bus is rarely restarted, and only by hand.
     private static let pauseBeforeReconnecting = Duration.seconds(10)
-    /// More than a user has.
-    private static let mostSessions = 64
 
     /// - Parameter handler: called when the state is known, and at each change.
     init(on thread: GLibThread, address: String, handler: @escaping (Bool) -> Void) {
@@ -45,7 +35,7 @@ final class LogindSessions {
             guard case .success(let bus) = result else { return connectLater() }
             self.bus = bus
             closing = bus.whenClosed { [weak self] in self?.lost() }
-            ownership = bus.watch(name: Self.name) { [weak self] owner in self?.appeared(owner) }
+            ownership = bus.watch(name: Logind.name) { [weak self] owner in self?.appeared(owner) }
         }
     }
 
@@ -63,13 +53,13 @@ final class LogindSessions {
         guard owner != nil, let bus else { return }
         for signal in ["SessionNew", "SessionRemoved"] {
             signals.append(
-                bus.subscribe(to: signal, of: Self.manager, from: Self.name, path: Self.path) { [weak self] _ in
+                bus.subscribe(to: signal, of: Logind.manager, from: Logind.name, path: Logind.path) { [weak self] _ in
                     self?.read()
                 })
         }
         signals.append(
             bus.subscribe(
-                to: "PropertiesChanged", of: Self.properties, from: Self.name, firstArgument: Self.session
+                to: "PropertiesChanged", of: Logind.properties, from: Logind.name, firstArgument: Logind.session
             ) { [weak self] _ in self?.read() })
         read()
     }
@@ -80,17 +70,9 @@ final class LogindSessions {
         guard let bus else { return }
         reading += 1
         let number = reading
-        let method = BusMethod(
-            destination: Self.name, path: Self.path, interface: Self.manager, member: "ListSessions")
-        let call = bus.calling(method, arguments: nil, reply: "(a(susso))") { reply in
-            reply.members.first.map { sessions in
-                sessions.members.filter { $0.members.dropFirst().first?.uint32 == geteuid() }
-                    .compactMap { $0.members.last?.string }
-            }
-        }
-        thread.begin(call, limit: Self.timeout) { [weak self] result in
+        thread.begin(bus.readingLoginSessions(), limit: Self.timeout) { [weak self] result in
             guard let self, number == reading, case .success(let paths) = result else { return }
-            read(Array(paths.prefix(Self.mostSessions)), number)
+            read(paths, number)
         }
     }
 
@@ -108,18 +90,10 @@ final class LogindSessions {
     /// - Parameter done: receives whether it is locked; `nil`: it does not count, or has ended.
     private func read(_ path: String, done: @escaping (Bool?) -> Void) {
         guard let bus else { return }
-        let method = BusMethod(destination: Self.name, path: path, interface: Self.properties, member: "GetAll")
-        let arguments = BusVariant(tuple: [BusVariant(string: Self.session)])
-        let call = bus.calling(method, arguments: arguments, reply: "(a{sv})") { reply -> [Bool?]? in
-            var values: [String: BusVariant] = [:]
-            for entry in reply.members.first?.members ?? [] {
-                guard let key = entry.members.first?.string else { continue }
-                values[key] = entry.members.last?.unboxed
-            }
-            guard values["Class"]?.string == "user", values["State"]?.string != "closing" else { return [nil] }
-            return [values["LockedHint"]?.bool ?? false]
+        thread.begin(bus.readingLoginSession(at: path), limit: Self.timeout) { result in
+            let state = try? result.get()
+            done(state?.counts == true ? state?.isLocked : nil)
         }
-        thread.begin(call, limit: Self.timeout) { result in done((try? result.get())?.first ?? nil) }
     }
 
     private func found(_ states: [Bool?], _ number: Int) {

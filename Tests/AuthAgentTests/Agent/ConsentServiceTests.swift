@@ -2,6 +2,7 @@ import AgentTestSupport
 import AuthAgent
 import AuthModel
 import AuthWire
+import Synchronization
 import Testing
 
 @Suite("The service that asks the user about programs", .timeLimit(.minutes(1)))
@@ -48,7 +49,8 @@ struct ConsentServiceTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         let question = try Self.question()
         try await example.running { sessions, _ in
-            let consent = ConsentService(context: sessions.context, prompt: SilentPrompt(), log: { _ in })
+            let consent = ConsentService(
+                context: sessions.context, prompt: SilentPrompt(), hasLoginSession: { true }, log: { _ in })
             let run = Task { await consent.run() }
             async let waiting = Self.error(of: question, consent)
             let number = try await Self.number(ofQuestionIn: consent, example)
@@ -66,12 +68,51 @@ struct ConsentServiceTests {
         }
     }
 
+    /// There is no desktop.
+    private struct NoPrompt: ConsentPrompt {
+        func show(_ question: ConsentQuestion, number: UInt64) async -> ConsentReply { .notShown }
+        func withdraw(_ number: UInt64) {}
+    }
+
+    @Test("a request is refused at once if no desktop shows the question and the user has no login session")
+    func unavailable() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        let question = try Self.question()
+        try await example.running { sessions, _ in
+            let isLoggedIn = Mutex(false)
+            let consent = ConsentService(
+                context: sessions.context, prompt: NoPrompt(), hasLoginSession: { isLoggedIn.withLock { $0 } },
+                log: { _ in })
+            let run = Task { await consent.run() }
+            async let refused = Self.error(of: question, consent)
+            let clock = Task {
+                while !Task.isCancelled {
+                    example.clock.advance(.seconds(1))
+                    await Task.yield()
+                }
+            }
+            #expect(await refused?.cause == "consent_unavailable")
+            clock.cancel()
+            await clock.value
+            // With a login session it waits for `authc approve`.
+            isLoggedIn.withLock { $0 = true }
+            async let waiting = Self.error(of: question, consent)
+            let number = try await Self.number(ofQuestionIn: consent, example)
+            let subject = PresenceSubject(processID: 8, startTicks: 1, userID: 1000, executable: "/usr/bin/authc")
+            try await consent.answer(ConsentAnswerCall(question: number, allowed: true), by: subject)
+            #expect(await waiting == nil)
+            run.cancel()
+            await run.value
+        }
+    }
+
     @Test("ends each wait with `stopping` at its end, and asks nothing afterwards")
     func end() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         let question = try Self.question()
         try await example.running { sessions, _ in
-            let consent = ConsentService(context: sessions.context, prompt: SilentPrompt(), log: { _ in })
+            let consent = ConsentService(
+                context: sessions.context, prompt: SilentPrompt(), hasLoginSession: { true }, log: { _ in })
             let run = Task { await consent.run() }
             async let waiting = Self.error(of: question, consent)
             _ = try await Self.number(ofQuestionIn: consent, example)

@@ -66,7 +66,7 @@ struct TestServer: Sendable {
         names: [String] = [session], catalog: ProfileCatalog = ProfileCatalog(),
         rules: ListenerRules = ListenerRules(), accessPolicy: AccessPolicy = AccessPolicy(),
         signInsPerHour: Int = Settings.defaultSignInsPerHour, presence: any PresenceCheck = NoPresence(),
-        desktop: any ConsentPrompt = NoDesktop(),
+        desktop: any ConsentPrompt = NoDesktop(), hasLoginSession: Bool = true,
         time: ManualTime? = nil, clock: any SystemClock = BootClock(),
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
@@ -126,7 +126,8 @@ struct TestServer: Sendable {
                 lock: lock, services: services, policy: policyRequests, audit: audit,
                 signInLimit: SignInLimit(clock: clock, perHour: signInsPerHour),
                 presence: PresenceService(context: context, check: presence),
-                consent: ConsentService(context: context, prompt: desktop, log: { _ in })),
+                consent: ConsentService(
+                    context: context, prompt: desktop, hasLoginSession: { hasLoginSession }, log: { _ in })),
             board: context.board, policy: CurrentPeerPolicy(policy), rules: broadcast,
             changes: changes, publisher: publisher, limits: recognition.limits(limits),
             counters: counters,

@@ -59,6 +59,38 @@ struct AccessCheckTests {
         #expect(recorded.check == nil && recorded.enforced == false && recorded.result == "would_need_consent")
     }
 
+    @Test("without a terminal the user is asked about account and admin; other users and sandboxes are refused")
+    func withoutTerminal() throws {
+        var enforced = AccessPolicy()
+        enforced.user.enforces = true
+        let table: [(any AgentMethod.Type, String)] = [
+            (LoginStart.self, "default.no-terminal"), (SessionLogout.self, "default.no-terminal"),
+            (AgentReload.self, "default.no-login-terminal"), (AuditListGet.self, "default.no-login-terminal"),
+        ]
+        for (method, rule) in table {
+            let request = try Rules.request(method)
+            let asked = Rules.decide(enforced, request, by: Rules.service())
+            #expect(asked.check == .consent && asked.rule.id == rule && !asked.isDenied, "\(method)")
+            #expect(asked.result == "needs_consent" && asked.enforced == true, "\(method)")
+            let recorded = Rules.decide(AccessPolicy(), request, by: Rules.service())
+            #expect(recorded.check == nil && recorded.enforced == false, "\(method)")
+            #expect(recorded.result == "would_need_consent", "\(method)")
+            let terminal = Rules.decide(enforced, request, by: Rules.terminal())
+            #expect(terminal.check == nil && terminal.enforced == nil, "\(method)")
+            for facts in [Rules.service { $0.isOwnUser = false }, Rules.service { $0.sandbox = .text("flatpak") }] {
+                #expect(Rules.decide(enforced, request, by: facts).isRefused, "\(method)")
+            }
+        }
+        for method in [ConsentListGet.self, ConsentAnswerCall.self] as [any AgentMethod.Type] {
+            let answer = Rules.decide(enforced, try Rules.request(method), by: Rules.service())
+            #expect(answer.isRefused && answer.rule.id == "default.rest", "\(method)")
+        }
+        let unasked = Rules.decide(enforced, try Rules.request(SessionLogout.self), by: Rules.service())
+            .unaskedError("session.logout")
+        #expect(unasked.kind == .denied && unasked.cause == "consent_unavailable")
+        #expect(unasked.details == ["default.no-terminal"] && unasked.message.contains("default.no-terminal"))
+    }
+
     @Test("a token is guarded if the settings mark its session, or if an enforced rule requires presence for it")
     func guarded() throws {
         let (work, home) = (try SessionName("work"), try SessionName("home"))

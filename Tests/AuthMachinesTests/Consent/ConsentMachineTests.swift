@@ -23,12 +23,13 @@ struct ConsentMachineTests {
         var scopes = AccessRequest.Scopes.all
         var listener = ListenerName.api
         var access = AccessClass.token
+        var method = "token.get"
         var purpose: String?
 
         func question() throws -> ConsentQuestion {
             let subject = PresenceSubject(processID: process, startTicks: 1, userID: 1000, executable: executable)
             var request = AccessRequest(
-                method: "token.get", access: access, target: .named(try SessionName(session)))
+                method: method, access: access, target: .named(try SessionName(session)))
             request.scopes = scopes
             return ConsentQuestion(
                 ConsentProgram(subject, unit: unit, identity: identity), request, from: listener, purpose: purpose)
@@ -108,6 +109,22 @@ struct ConsentMachineTests {
         }
     }
 
+    @Test("a question that nobody can answer fails at once; that is not a refusal, and the next question is asked")
+    func unanswerable() throws {
+        var machine = ConsentMachine(delay: .zero)
+        let number = try Self.number(machine.handle(.asked(CallerID(1), try Self.question()), at: Self.moment()))
+        _ = machine.handle(.asked(CallerID(2), try Self.question()), at: Self.moment())
+        _ = machine.handle(.asked(CallerID(3), try Self.question { $0.session = "work" }), at: Self.moment())
+        let end = machine.handle(.shown(number, .unanswerable), at: Self.moment())
+        #expect(end.replies.map(\.caller.number) == [1, 2])
+        #expect(Self.causes(end) == ["consent_unavailable", "consent_unavailable"])
+        let next = try Self.number(end)
+        #expect(machine.handle(.shown(number, .unanswerable), at: Self.moment()).replies.isEmpty)
+        #expect(Self.causes(machine.handle(.shown(next, .unanswerable), at: Self.moment())) == ["consent_unavailable"])
+        // Somebody may be there later.
+        _ = try Self.number(machine.handle(.asked(CallerID(4), try Self.question()), at: Self.moment(.seconds(1))))
+    }
+
     @Test(
         "an allowance is remembered for its time, for the same file, session, scopes, listener and class, until the lock"
     )
@@ -133,6 +150,13 @@ struct ConsentMachineTests {
         #expect(try isAsked { $0.access = .act })
         _ = machine.handle(.locked, at: Self.moment())
         #expect(try isAsked())
+
+        // Methods that change the agent have little in common.
+        let reload = try Self.question { ($0.access, $0.method) = (.admin, "agent.reload") }
+        let change = try Self.number(machine.handle(.asked(CallerID(5), reload), at: Self.moment()))
+        _ = machine.handle(.shown(change, .answered(Self.hour)), at: Self.moment())
+        #expect(try !isAsked { ($0.access, $0.method) = (.admin, "agent.reload") })
+        #expect(try isAsked { ($0.access, $0.method) = (.admin, "policy.apply") })
 
         // A program of which nothing lasting is known is asked about each time.
         let unknown = try Self.question { $0.identity = nil }
