@@ -315,11 +315,12 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "AgentTestSupport", "AuthAgent", "AuthConfiguration", "AuthDaemon", "AuthGateway", "AuthMachines",
-                "AuthModel", "AuthNetwork", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthWire", nioCore,
+                "AgentTestSupport", "AuthAgent", "AuthConcurrency", "AuthConfiguration", "AuthDaemon", "AuthGateway",
+                "AuthMachines", "AuthModel", "AuthNetwork", "AuthProviders", "AuthSealedFile", "AuthSockets",
+                "AuthWire", nioCore,
             ],
             path: "Tests/Fuzzing", exclude: ["Corpus", "fuzz"], swiftSettings: checked),
-        suite("FuzzingTests", ["Fuzzing", "AuthModel"]),
+        suite("FuzzingTests", ["Fuzzing", "AuthConcurrency", "AuthModel"]),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
             name: "Simulation", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], path: "Tests/Simulation",

@@ -6,10 +6,15 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
     package let name: String
     /// In bytes. Longer inputs find nothing new, and take longer.
     package let longest: Int
+    /// How many changed inputs the suite tries: as many as take a few seconds.
+    package let changes: Int
     private let body: @Sendable ([UInt8]) throws(Violation) -> Void
 
-    package init(_ name: String, longest: Int = 4096, _ body: @escaping @Sendable ([UInt8]) throws(Violation) -> Void) {
-        (self.name, self.longest, self.body) = (name, longest, body)
+    package init(
+        _ name: String, longest: Int = 4096, changes: Int = 1000,
+        _ body: @escaping @Sendable ([UInt8]) throws(Violation) -> Void
+    ) {
+        (self.name, self.longest, self.changes, self.body) = (name, longest, changes, body)
     }
 
     /// - Throws: what did not hold. The same bytes always have the same result.
@@ -18,8 +23,8 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
     package var description: String { name }
 
     package static let all: [FuzzTarget] = [
-        json, rpc, lines, events, toml, url, response, challenge, link, cookie, jwt, metadata, sealed, bundle, handover,
-        proc, netlink,
+        json, rpc, dispatch, lines, events, toml, url, response, challenge, link, cookie, jwt, metadata, sealed, bundle,
+        handover, proc, netlink,
     ]
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

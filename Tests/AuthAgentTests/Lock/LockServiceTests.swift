@@ -131,28 +131,6 @@ struct LockServiceTests {
     }
 }
 
-private final class MemoryLock: LockStore {
-    static let passphrase = "correct horse battery"
-
-    private let record: Mutex<LockRecord>
-    private let wasSaved = Mutex(false)
-
-    init(_ record: LockRecord = LockRecord()) {
-        self.record = Mutex(record)
-    }
-
-    var saved: LockRecord? { wasSaved.withLock { $0 } ? record.withLock { $0 } : nil }
-
-    func load(at now: WallTime) -> LockRecord { record.withLock { $0 } }
-    func hasPassphrase() -> Bool { true }
-    func save(_ record: LockRecord) async throws(StoreError) {
-        self.record.withLock { $0 = record }
-        wasSaved.withLock { $0 = true }
-    }
-    func check(_ passphrase: Secret) async throws(StoreError) -> Bool { passphrase == Secret(Self.passphrase) }
-    func set(_ passphrase: Secret) async throws(StoreError) {}
-}
-
 private final class FakeHandover: HandoverStore {
     private let state = Mutex<(saves: Int, last: [HandedOverSession]?)>((0, nil))
 
