@@ -232,10 +232,18 @@ struct Export: AgentCommand {
             return try Output.jsonResult(["sessions": json["sessions"] ?? .null])
         }
         Output.note(Visible.line("Exported: \(result.sessions.map(\.text).joined(separator: ", "))."))
-        Output.note(
-            "If a provider rotates tokens, use the sessions in one place only: `authc logout --no-revoke` ends them here."
-        )
+        Output.note(Self.advice(onlyFor: params.session))
         return .done
+    }
+
+    /// Two machines that renew the same session would end it.
+    private static func advice(onlyFor session: SessionName?) -> String {
+        guard let session else {
+            return "If a provider rotates tokens, use its sessions in one place only: "
+                + "`authc logout --all --no-revoke` ends all of them here."
+        }
+        return "If its provider rotates tokens, use the session in one place only: "
+            + "`authc logout -s \(session) --no-revoke` ends it here."
     }
 }
 
