@@ -176,6 +176,10 @@ struct SignIn {
         let isOpened = WebBrowser.isHere && WebBrowser.open(url)
         let words = isOpened ? "Your browser was opened. If it shows nothing, open this" : "Open this in a browser"
         Output.note(Visible.line("\(words): \(url)"))
+        guard step.fields != nil else { return }
+        Output.note(
+            "Sign in there. Then copy the browser's address, even if its last page is an error, and paste it here. It is not "
+                + "shown.")
     }
 
     /// If another code is requested too soon, asks the same question again.
