@@ -60,7 +60,7 @@ struct Prompter {
         let hint =
             if let value = previous ?? field.value { " [\(Visible.line(value))]" } else if field.optional {
                 " (optional)"
-            } else if isCode { " (press Enter for another code)" } else { "" }
+            } else if isCode { " (Enter for another code)" } else { "" }
         while true {
             let typed = try line(Visible.line(field.label) + hint + ": ", isSecret: field.secret)
             let text = typed.isEmpty ? previous ?? "" : typed
