@@ -168,10 +168,7 @@ struct SignIn {
             Output.note("When the browser asks whether it may open authd, let it.")
         }
         if let fingerprint = step.certificateSHA256 {
-            Output.note(
-                Visible.line(
-                    "The browser will warn about the page at the end: authd created its certificate for this sign-in. "
-                        + "Continue if its SHA-256 is: \(fingerprint)"))
+            printWarning(fingerprint: Visible.line(fingerprint), on: .of(STDERR_FILENO))
         }
         let isOpened = WebBrowser.isHere && WebBrowser.open(url)
         let words = isOpened ? "Your browser was opened. If it shows nothing, open this" : "Open this in a browser"
@@ -180,6 +177,20 @@ struct SignIn {
         Output.note(
             "Sign in there. Then copy the browser's address, even if its last page is an error, and paste it here. It is not "
                 + "shown.")
+    }
+
+    /// On a terminal, the fingerprint has so many bytes a line that it can be compared with what the browser shows.
+    private func printWarning(fingerprint: String, on screen: Screen) {
+        let text =
+            "The browser will warn about the page at the end: authd created its certificate for this sign-in. "
+            + "Continue if its SHA-256 is:"
+        guard screen.isTerminal else { return Output.note("\(text) \(fingerprint)") }
+        Output.note(text)
+        let bytes = fingerprint.split(separator: ":")
+        let count = screen.width >= 50 ? 16 : 8
+        for start in stride(from: 0, to: bytes.count, by: count) {
+            Output.note("  " + bytes[start...].prefix(count).joined(separator: ":"))
+        }
     }
 
     /// If another code is requested too soon, asks the same question again.
