@@ -34,7 +34,8 @@ enum Output {
     }
 
     static func note(_ text: String) {
-        let text = Layout.fitted(text, on: .of(STDERR_FILENO))
+        let screen = Screen.of(STDERR_FILENO)
+        let text = Layout.fitted(screen.isUnicode ? text : text.replacing("…", with: "..."), on: screen)
         // If stderr fails, there is nowhere to report that.
         try? write(text.utf8 + [UInt8(ascii: "\n")], to: STDERR_FILENO)
     }
