@@ -22,8 +22,11 @@ struct TextDifference {
     let lines: [String]
 
     init(from former: String, to new: String) {
+        // A line feed at the end begins no line, unless only one of the two texts has it.
+        let endAlike = [former, new].allSatisfy { $0.isEmpty || $0.hasSuffix("\n") }
         func split(_ text: String) -> [Substring] {
-            text.isEmpty ? [] : text.split(separator: "\n", omittingEmptySubsequences: false)
+            let text = endAlike ? text.dropLast() : text[...]
+            return text.isEmpty ? [] : text.split(separator: "\n", omittingEmptySubsequences: false)
         }
         lines = Self.shortened(Self.compared(split(former), split(new)))
     }
