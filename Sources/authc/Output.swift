@@ -53,7 +53,10 @@ enum Output {
     /// A question, after which the user types.
     static func question(_ text: String) {
         let end = text.reversed().prefix { $0 == " " }.count
-        let fitted = Layout.fitted(String(text.dropLast(end)), on: .of(STDERR_FILENO))
+        // The spaces fit on the last line, too.
+        var screen = Screen.of(STDERR_FILENO)
+        screen.width -= end
+        let fitted = Layout.fitted(String(text.dropLast(end)), on: screen)
         prompt(fitted + String(repeating: " ", count: end))
     }
 
