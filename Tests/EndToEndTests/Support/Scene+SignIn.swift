@@ -8,8 +8,11 @@ extension Scene {
     static let wall = "anonymous-wall"
 
     /// `authc` at a terminal, in this scene's home.
-    func terminal(_ line: String) async throws -> Terminal {
-        try await Terminal("\(line); echo \"exit $?\"", environment: desktop.environment)
+    func terminal(
+        _ line: String, columns: UInt16 = 80, with more: [String: String] = [:]
+    ) async throws -> Terminal {
+        try await Terminal(
+            "\(line); echo \"exit $?\"", columns: columns, environment: desktop.environment.merging(more) { $1 })
     }
 
     /// The code that was mailed last.
