@@ -34,7 +34,10 @@ struct CallerIdentityTests {
             ("/user@x.service/app.slice/a.service", "user@x.service", nil, nil),
         ] as [(String, String?, String?, String?)])
     func units(path: String, unit: String?, slice: String?, session: String?) throws {
-        for text in ["0::\(path)\n", "12:pids:/other\n1:name=systemd:\(path)\n0::/\n"] {
+        for text in [
+            "0::\(path)\n", "12:pids:/other\n1:name=systemd:\(path)\n0::/\n",
+            "9:name=systemd:/\n8:pids:/\n0::\(path)\n",
+        ] {
             let group = try #require(ControlGroup(text))
             #expect(group.unit == unit)
             #expect(group.slice == slice)

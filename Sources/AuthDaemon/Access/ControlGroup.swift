@@ -37,18 +37,20 @@ struct ControlGroup: Equatable {
         }
     }
 
-    /// The path in systemd's own hierarchy in version 1 of cgroups, or in the only one in version 2.
+    /// The path in systemd's own hierarchy in version 1 of cgroups, or in the only one in version 2. In a machine inside of
+    /// another, the first may be there without being used: then everything is at its root.
     private static func path(in text: String) -> Substring? {
+        var paths: [Substring] = []
         let lines = text.split(separator: "\n")
         for key in ["name=systemd", ""] {
             for line in lines {
                 let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
                 guard fields.count == 3, fields[1] == key, !key.isEmpty || fields[0] == "0" else { continue }
                 // The kernel's mark of a group that is removed.
-                return fields[2].hasSuffix(" (deleted)") ? fields[2].dropLast(" (deleted)".count) : fields[2]
+                paths.append(fields[2].hasSuffix(" (deleted)") ? fields[2].dropLast(" (deleted)".count) : fields[2])
             }
         }
-        return nil
+        return paths.first { $0 != "/" } ?? paths.first
     }
 
     /// systemd puts an underscore before a name that the kernel uses.
