@@ -15,6 +15,8 @@ struct RecordWriter: Sendable {
     private var written: RecordVersion?
     private var backoff = Backoff()
     private(set) var lastError: StoreError?
+    /// Why the last write failed. A successful reading since then has not written anything.
+    private(set) var writeError: StoreError?
     /// When a failed call is repeated; `nil` if none is waiting.
     private(set) var retryAt: BootInstant?
 
@@ -43,6 +45,7 @@ struct RecordWriter: Sendable {
 
     /// The store has replied to the call, with or without doing it.
     mutating func ended() {
+        if call != .reading { writeError = nil }
         call = nil
         lastError = nil
         retryAt = nil
@@ -50,6 +53,7 @@ struct RecordWriter: Sendable {
     }
 
     mutating func failed(_ error: StoreError, at now: BootInstant, using random: inout SeededRandom) {
+        if call != .reading { writeError = error }
         call = nil
         lastError = error
         retryAt = now + backoff.next(retryAfter: nil, using: &random)

@@ -46,7 +46,9 @@ extension SessionMachine {
     private var canTry: Bool { canRenew && finalRefusal == nil && originChange == nil && networkError == nil }
 
     /// The store has refused the latest version.
-    var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latestVersion) }
+    var isUnsaved: Bool { storeError != nil && writer.isBehind(latestVersion) }
+
+    private var storeError: StoreError? { writer.lastError ?? writer.writeError }
 
     var tokenResult: TokenResult {
         var result = TokenResult(
@@ -135,7 +137,7 @@ extension SessionMachine {
             endsAt: canRenew ? record.tokens.refreshLife?.expiresAt.unixSeconds : nil,
             signedInAt: record.signedInAt.unixSeconds,
             lastError: lastFailure?.message, unsaved: isUnsaved,
-            storeError: isUnsaved ? writer.lastError.map { AgentError($0).message } : nil,
+            storeError: isUnsaved ? storeError.map { AgentError($0).message } : nil,
             scopes: record.tokens.scopes?.present, sharedSession: record.resource?.sharedSession, isDefault: false)
         return SessionSnapshot(
             status: status, signIn: record.signIn, token: live ? record.tokens.accessToken : nil,

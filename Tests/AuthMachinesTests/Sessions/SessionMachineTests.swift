@@ -80,6 +80,24 @@ struct SessionMachineTests {
         #expect(bench.snapshot?.status.unsaved == false)
     }
 
+    @Test("a token that could not be written stays reported as unsaved while the store is only read")
+    func readAfterFailedWrite() throws {
+        var bench = MachineBench()
+        let stored = bench.machine.record
+        bench.advance(.seconds(1100))
+        bench.tokenRequested(1)
+        try bench.provider(gives: "token-2")
+        try bench.storeRefusesIt()
+        bench.forgetActions()
+        bench.send(.storeChanged)
+        bench.send(.storeReady)
+        bench.send(.compared(.success(stored)))
+        #expect(bench.saves.map(\.generation) == [2])
+        #expect(bench.snapshot?.status.unsaved == true && bench.snapshot?.status.storeError != nil)
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.status.unsaved == false && bench.snapshot?.status.storeError == nil)
+    }
+
     @Test("a store that says nothing more is tried again by itself")
     func storeRetried() throws {
         var bench = MachineBench()
