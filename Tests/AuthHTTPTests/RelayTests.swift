@@ -205,6 +205,8 @@ struct RelayTests {
 }
 
 /// The client's side of a request in progress.
+// @unchecked Sendable: `upload` and `relay` are used on the event loop only, the iterator and `text` by the test's task only. The
+// rest does not change.
 private final class Upload: RelayReceiver, @unchecked Sendable {
     enum Event: Equatable {
         case began(Int)

@@ -1,10 +1,9 @@
 // Round trips of a request on a connection that has no room for it, and on one that has, in turn: busy COUNT SOCKET
 // The first connection waits with as many requests as the agent allows, so that it gets `busy` with `retry_after_ms`.
 #define _GNU_SOURCE
+#include "connected.h"
 #include "samples.h"
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 // The requests in progress of one connection (ConnectionLimits).
@@ -19,19 +18,6 @@ struct side {
     int peer;
     const char *expected[2];
 };
-
-static int connected(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path) exit(64);
-    strcpy(address.sun_path, path);
-    int peer = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (peer < 0 || connect(peer, (struct sockaddr *)&address, sizeof address) != 0) {
-        perror(path);
-        exit(69);
-    }
-    return peer;
-}
 
 static double trip(const void *candidate)
 {

@@ -3,29 +3,15 @@
 // with a deadline or an event loop do, or in read. The kernel wakes the latter also when the server reads the request, because
 // there is room to write again; a server that has run for long enough is then interrupted.
 #define _GNU_SOURCE
+#include "connected.h"
 #include "samples.h"
 #include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 static const char request[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"token.get\",\"params\":{}}\n";
 static char answer[1 << 16];
 static int polls;
-
-static int connected(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path) exit(64);
-    strcpy(address.sun_path, path);
-    int peer = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (peer < 0 || connect(peer, (struct sockaddr *)&address, sizeof address) != 0) {
-        perror(path);
-        exit(69);
-    }
-    return peer;
-}
 
 static double trip(const void *candidate)
 {

@@ -128,7 +128,7 @@ final class ProxyExchange: FrontExchange, RelayReceiver {
 
     private func expire() {
         guard !isOver, !hasResponse, let target else { return }
-        // If the client is the one that everybody waits for, its own limit counts.
+        // While only the client delays the request, the limit of FrontConnection applies.
         if upload != nil, !hasRequest, unaccepted == 0 { lastProgress = .now() }
         guard lastProgress + TimeAmount(service.responseTime) <= .now() else { return limitTime() }
         let problem = FrontProblem(TransportError.timedOut(host: target.origin.host, after: service.responseTime))
