@@ -10,7 +10,7 @@ enum CommandLineParser {
             return problem.status.rawValue
         }
         if let command = VerbCheck.helpRequest(words, Authc.self) {
-            return printHelp(Authc.helpMessage(for: command), words)
+            return printHelp(Authc.helpMessage(for: command, columns: HelpWidth.current), words)
         }
         do {
             var command = try Authc.parseAsRoot(words)
@@ -27,7 +27,7 @@ enum CommandLineParser {
     /// - Parameter words: the command line.
     private static func report(_ error: any Error, _ words: [String]) -> Int32 {
         guard Authc.exitCode(for: error) != .success else {
-            return printHelp(Authc.fullMessage(for: error), words)
+            return printHelp(Authc.fullMessage(for: error, columns: HelpWidth.current), words)
         }
         if GlobalOptions.haveJSON(words) {
             Failure.usage(Authc.message(for: error)).report(asJSON: true)

@@ -37,9 +37,10 @@ enum VerbCheck {
     /// The command whose help is requested with nothing else; `nil` for any other command line. The parser would create the
     /// same text twice.
     static func helpRequest(_ words: [String], _ root: any ParsableCommand.Type) -> (any ParsableCommand.Type)? {
-        guard let last = words.last, last == "--help" || last == "-h" else { return nil }
+        let isFirst = words.first == help
+        guard isFirst || words.last == "--help" || words.last == "-h" else { return nil }
         var command = root
-        for word in words.dropLast() {
+        for word in isFirst ? words.dropFirst() : words.dropLast() {
             guard let next = command.configuration.subcommands.first(where: { name($0) == word }) else { return nil }
             command = next
         }

@@ -82,14 +82,27 @@ struct HelpTests {
     func sameHelp() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        // The word help is left to the parser, --help alone is not.
         for words in [[], ["token"], ["provider"], ["outbox", "show"], ["exec"], ["helper", "git"]] {
             let help = try await Program.run(words + ["--help"], folder: folder).output
             #expect(help.contains("\nUSAGE: \((["authc"] + words).joined(separator: " ")) "), "\(words)")
             #expect(try await Program.run(["help"] + words, folder: folder).output == help)
             #expect(try await Program.run(words + ["-h"], folder: folder).output == help)
         }
+        // With another option, it is left to the parser.
+        let help = try await Program.run(["token", "--help"], folder: folder).output
+        #expect(try await Program.run(["token", "--json", "--help"], folder: folder).output == help)
         #expect(try await Program.run(["--version"], folder: folder).output.contains("EXAMPLES") == false)
+    }
+
+    @Test("help has its descriptions on the narrowest terminal", arguments: ["0", "20", "27"])
+    func narrow(columns: String) async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for words in [["token", "--help"], ["help", "token"]] {
+            let help = try await Program.run(words, folder: folder, environment: ["COLUMNS": columns])
+            let wider = try await Program.run(words, folder: folder, environment: ["COLUMNS": "40"])
+            #expect(help.output == wider.output && help.output.contains("Print JSON"), "\(help)")
+        }
     }
 
     @Test("help that cannot be written is a failure", arguments: ["--help", "token --help", "help token", "--version"])
@@ -113,7 +126,8 @@ struct HelpTests {
         return commands
     }
 
-    private static func children(of help: String) -> [String] {
+    /// The commands below one, by its help.
+    static func children(of help: String) -> [String] {
         guard let list = help.components(separatedBy: "\nSUBCOMMANDS:\n").dropFirst().first else { return [] }
         return list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }.compactMap { line in
             line.firstMatch(of: /^  ([a-z-]+)/).map { String($0.1) }
