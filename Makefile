@@ -56,6 +56,10 @@ SWIFT_SOURCES := Package.swift Sources Tests
 PROGRAMS := authd authc
 # Called by authc: for all that authc does not do by itself, and for what needs TLS.
 COMMANDS := authc-full authd-gateway
+# What authc prints by itself: the help and completion scripts of authc-full (Docs/decisions/quick-commands.md). It must be newer
+# than authc-full, and is replaced whole: $(call write-texts,PROGRAMS,FOLDER)
+TEXTS := authc-texts
+write-texts = $(1)/authc-full ---texts > $(2)/$(TEXTS).new && chmod 644 $(2)/$(TEXTS).new && mv -f $(2)/$(TEXTS).new $(2)/$(TEXTS)
 UNITS := $(wildcard systemd/*.service systemd/*.socket)
 CATALOGS := $(wildcard systemd/*.catalog)
 # The commented sample that authc config starts with.
@@ -141,6 +145,7 @@ build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product authc-full
 	$(SWIFT) build $(RELEASE_FLAGS) --product authd-gateway
 	$(SWIFT) build $(RELEASE_FLAGS) --product stand-in-backends
+	$(call write-texts,$(RELEASE),$(RELEASE))
 	Tests/check-programs $(addprefix $(RELEASE)/,$(PROGRAMS) $(COMMANDS))
 
 # libauthclient, shared and static, with the Swift runtime in it (Docs/decisions/c-library.md).
@@ -186,6 +191,7 @@ test: packages
 
 build-tests:
 	$(SWIFT) build --build-tests
+	$(call write-texts,.build/debug,.build/debug)
 
 # Tests that depend on the speed of the machine fail here. Without make simulate beside the suites: the cores are busy already.
 shake: packages peers
@@ -263,6 +269,7 @@ install:
 	@for program in $(PROGRAMS) $(COMMANDS); do test -x $(RELEASE)/$$program || exit 1; done || { echo 'Nothing to install yet: run make build first.' >&2; exit 1; }
 	$(INSTALL) -d $(BIN) $(LIBEXEC) $(UNIT_FOLDER) $(MAN)/man1 $(MAN)/man5 $(MAN)/man7 $(DOC)/providers
 	$(INSTALL) -m 755 -s $(addprefix $(RELEASE)/,$(COMMANDS)) $(LIBEXEC)/
+	$(call write-texts,$(RELEASE),$(LIBEXEC))
 	for program in $(PROGRAMS); do $(INSTALL) -m 755 -s $(RELEASE)/$$program $(BIN)/ || exit 1; done
 	for unit in $(UNITS); do \
 	    sed 's|^\(Exec[A-Za-z]*=\)[^ ]*/\(auth[cd]\)|\1$(PREFIX)/bin/\2|' $$unit > $(UNIT_FOLDER)/$$(basename $$unit) \
@@ -301,7 +308,7 @@ uninstall:
 	rm -f $(addprefix $(LIB)/,$(SONAME) libauthclient.so libauthclient.a pkgconfig/authclient.pc) $(INCLUDE)/authclient.h
 	rm -f $(addprefix $(MAN)/man3/,$(notdir $(MAN3)))
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
-	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
+	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS) $(TEXTS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
 	rm -f $(DESKTOP_FOLDER)/$(notdir $(DESKTOP)).desktop $(ICON_FOLDER)/$(notdir $(DESKTOP)).svg \
 	    $(METAINFO_FOLDER)/$(notdir $(DESKTOP)).metainfo.xml
 	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS))) $(BUS_SERVICE) $(POLKIT_ACTIONS)

@@ -24,6 +24,16 @@ struct ByteString {
         for _ in 0..<max(0, times) { bytes.append(byte) }
     }
 
+    /// - Parameter fill: gets so many bytes, and returns whether they are valid.
+    /// - Returns: that.
+    mutating func append(count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Bool) -> Bool {
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: count))
+        return unsafe bytes.withUnsafeMutableBytes { room in
+            unsafe fill(UnsafeMutableRawBufferPointer(rebasing: room[start...]))
+        }
+    }
+
     /// - Parameter number: 0 or more.
     mutating func append(_ number: Int) {
         if number >= 10 { append(number / 10) }

@@ -1,5 +1,3 @@
-import CStart
-
 /// The command lines that shells and scripts run most: what only reads, as long as nothing is wrong.
 ///
 /// In any other case nothing is printed, and the full program does the whole command again: it alone has all options and messages.
@@ -61,9 +59,7 @@ struct QuickCommand {
 
     /// The exit status if the result was printed, otherwise `nil`.
     func run() -> Int32? {
-        // The socket must not get the number of a closed stdout or stderr: a token or a message would be written to the agent.
-        // authc-full opens /dev/null in their place.
-        guard start_is_open(STDOUT_FILENO) != 0, start_is_open(STDERR_FILENO) != 0 else { return nil }
+        guard Printer.canPrint else { return nil }
         if name == .version { return Printer.print(Release.version) ? 0 : nil }
         guard let folder = AgentFolder() else { return nil }
         if name == .prompt { return PromptFile.printLine(in: folder) ? 0 : nil }

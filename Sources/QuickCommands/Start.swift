@@ -8,5 +8,6 @@ public func start(_ count: Int32, _ words: UnsafeMutablePointer<UnsafeMutablePoi
         if let word = unsafe words[place] { unsafe line.append(Text(cString: word)) }
     }
     if let command = QuickCommand(line), let status = command.run() { return status }
+    if let request = TextRequest(line), request.print() { return 0 }
     return unsafe FullProgram.run(words)
 }

@@ -71,6 +71,26 @@ import CStart
         unsafe bytes.firstIndex(of: end).map { prefix($0) }
     }
 
+    /// The parts before and after the first such byte; `nil` if there is none.
+    func divided(at byte: UInt8) -> (Text, Text)? {
+        guard let head = prefix(before: byte) else { return nil }
+        return (head, dropping(head.count + 1))
+    }
+
+    /// A number of some digits; `nil` for any other text.
+    var decimal: Int? {
+        guard count > 0, count <= Self.mostDigits else { return nil }
+        var number = 0
+        for place in 0..<count {
+            guard let byte = self[place], byte >= .zero, byte <= UInt8(ascii: "9") else { return nil }
+            number = number * 10 + Int(byte - .zero)
+        }
+        return number
+    }
+
+    /// Enough for the sizes of files, and far from the largest `Int`.
+    private static let mostDigits = 9
+
     func contains(_ byte: UInt8) -> Bool { unsafe bytes.contains(byte) }
 
     /// Visible ASCII and spaces: a terminal acts on none of them.

@@ -4,6 +4,7 @@ import AuthWire
 /// Parses every command line that ``HotPath`` does not handle.
 enum CommandLineParser {
     static func run() -> Int32 {
+        if Array(CommandLine.arguments.dropFirst()) == [TextFile.request] { return TextFile.print() }
         let words = GlobalOptions.afterVerb(Array(CommandLine.arguments.dropFirst()))
         if let problem = VerbCheck.problem(words, Authc.self) {
             problem.report(asJSON: GlobalOptions.haveJSON(words))

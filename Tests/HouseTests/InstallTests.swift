@@ -70,6 +70,25 @@ struct InstallTests {
         }
     }
 
+    @Test("has authc-full write the texts of authc, beside it and not before it, and readable for everybody")
+    func texts() async throws {
+        try await withFolder { folder in
+            let programs = folder.appending(path: "built").path
+            try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+            // Prints its argument.
+            try FileManager.default.copyItem(atPath: "/bin/echo", toPath: programs + "/authc-full")
+            try await make("install", into: folder)
+            let place = folder.appending(path: "root").path + "/usr/libexec/authd-session/"
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place).count == 3)
+            #expect(try String(contentsOfFile: place + "authc-texts", encoding: .utf8) == "---texts\n")
+            var (texts, program) = (stat(), stat())
+            #expect(stat(place + "authc-texts", &texts) == 0 && stat(place + "authc-full", &program) == 0)
+            #expect(texts.st_mode & 0o777 == 0o644)
+            let wrote = (program.st_mtim.tv_sec, program.st_mtim.tv_nsec)
+            #expect((texts.st_mtim.tv_sec, texts.st_mtim.tv_nsec) >= wrote)
+        }
+    }
+
     @Test("leaves nothing that make uninstall does not remove")
     func uninstall() async throws {
         try await withFolder { folder in

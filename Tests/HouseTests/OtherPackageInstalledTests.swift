@@ -35,7 +35,8 @@ struct OtherPackageInstalledTests {
             let rows = list.out.split(separator: "\n")
             #expect(rows.count > 90 && rows.allSatisfy { $0.contains(" root/root ") })
             for name in [
-                "bin/authd", "bin/authc", "libexec/authd-session/authc-full", "lib/systemd/user/authd.socket",
+                "bin/authd", "bin/authc", "libexec/authd-session/authc-full", "libexec/authd-session/authc-texts",
+                "lib/systemd/user/authd.socket",
                 "share/man/man1/authc.1", "share/doc/authd-session/copyright",
                 "share/doc/authd-session/authd.cdx.json",
             ] {

@@ -42,6 +42,7 @@ struct PackageTests {
         #expect(names.allSatisfy { $0.hasPrefix("./usr/") })
         let wanted = [
             "bin/authd", "bin/authc", "libexec/authd-session/authc-full", "libexec/authd-session/authd-gateway",
+            "libexec/authd-session/authc-texts",
             "lib/systemd/user/authd.service", "lib/systemd/user/authd.socket", "lib/systemd/catalog/authd.catalog",
             "lib/systemd/user-preset/90-authd-session.preset", "include/authclient.h",
             "share/dbus-1/services/org.authd.service", "share/polkit-1/actions/org.authd.policy",

@@ -32,7 +32,9 @@ struct ReleaseLinkingTests {
         #expect(result.standardError == (problem.map { "\(program): \($0)\n" } ?? ""))
     }
 
-    @Test("make build runs this check for each program, and links authc position-independent")
+    @Test(
+        "make build runs this check for each program, links authc position-independent, and has authc-full write its texts"
+    )
     func build() async throws {
         let result = try await run(
             .name("make"),
@@ -41,6 +43,8 @@ struct ReleaseLinkingTests {
         try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
         let lines = result.standardOutput.split(separator: "\n").filter { !$0.hasPrefix("make") }
         #expect(lines.last == "Tests/check-programs folder/authd folder/authc folder/authc-full folder/authd-gateway")
+        let built = try #require(lines.firstIndex { $0.hasSuffix(" --product authc-full") })
+        #expect(lines[built...].contains { $0.hasPrefix("folder/authc-full ---texts > folder/authc-texts.new && ") })
         for program in ["authd", "authc", "authc-full", "authd-gateway"] {
             let line = try #require(lines.first { $0.hasSuffix(" --product " + program) })
             #expect(line.contains(" -c release ") && line.contains(" --disable-local-rpath "))

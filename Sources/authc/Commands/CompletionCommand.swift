@@ -19,7 +19,7 @@ struct Completion: AgentCommand {
 
     /// The parser's script, changed where values with `$`, `=`, `:` or `~/` would be expanded, cut or not found, and where
     /// a space would follow `NAME=`.
-    private static func script(for shell: CompletionShell) -> String {
+    static func script(for shell: CompletionShell) -> String {
         let script = Authc.completionScript(for: shell)
         if shell == .bash { return script + "\n" + bashAddition }
         guard shell == .zsh else { return script }
