@@ -9,7 +9,7 @@ readonly plain_budget=1.5 any_budget=2.0
 command_row() {
     local budget=$1
     shift
-    ratio "authc $*" "$budget" "$world/c/start" "$starts" "$programs/authc" "$@" -- "$world/c/token" "$socket"
+    ratio "authc $*" "$budget" "$world/c/start" "$starts" "$world/installed/usr/bin/authc" "$@" -- "$world/c/token" "$socket"
 }
 
 commands() {
@@ -21,12 +21,14 @@ commands() {
         # shellcheck disable=SC2086
         command_row "$any_budget" $words --json
     done
-    for words in --version --help 'token --help' 'completion bash'; do
+    for words in --version --help 'token --help' 'help token' 'completion bash' 'completion zsh' 'completion fish'; do
         # shellcheck disable=SC2086
         command_row "$any_budget" $words
     done
+    # What the installed scripts call for the values of some options, at each press of the tab key.
+    command_row - ---completion token -- --session 3 0 authc token --session ''
     ratio 'authc prompt, beside reading the file in C' "$any_budget" \
-        "$world/c/start" "$starts" "$programs/authc" prompt -- "$world/c/prompt" "$prompt"
+        "$world/c/start" "$starts" "$world/installed/usr/bin/authc" prompt -- "$world/c/prompt" "$prompt"
 }
 
 # other WHAT COMMAND…: `authc token` beside another program's command.
@@ -35,7 +37,7 @@ other() {
     shift
     command -v "$1" >/dev/null || { echo "$1 is not installed: $what is left out" >&2; return; }
     peer="with $what" ratio "authc token beside $what" 1.0 \
-        "$world/c/start" "$((starts / 3))" "$programs/authc" token -- "$(command -v "$1")" "${@:2}"
+        "$world/c/start" "$((starts / 3))" "$world/installed/usr/bin/authc" token -- "$(command -v "$1")" "${@:2}"
 }
 
 others() {

@@ -22,11 +22,10 @@ idle() {
 
 sizes() {
     section 'Programs without symbols'
-    install_programs
     row 'authd' "$(size authd)" "$agent_budget" 'kB'
     row 'authc' "$(size authc)" "$command_budget" 'kB'
     row 'authc-full' "$(size authc-full)" "$command_budget" 'kB'
-    row 'all' "$(size authd authc authc-full authd-gateway)" "$installed_budget" 'kB, authd-gateway too'
+    row 'all' "$(size authd authc authc-full authc-texts authd-gateway)" "$installed_budget" 'kB, authd-gateway too'
 }
 
 # Sessions of the provider that only answers, in an agent with nothing on disk; then open connections.
@@ -84,12 +83,15 @@ anonymous() { memory Anonymous; }
 
 memory() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$agent_pid/smaps_rollup"; }
 
-# The programs as make install installs them, without symbols.
+# The programs and the texts of authc, without symbols, where make install puts them.
 install_programs() {
-    mkdir "$world/installed"
-    install -s -m 755 "$programs/authd" "$programs/authc" "$programs/authc-full" "$programs/authd-gateway" \
-        "$world/installed"
+    # Variables of a make that runs this are not for that one.
+    env -u MAKEFLAGS -u MAKELEVEL make --silent --directory="$here/../.." install RELEASE="$programs" PREFIX=/usr \
+        DESTDIR="$world/installed" >"$world/log/install" 2>&1 || fail 'make install'
 }
 
-# The size of these installed programs together, in kB.
-size() { (cd "$world/installed" && stat --format=%s "$@") | awk '{ sum += $1 } END { printf "%d", sum / 1024 }'; }
+# The size of these installed files together, in kB.
+size() {
+    (cd "$world/installed/usr" && find bin libexec/authd-session -type f -printf '%f %s\n') |
+        awk -v names="$*" 'index(" " names " ", " " $1 " ") { sum += $2 } END { printf "%d", sum / 1024 }'
+}

@@ -1,5 +1,5 @@
 // Start to exit of two programs, in turn: start COUNT PROGRAM [ARGUMENT…] -- PROGRAM [ARGUMENT…]
-// What they print goes nowhere. A run that does not end with 0 ends the comparison.
+// The first one's arguments may have -- too. What they print goes nowhere. A run that does not end with 0 ends the comparison.
 #define _GNU_SOURCE
 #include "samples.h"
 #include <fcntl.h>
@@ -31,9 +31,9 @@ static double run(const void *candidate)
 
 int main(int count, char **words)
 {
-    int second = 3;
-    while (second < count && strcmp(words[second], "--") != 0) second++;
-    if (second >= count - 1 || atoi(words[1]) <= 0) return 64;
+    int second = count - 1;
+    while (second > 2 && strcmp(words[second], "--") != 0) second--;
+    if (second < 3 || second >= count - 1 || atoi(words[1]) <= 0) return 64;
     words[second] = NULL;
     posix_spawn_file_actions_init(&to_nowhere);
     posix_spawn_file_actions_addopen(&to_nowhere, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
