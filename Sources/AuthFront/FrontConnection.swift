@@ -1,10 +1,12 @@
 import AuthGateway
+import AuthSockets
 package import NIOCore
 package import NIOHTTP1
 
 /// One connection of a client: its requests, one after the other, and their responses.
 ///
-/// Invariant: at most one exchange is in progress, and the client is read only as fast as that exchange accepts.
+/// Invariant: at most one exchange is in progress, and the client is read only as fast as that exchange accepts. When the client
+/// ends its side, NIO reads all at once that the kernel has of it: ``FrontLimits/receiveBytes`` for a port.
 /// Everything runs on the event loop of the connection.
 package final class FrontConnection: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
@@ -29,6 +31,8 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
     private let http: HTTPHandlers
 
     private let alarm: FrontAlarm
+    private let presenceTime: Duration
+    private var presenceCheck: Scheduled<Void>?
     /// Between the head of a request and the end of its response.
     private var isServing = false
     private var exchange: (any FrontExchange)?
@@ -55,6 +59,7 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
         self.service = service
         self.http = http
         alarm = FrontAlarm(limits, on: channel.eventLoop)
+        presenceTime = limits.presenceTime
     }
 
     package var eventLoop: any EventLoop { channel.eventLoop }
@@ -183,13 +188,22 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
 
     package func channelInactive(context: ChannelHandlerContext) {
         alarm.stop()
+        presenceCheck?.cancel()
         abandon()
         context.fireChannelInactive()
     }
 
-    package func handlerRemoved(context: ChannelHandlerContext) { alarm.stop() }
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        alarm.stop()
+        presenceCheck?.cancel()
+    }
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // The client has ended its side within a further request: the response before it is still written whole.
+        if let error = error as? HTTPParserError, error == .invalidEOFState, !isServing, unwritten > 0 {
+            (isEnding, body) = (true, .none)
+            return
+        }
         guard let error = error as? HTTPParserError, error != .invalidEOFState, !isServing, !isEnding else {
             abandon()
             return channel.close(promise: nil)
@@ -198,9 +212,38 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
     }
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard event is DrainEvent else { return context.fireUserInboundEventTriggered(event) }
-        isDraining = true
-        if !isServing, unwritten == 0 { channel.close(promise: nil) }
+        switch event {
+        case is DrainEvent:
+            isDraining = true
+            if !isServing, unwritten == 0 { channel.close(promise: nil) }
+        case ChannelEvent.inputClosed: endInput()
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    /// The client sends no more (shutdown(2)). It still gets the response to what it has sent, except to the opening handshake
+    /// of a WebSocket, which needs both directions.
+    private func endInput() {
+        guard isServing || unwritten > 0, head?.opensWebSocket != true else {
+            abandon()
+            return channel.close(promise: nil)
+        }
+        isLast = true
+        if !isServing { isEnding = true }
+        checkPresence()
+    }
+
+    /// A TCP socket that was closed looks like one that only sends no more. The system reports the close of a Unix socket.
+    private func checkPresence() {
+        guard let peer = channel.remoteAddress, let own = channel.localAddress, own.port != nil else { return }
+        // The next look may succeed if this one fails, for example for lack of descriptors.
+        guard LoopbackPeer.owner(peer: peer, own: own) != .nobody else {
+            abandon()
+            return channel.close(promise: nil)
+        }
+        presenceCheck = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(presenceTime)) { [weak self] in
+            self?.checkPresence()
+        }
     }
 
     private func receive(_ received: HTTPRequestHead) {

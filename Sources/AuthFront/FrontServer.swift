@@ -40,6 +40,9 @@ package final class FrontServer: Sendable {
             let listener = try await ServerBootstrap(group: group)
                 .childChannelOption(.autoRead, value: false)
                 .childChannelOption(.maxMessagesPerRead, value: 1)
+                .childChannelOption(.allowRemoteHalfClosure, value: true)
+                // Fixed, so that the kernel does not enlarge it (tcp(7)). Unix sockets are limited by the sender's (unix(7)).
+                .childChannelOption(.socketOption(.so_rcvbuf), value: .init(FrontLimits.receiveBytes))
                 .childChannelInitializer { channel in
                     Self.isOurs(channel, at: socket).flatMapThrowing { isOurs in
                         try self.accept(channel, at: socket, isOurs: isOurs)

@@ -8,25 +8,42 @@ import Synchronization
 /// Netlink is asked first (sock_diag(7)): it looks up one socket, with the same cost for any number of sockets. If the kernel
 /// or a sandbox does not allow it, the table of all sockets is read (proc_pid_net(5)).
 package enum LoopbackPeer {
+    package enum Owner: Equatable, Sendable {
+        case user(UInt32)
+        /// No process has the socket.
+        case nobody
+        /// The kernel could not be asked. It may be possible the next time.
+        case unknown
+
+        package var userID: UInt32? { if case .user(let userID) = self { userID } else { nil } }
+    }
+
     /// Netlink has replied once: a socket that it does not know is not in the table either.
     private static let hasNetlink = Atomic(false)
+
+    /// - Returns: `nil` if the socket is gone, or its user is unknown.
+    package static func userID(peer: SocketAddress, own: SocketAddress) -> UInt32? {
+        owner(peer: peer, own: own).userID
+    }
 
     /// - Parameters:
     ///   - peer: the address of the other end, from accept(2).
     ///   - own: the address of our end.
-    /// - Returns: `nil` if the socket is gone, or its user is unknown.
-    package static func userID(peer: SocketAddress, own: SocketAddress) -> UInt32? {
-        guard let pair = SocketPair(source: peer, destination: own) else { return nil }
+    package static func owner(peer: SocketAddress, own: SocketAddress) -> Owner {
+        guard let pair = SocketPair(source: peer, destination: own) else { return .unknown }
         var userID: UInt32 = .max
         let failure = unsafe linux_tcp_owner(
             pair.isIPv6 ? AF_INET6 : AF_INET, pair.source, pair.sourcePort, pair.destination, pair.destinationPort,
             &userID)
         guard failure == 0 else {
-            return hasNetlink.load(ordering: .relaxed) ? nil : SocketTable.userID(of: pair)
+            return hasNetlink.load(ordering: .relaxed) ? owner(after: failure) : SocketTable.owner(of: pair)
         }
         hasNetlink.store(true, ordering: .relaxed)
-        return userID
+        return .user(userID)
     }
+
+    /// - Parameter failure: what netlink has replied instead of a user, or why it could not be asked.
+    package static func owner(after failure: Int32) -> Owner { failure == ENOENT ? .nobody : .unknown }
 }
 
 /// The two ends of a connection, as seen from the socket at the other end.
@@ -76,23 +93,29 @@ package enum SocketTable {
     /// A table of some hundred thousand sockets. The rest is not read.
     private static let maxBytes = 64 << 20
 
-    package static func userID(of pair: SocketPair) -> UInt32? {
-        if pair.isIPv6 { return userID(of: pair, in: "/proc/net/tcp6") }
-        return userID(of: pair, in: "/proc/net/tcp") ?? userID(of: pair.mapped, in: "/proc/net/tcp6")
+    package static func owner(of pair: SocketPair) -> LoopbackPeer.Owner {
+        let other = { (pair: SocketPair) in owner(of: pair, in: "/proc/net/tcp6") }
+        if pair.isIPv6 { return other(pair) }
+        let found = owner(of: pair, in: "/proc/net/tcp")
+        if found != .nobody { return found }
+        return other(pair.mapped)
     }
 
-    private static func userID(of pair: SocketPair, in path: String) -> UInt32? {
+    /// - Parameter path: of such a file. `nobody` if there is no such file: a kernel without IPv6.
+    package static func owner(of pair: SocketPair, in path: String) -> LoopbackPeer.Owner {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { return errno == ENOENT ? .nobody : .unknown }
         defer { close(descriptor) }
         var text: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         while text.count < maxBytes {
             let count = unsafe read(descriptor, &buffer, buffer.count)
+            guard count >= 0 else { return .unknown }
             guard count > 0 else { break }
             text += buffer[..<count]
         }
-        return userID(of: pair, in: text)
+        if let userID = userID(of: pair, in: text) { return .user(userID) }
+        return text.count < maxBytes ? .nobody : .unknown
     }
 
     /// - Parameter table: the text of such a file.

@@ -90,11 +90,27 @@ struct RedirectAdmissionTests {
             let peer = try SocketAddress(ipAddress: host, port: client.port)
             #expect(LoopbackPeer.userID(peer: peer, own: own) == geteuid())
             let pair = try #require(SocketPair(source: peer, destination: own))
-            #expect(SocketTable.userID(of: pair) == geteuid())
+            #expect(SocketTable.owner(of: pair) == .user(geteuid()))
             let other = try SocketAddress(ipAddress: host, port: client.port == 1 ? 2 : 1)
+            #expect(LoopbackPeer.owner(peer: other, own: own) == .nobody)
             #expect(LoopbackPeer.userID(peer: other, own: own) == nil)
+            let missing = try #require(SocketPair(source: other, destination: own))
+            #expect(SocketTable.owner(of: missing) == .nobody)
             client.close()
         }
+    }
+
+    @Test("a kernel that cannot be asked does not say that the socket is gone")
+    func failures() throws {
+        #expect(LoopbackPeer.owner(after: ENOENT) == .nobody)
+        for failure in [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN, EBADMSG, EPERM] {
+            #expect(LoopbackPeer.owner(after: failure) == .unknown)
+        }
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+        let pair = try #require(SocketPair(source: address, destination: address))
+        // A folder can be opened, but not read.
+        #expect(SocketTable.owner(of: pair, in: "/proc/net") == .unknown)
+        #expect(SocketTable.owner(of: pair, in: "/proc/net/no-such-table") == .nobody)
     }
 
     @Test("in the kernel's table a socket without an owner is not root's")

@@ -68,6 +68,15 @@ struct Pieces: FrontService {
     }
 }
 
+/// Answers with SO_RCVBUF of the connection.
+struct ReceiveBuffers: FrontService {
+    func begin(_ request: FrontRequest, on connection: FrontConnection) -> any FrontExchange {
+        let size = connection.channel.getOption(.socketOption(.so_rcvbuf)).assumeIsolated()
+        size.whenSuccess { connection.respond(FrontResponse(status: 200, body: Array("\($0)".utf8))) }
+        return Nothing(connection)
+    }
+}
+
 /// Answers before any piece of a body.
 struct Immediate: FrontService {
     func begin(_ request: FrontRequest, on connection: FrontConnection) -> any FrontExchange {
@@ -128,6 +137,31 @@ final class Aborts: FrontService {
             connection.abort()
         }
 
+        func abandon() { service.abandoned.withLock { $0 += 1 } }
+    }
+}
+
+/// Never answers, and counts the requests and those whose clients have gone.
+final class Silence: FrontService {
+    let begun = Mutex(0)
+    let abandoned = Mutex(0)
+
+    func begin(_ request: FrontRequest, on connection: FrontConnection) -> any FrontExchange {
+        begun.withLock { $0 += 1 }
+        return Silent(self, connection)
+    }
+
+    private final class Silent: FrontExchange {
+        private let service: Silence
+        private let connection: FrontConnection
+
+        init(_ service: Silence, _ connection: FrontConnection) {
+            self.service = service
+            self.connection = connection
+        }
+
+        func receive(_ piece: ByteBuffer) -> EventLoopFuture<Void> { connection.eventLoop.makeSucceededVoidFuture() }
+        func endBody() {}
         func abandon() { service.abandoned.withLock { $0 += 1 } }
     }
 }

@@ -286,6 +286,27 @@ struct ProxyTests {
     }
 
     /// RSS stays below the limit while the bytes that went through are several times as many.
+    @Test("a client that shuts down its side after the request gets the response, as with nc -N")
+    func halfClosed() async throws {
+        try await ProxyScene.play { play in
+            try await play.proxy { proxy in
+                let path = try #require(proxy.path)
+                for body in ["", "abc"] {
+                    let response = try await onThread {
+                        let client = try RawClient(path)
+                        try client.send(
+                            "POST /half HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                        )
+                        client.endWriting()
+                        return try client.rest()
+                    }
+                    #expect(response.hasPrefix("HTTP/1.1 200 ") && response.contains("/half"), "\(response)")
+                    #expect(response.lowercased().contains("connection: close"), "\(response)")
+                }
+            }
+        }
+    }
+
     @Test("200 MiB down and 200 MiB up go through in bounded memory")
     func memory() async throws {
         try await ProxyScene.play { play in

@@ -4,6 +4,10 @@ package struct FrontLimits: Sendable {
     package static let headBytes = 64 << 10
     package static let headFields = 256
 
+    /// SO_RCVBUF of a connection to a port; the kernel takes twice as much, for its own data. This is what a client that ends its
+    /// side can have in memory at once. A fixed one ends the kernel's own choice, which may be 32 MiB (tcp(7), `tcp_rmem`).
+    package static let receiveBytes = 256 << 10
+
     /// At once. Each takes some 20 KiB, and up to 200 KiB while a body is passed on.
     package var connections = 256
     /// From the connection to the end of the first request's head. A client sends it at once.
@@ -14,6 +18,9 @@ package struct FrontLimits: Sendable {
     package var stallTime = Duration.seconds(60)
     /// After the last response of a connection, for the client to read it while it still sends. What it sends is dropped.
     package var lingerTime = Duration.seconds(2)
+    /// How often a client of a port is looked for that sends no more and waits for its response: TCP does not report that it
+    /// has closed the connection since.
+    package var presenceTime = Duration.seconds(1)
     /// For requests in progress when the front ends.
     package var drainTime = Duration.seconds(5)
 
