@@ -43,7 +43,9 @@ enum CommandLineParser {
     private static func printHelp(_ text: String, _ words: [String]) -> Int32 {
         let isHelp = text.contains("USAGE: ")
         do throws(Failure) {
-            try Output.result(isHelp ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text)
+            // In a pager, too.
+            let help = isHelp ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text
+            try Output.result(Screen.current.shown(help))
             return ExitStatus.done.rawValue
         } catch {
             error.report(asJSON: false)

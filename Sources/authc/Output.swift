@@ -3,8 +3,10 @@ import Glibc
 
 /// Writes results to stdout and messages to stderr, each with one write(2) and without a buffer.
 enum Output {
+    /// Writes a value, or text that was laid out: unchanged, unless it is for a terminal that cannot show it.
     static func result(_ text: String) throws(Failure) {
-        try write(text.utf8 + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+        let screen = Screen.current
+        try write((screen.isTerminal ? screen.shown(text) : text).utf8 + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
     }
 
     /// Writes text that people read: lines fit the terminal.
@@ -34,8 +36,7 @@ enum Output {
     }
 
     static func note(_ text: String) {
-        let screen = Screen.of(STDERR_FILENO)
-        let text = Layout.fitted(screen.isUnicode ? text : text.replacing("…", with: "..."), on: screen)
+        let text = Layout.fitted(text, on: .of(STDERR_FILENO))
         // If stderr fails, there is nowhere to report that.
         try? write(text.utf8 + [UInt8(ascii: "\n")], to: STDERR_FILENO)
     }

@@ -1,4 +1,5 @@
 import AuthClient
+import AuthWire
 import Glibc
 
 /// What the output can show: its width, colours, and characters beyond ASCII.
@@ -10,11 +11,6 @@ struct Screen {
     /// If not, programs may read the lines too.
     var isTerminal: Bool
 
-    /// Below this, only one word fits on a line.
-    static let narrowest = 20
-    /// For files, pipes, and terminals that do not report a width.
-    static let defaultWidth = 80
-
     /// The current state of stdout.
     static var current: Screen { of(STDOUT_FILENO) }
 
@@ -22,15 +18,14 @@ struct Screen {
     static var exact: Screen { of(STDOUT_FILENO, narrowest: 1) }
 
     /// The current state of a descriptor.
-    static func of(_ descriptor: Int32, narrowest: Int = narrowest) -> Screen {
+    static func of(_ descriptor: Int32, narrowest: Int = TerminalText.fewestColumns) -> Screen {
         let isTerminal = isatty(descriptor) == 1
-        let locale = environmentText("LC_ALL") ?? environmentText("LC_CTYPE") ?? environmentText("LANG") ?? ""
         let isPlain = environmentText("NO_COLOR") != nil || ["dumb", nil].contains(environmentText("TERM"))
         let size = isTerminal ? terminalSize(descriptor) : defaultSize
         return Screen(
             width: max(Int(size.ws_col), narrowest), height: max(Int(size.ws_row), 1),
             isColoured: isTerminal && !isPlain,
-            isUnicode: ["UTF-8", "UTF8"].contains { locale.uppercased().hasSuffix($0) }, isTerminal: isTerminal)
+            isUnicode: TerminalText.isUnicode(environment: environmentValue), isTerminal: isTerminal)
     }
 
     /// An empty variable counts as not set (no-color.org, locale(7)).
@@ -48,7 +43,7 @@ struct Screen {
     }
 
     private static var defaultSize: winsize {
-        winsize(ws_row: 24, ws_col: UInt16(defaultWidth), ws_xpixel: 0, ws_ypixel: 0)
+        winsize(ws_row: 24, ws_col: UInt16(TerminalText.usualColumns), ws_xpixel: 0, ws_ypixel: 0)
     }
 
     enum Colour: String {
@@ -58,6 +53,9 @@ struct Screen {
         case dim = "2"
         case bold = "1"
     }
+
+    /// The text with the characters that this screen can show.
+    func shown(_ text: String) -> String { TerminalText.shown(text, isUnicode: isUnicode) }
 
     func paint(_ text: String, _ colour: Colour) -> String {
         isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text

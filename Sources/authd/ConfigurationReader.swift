@@ -58,7 +58,8 @@ struct ConfigurationReader: Sendable {
             let logger = AgentLog(level: .error).logger()
             for problem in problems { logger.error("\(problem)") }
         } else {
-            for problem in problems { print(problem) }
+            let isUnicode = TerminalText.isUnicode(environment: Environment.value)
+            for problem in problems { print(TerminalText.shown("\(problem)", isUnicode: isUnicode)) }
             if problems.isEmpty { print("ok") }
         }
         return problems.isEmpty ? .done : .badConfiguration

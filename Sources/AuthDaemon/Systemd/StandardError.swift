@@ -5,7 +5,8 @@ import Logging
 /// One line for each event on stderr: time, level, message, then `key=value`.
 enum StandardError {
     static func write(_ line: LogLine) {
-        let bytes = oneLine("\(now) \(text(line))")
+        let isUnicode = TerminalText.isUnicode(environment: Environment.value)
+        let bytes = oneLine(TerminalText.shown("\(now) \(text(line))", isUnicode: isUnicode))
         // One call, so that lines of several threads do not mix.
         _ = unsafe Glibc.write(STDERR_FILENO, bytes, bytes.count)
     }

@@ -13,7 +13,7 @@ struct Request: AgentCommand {
     @OptionGroup var flags: CallFlags
 
     @Argument(
-        help: "GET, POST, PUT, PATCH, DELETE…",
+        help: "Such as GET, POST, PUT, PATCH or DELETE.",
         completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]))
     var method: String
 
@@ -27,7 +27,7 @@ struct Request: AgentCommand {
 
     @Option(
         name: [.customShort("F"), .long],
-        help: ArgumentHelp("A part of a form: NAME=TEXT or NAME=@FILE;type=…;filename=…", valueName: "part"),
+        help: ArgumentHelp("A part of a form: NAME=TEXT or NAME=@FILE;type=TYPE;filename=NAME.", valueName: "part"),
         completion: .nothing)
     var form: [String] = []
 

@@ -190,7 +190,7 @@ struct Export: AgentCommand {
 
     @Option(
         name: [.customShort("r"), .long],
-        help: ArgumentHelp("Seal for this recipient: age1… or an SSH public key.", valueName: "recipient"),
+        help: ArgumentHelp("Seal for this recipient of age, or for an SSH public key.", valueName: "recipient"),
         completion: .nothing)
     var recipient: [String] = []
 
