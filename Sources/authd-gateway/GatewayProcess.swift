@@ -111,10 +111,21 @@ enum GatewayProcess {
     }
 }
 
-/// Messages on standard error, one line each.
+/// Messages on standard error: one line each in a file or pipe, and laid out on a terminal, as those of `authc` are.
 enum Note {
     static func write(_ text: String) {
-        let line = Array("authd-gateway: \(VisibleText.line(text))\n".utf8)
-        _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        let isUnicode = TerminalText.isUnicode(environment: environmentValue)
+        var note = TerminalText.shown("authd-gateway: \(VisibleText.line(text))", isUnicode: isUnicode)
+        if isatty(STDERR_FILENO) == 1 { note = TerminalText.fitted(note, to: columns) }
+        let bytes = Array("\(note)\n".utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    private static var columns: Int {
+        var size = winsize()
+        guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return TerminalText.usualColumns
+        }
+        return max(Int(size.ws_col), TerminalText.fewestColumns)
     }
 }
