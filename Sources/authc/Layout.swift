@@ -23,6 +23,15 @@ enum Layout {
         return String(start(of: Array(text), room - width(String(end)))) + mark + String(end)
     }
 
+    /// The end of `text` in as many columns at most, after a mark in place of what is left out.
+    static func end(of text: String, to columns: Int, isUnicode: Bool) -> String {
+        let text = TerminalText.shown(text, isUnicode: isUnicode)
+        guard width(text) > columns else { return text }
+        let mark = TerminalText.shown("…", isUnicode: isUnicode)
+        let end = start(of: text.reversed(), max(0, columns - width(mark))).reversed()
+        return mark + String(end)
+    }
+
     /// The first characters, as many as fit.
     private static func start(of text: [Character], _ columns: Int) -> [Character] {
         var (result, used): ([Character], Int) = ([], 0)

@@ -1,41 +1,83 @@
 import AuthWire
 
-/// Lists entries of the audit log, each on one line: when, what, for which session, with which result, and who.
+/// Lists entries of the audit log: when, what, for which session, with which result, and who.
 ///
-/// On a terminal no line is wider than the screen. In a file or pipe it has whole values, and times in UTC.
+/// On a terminal no line is wider than the screen. If there is no room for who beside the rest, an entry has several lines.
+/// In a file or pipe each entry is one line with whole values, and times in UTC.
 struct AuditText {
     let entries: [AuditItem]
     let now: Double
     let screen: Screen
 
+    private static let gap = "  "
+    /// A program's name, and the start of what it has requested.
+    private static let leastCallerColumns = 30
+
     var text: String {
         let rows = entries.map(cells)
         let widths = (0..<4).map { index in rows.map { Layout.width($0[index]) }.max() ?? 0 }
-        return rows.map { cells in
-            let padded = zip(cells, widths).map { Layout.padded($0, to: $1) + "  " }.joined()
-            let line = padded + (cells.last ?? "")
-            return screen.isTerminal ? Layout.shortened(line, to: screen.width, isUnicode: screen.isUnicode) : line
+        let room = screen.width - widths.reduce(0) { $0 + $1 + Self.gap.count }
+        return zip(entries, rows).flatMap { entry, cells in
+            let padded = zip(cells, widths).map { Layout.padded($0, to: $1) + Self.gap }.joined()
+            guard screen.isTerminal else { return [padded + path(entry) + rest(entry)] }
+            guard room < Self.leastCallerColumns else { return [padded + caller(entry, to: room)] }
+            return lines(cells) + [Self.gap + caller(entry, to: screen.width - Self.gap.count)]
         }.joined(separator: "\n")
+    }
+
+    /// As many cells on a line as fit.
+    private func lines(_ cells: [String]) -> [String] {
+        var (lines, line) = ([String](), cells[0])
+        for cell in cells.dropFirst() {
+            let longer = line + Self.gap + cell
+            if Layout.width(longer) <= screen.width {
+                line = longer
+            } else {
+                lines.append(line)
+                line = Layout.shortened(Self.gap + cell, to: screen.width, isUnicode: screen.isUnicode)
+            }
+        }
+        return lines + [line]
     }
 
     private func cells(_ entry: AuditItem) -> [String] {
         let time =
             screen.isTerminal ? WallClock.text(entry.at, now: now, withSeconds: true) : WallClock.utc(entry.at)
         let result = (entry.error?.rawValue ?? "ok") + (entry.enforced == false ? " (would be denied)" : "")
-        return [
+        let cells = [
             time, entry.method, entry.session?.text ?? "-", entry.count > 1 ? "\(result) \(entry.count)x" : result,
-            who(entry) + what(entry),
-        ].map { Visible.line($0) }
+        ]
+        return cells.map { Visible.line($0) }
     }
 
-    private func who(_ entry: AuditItem) -> String {
-        guard entry.listener != nil || entry.pid != nil || entry.exe != nil else { return "authd" }
+    /// The program and its request in so many columns. A long path loses its start first, down to the program's name, which
+    /// says more than the folders that it is in.
+    private func caller(_ entry: AuditItem, to columns: Int) -> String {
+        let (path, rest) = (path(entry), rest(entry))
+        let name = path.split(separator: "/").last.map { "/" + $0 } ?? path
+        let least = Layout.width(screen.shown("…") + name)
+        let shown = Layout.end(
+            of: path, to: max(least, columns - Layout.width(rest)), isUnicode: screen.isUnicode)
+        return Layout.shortened(shown + rest, to: columns, isUnicode: screen.isUnicode)
+    }
+
+    /// The path of the program, as far as it is known.
+    private func path(_ entry: AuditItem) -> String {
+        Visible.line(isOfAgent(entry) ? "authd" : entry.exe ?? "?")
+    }
+
+    private func isOfAgent(_ entry: AuditItem) -> Bool {
+        entry.listener == nil && entry.pid == nil && entry.exe == nil
+    }
+
+    /// Where the program runs, and what it has requested.
+    private func rest(_ entry: AuditItem) -> String {
         let places = [
             entry.pid.map { "pid \($0)" }, entry.unit, entry.sandbox.map { "sandbox \($0)" },
             entry.listener == "api" ? nil : entry.listener.map { "listener \($0)" },
-        ]
-        let known = places.compactMap(\.self)
-        return (entry.exe ?? "?") + (known.isEmpty ? "" : " (\(known.joined(separator: ", ")))")
+        ].compactMap(\.self)
+        let isKnown = !isOfAgent(entry) && !places.isEmpty
+        return Visible.line((isKnown ? " (\(places.joined(separator: ", ")))" : "") + what(entry))
     }
 
     private func what(_ entry: AuditItem) -> String {
