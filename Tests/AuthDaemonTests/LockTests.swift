@@ -195,14 +195,14 @@ struct LockTests {
         }
     }
 
-    @Test("agent.unlock of an agent that is not locked names store.unlock; without a passphrase it does not lock")
+    @Test("agent.unlock of an agent that is not locked names authc store unlock; without a passphrase it does not lock")
     func notLocked() async throws {
         try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 let former = try client.ask("agent.unlock", ["passphrase": "of the store"])
                 #expect(former.errorKind == "conflict" && former.errorCause == "not_locked")
-                #expect(former["error"]?["message"]?.stringValue?.contains("store.unlock") == true)
+                #expect(former["error"]?["message"]?.stringValue?.contains("authc store unlock") == true)
                 let refused = try client.ask("agent.lock")
                 #expect(refused.errorCause == "no_passphrase")
                 #expect(refused["error"]?["message"]?.stringValue?.contains("authc lock --set-passphrase") == true)

@@ -4,7 +4,7 @@ internal import AuthWire
 extension AgentError {
     static let notLocked = AgentError(
         .conflict,
-        "The agent is not locked. To open the store of the sessions, use store.unlock (`authc store unlock`).",
+        "The agent is not locked. To open the store of the sessions, run `authc store unlock`.",
         cause: "not_locked")
 
     static let noLockPassphrase = AgentError(
