@@ -53,12 +53,27 @@ enum Output {
 
     /// A question, after which the user types.
     static func question(_ text: String) {
-        let end = text.reversed().prefix { $0 == " " }.count
+        prompt(fitted(question: text, on: .of(STDERR_FILENO)))
+    }
+
+    /// Removes a question and what was typed after it from the terminal, as far as it is still on the screen.
+    static func erase(_ question: String, answer: String) {
+        let screen = Screen.of(STDERR_FILENO)
+        guard screen.movesCursor else { return }
+        let lines = fitted(question: question, on: screen).split(separator: "\n")
+        // A control character is shown as two (ECHOCTL, termios(3)).
+        let hidden = answer.unicodeScalars.count { $0.value < 0x20 || $0.value == 0x7F }
+        let columns = Layout.width(String(lines.last ?? "") + answer) + hidden
+        let rows = max(0, lines.count - 1) + max(1, (columns + screen.width - 1) / screen.width)
+        prompt(String(repeating: "\u{1B}[A\u{1B}[K", count: min(rows, screen.height - 1)))
+    }
+
+    private static func fitted(question: String, on screen: Screen) -> String {
+        let end = question.reversed().prefix { $0 == " " }.count
         // The spaces fit on the last line, too.
-        var screen = Screen.of(STDERR_FILENO)
+        var screen = screen
         screen.width -= end
-        let fitted = Layout.fitted(String(text.dropLast(end)), on: screen)
-        prompt(fitted + String(repeating: " ", count: end))
+        return Layout.fitted(String(question.dropLast(end)), on: screen) + String(repeating: " ", count: end)
     }
 
     /// The reader has closed the pipe. SIGPIPE would end the program the same way.

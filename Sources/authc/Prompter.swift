@@ -61,12 +61,17 @@ struct Prompter {
             if let value = previous ?? field.value { " [\(Visible.line(value))]" } else if field.optional {
                 " (optional)"
             } else if isCode { " (Enter for another code)" } else { "" }
+        let question = Visible.line(field.label) + hint + ": "
         while true {
-            let typed = try line(Visible.line(field.label) + hint + ": ", isSecret: field.secret)
+            let typed = try line(question, isSecret: field.secret)
             let text = typed.isEmpty ? previous ?? "" : typed
             if !text.isEmpty {
-                guard isWellFormed(text, field), try isValid(text, field, of: step), try isConfirmed(text, field)
-                else { continue }
+                guard isWellFormed(text, field) else {
+                    Output.erase(question, answer: field.secret ? "" : typed)
+                    Output.note("That is not \(EmailAddress.description). It was not sent.")
+                    continue
+                }
+                guard try isValid(text, field, of: step), try isConfirmed(text, field) else { continue }
                 return .given(text)
             }
             if field.value != nil || field.optional { return .omitted }
@@ -92,11 +97,10 @@ struct Prompter {
         }
     }
 
-    /// Reports a mistake at once. The agent checks all answers again.
+    /// Found before anything is sent: what is typed instead of an address may be a password. The agent checks all answers
+    /// again.
     private func isWellFormed(_ text: String, _ field: StepField) -> Bool {
-        guard field.kind == "email", !EmailAddress.isWellFormed(text) else { return true }
-        Output.note("That is not \(EmailAddress.description).")
-        return false
+        field.kind != "email" || EmailAddress.isWellFormed(text)
     }
 
     /// Asks the agent, which has the rules of the profile. An agent of an older version reports a broken rule later.

@@ -10,6 +10,8 @@ struct Screen {
     var isUnicode: Bool
     /// If not, programs may read the lines too.
     var isTerminal: Bool
+    /// Whether text that was shown can be replaced.
+    var movesCursor = false
 
     /// The current state of stdout.
     static var current: Screen { of(STDOUT_FILENO) }
@@ -20,12 +22,13 @@ struct Screen {
     /// The current state of a descriptor.
     static func of(_ descriptor: Int32, narrowest: Int = TerminalText.fewestColumns) -> Screen {
         let isTerminal = isatty(descriptor) == 1
-        let isPlain = environmentText("NO_COLOR") != nil || ["dumb", nil].contains(environmentText("TERM"))
+        let movesCursor = isTerminal && !["dumb", nil].contains(environmentText("TERM"))
         let size = isTerminal ? terminalSize(descriptor) : defaultSize
         return Screen(
             width: max(Int(size.ws_col), narrowest), height: max(Int(size.ws_row), 1),
-            isColoured: isTerminal && !isPlain,
-            isUnicode: TerminalText.isUnicode(environment: environmentValue), isTerminal: isTerminal)
+            isColoured: movesCursor && environmentText("NO_COLOR") == nil,
+            isUnicode: TerminalText.isUnicode(environment: environmentValue), isTerminal: isTerminal,
+            movesCursor: movesCursor)
     }
 
     /// An empty variable counts as not set (no-color.org, locale(7)).

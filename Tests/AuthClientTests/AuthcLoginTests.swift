@@ -5,9 +5,9 @@ import Testing
 @Suite("authc login without a terminal")
 struct AuthcLoginTests {
     /// A provider with one way to sign in, whose password is `right`.
-    static func agent() throws -> TestAgent {
+    static func agent(emailKind: String = "text") throws -> TestAgent {
         let fields: JSON = [
-            ["name": "email", "label": "E-mail", "secret": false, "optional": false],
+            ["name": "email", "label": "E-mail", "secret": false, "optional": false, "kind": .string(emailKind)],
             ["name": "password", "label": "Password", "secret": true, "optional": false],
         ]
         return try TestAgent { peer, request in

@@ -23,6 +23,35 @@ struct AuthcTerminalTests {
         await terminal.ends()
     }
 
+    @Test(
+        "a password at the prompt for an address is removed from the screen, and neither sent nor repeated",
+        arguments: [(80, "Correct-horse1", 1), (40, String(repeating: "Correct-horse1", count: 4), 2)])
+    func passwordAsAddress(columns: UInt16, password: String, rows: Int) async throws {
+        let agent = try AuthcLoginTests.agent(emailKind: "email")
+        defer { agent.stop() }
+        let terminal = try await Terminal(
+            "authc login app-template; echo \"exit $?\"", folder: agent.folder, columns: columns)
+        await terminal.waits(for: "E-mail: ")
+        terminal.type(password + "\n")
+        await terminal.waits(for: "That is not an e-mail address, such as ada@example.org. It was not sent.")
+        await terminal.waits(for: "sent.\r\nE-mail: ")
+        // The screen of this test does not wrap: a row more would be two lines up.
+        #expect(terminal.text.components(separatedBy: "\u{1B}[A\u{1B}[K").count == rows + 1, "\(terminal.text)")
+        if rows == 1 {
+            var screen = TerminalScreen(columns: Int(columns), rows: 24)
+            screen.feed(terminal.text)
+            #expect(!screen.text.contains(password) && screen.text.contains("That is not an e-mail"), "\(screen.text)")
+        }
+        terminal.type("ada@example.org\n")
+        await terminal.waits(for: "Password: ")
+        terminal.type("right\n")
+        await terminal.waits(for: "exit 0")
+        await terminal.ends()
+        #expect(terminal.text.components(separatedBy: password).count == 2, "only the echo: \(terminal.text)")
+        let sent = agent.requests.map { $0.params?.text() ?? "" }
+        #expect(!sent.contains { $0.contains("Correct-horse1") } && sent.contains { $0.contains("ada@example.org") })
+    }
+
     @Test("asks before another account replaces the session; Enter means no")
     func otherAccount() async throws {
         let agent = try AuthcLoginTests.agentOfAnother()

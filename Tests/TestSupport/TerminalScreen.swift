@@ -69,6 +69,7 @@ package struct TerminalScreen {
         case "H":
             place = ((numbers[0] ?? 1) - 1, numbers.count > 1 ? (numbers[1] ?? 1) - 1 : 0)
             moves.append(place.row)
+        case "A": place.row = max(0, place.row - (numbers[0] ?? 1))
         case "K":
             guard place.row < rows else { return }
             for column in place.column..<max(place.column, columns) { cells[place.row][column] = " " }
