@@ -146,6 +146,18 @@ struct AuthcExitTests {
         #expect(result.output.hasPrefix("{") && result.output.hasSuffix("\n141\n"), "\(result.output)")
     }
 
+    @Test(
+        "without a free descriptor every command line is 70 with the reason, and none is taken for a request for help",
+        arguments: [["status"], ["token", "--json"], ["request", "GET", "/"], ["--version"], ["--help"], []])
+    func noDescriptor(words: [String]) async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let result = try await Program.run(
+            ["-c", "ulimit -n 3 && exec \"$0\" \"$@\"", LoneAuthc.full] + words, folder: folder, program: "/bin/bash")
+        #expect(result.status == 70 && result.output.isEmpty, "\(result)")
+        #expect(result.errors.hasPrefix("authc: cannot read the command line (Too many open files)\n"), "\(result)")
+    }
+
     @Test("a full disk is reported")
     func fullDisk() async throws {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
