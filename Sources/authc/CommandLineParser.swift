@@ -28,7 +28,8 @@ enum CommandLineParser {
     /// - Parameter words: the command line.
     private static func report(_ error: any Error, _ words: [String]) -> Int32 {
         guard Authc.exitCode(for: error) != .success else {
-            return printHelp(Authc.fullMessage(for: error, columns: HelpWidth.current), words)
+            let text = Authc.fullMessage(for: error, columns: HelpWidth.current)
+            return isHelp(text) ? printHelp(text, words) : printVersion(text, words)
         }
         if GlobalOptions.haveJSON(words) {
             Failure.usage(Authc.message(for: error)).report(asJSON: true)
@@ -39,12 +40,29 @@ enum CommandLineParser {
         return ExitStatus.usage.rawValue
     }
 
+    /// The parser overlooks everything else on a line with `--version`. A mistake there is an error, as it is elsewhere.
+    private static func printVersion(_ text: String, _ words: [String]) -> Int32 {
+        let rest = words.filter { $0 != "--version" }
+        if let problem = VerbCheck.problem(rest, Authc.self) {
+            problem.report(asJSON: GlobalOptions.haveJSON(words))
+            return problem.status.rawValue
+        }
+        do {
+            _ = try Authc.parseAsRoot(rest)
+        } catch {
+            let isIncomplete = Authc.message(for: error).hasPrefix("Missing ")
+            if Authc.exitCode(for: error) != .success, !isIncomplete { return report(error, words) }
+        }
+        return printHelp(text, words)
+    }
+
+    private static func isHelp(_ text: String) -> Bool { text.contains("USAGE: ") }
+
     /// - Parameter text: help, or the version.
     private static func printHelp(_ text: String, _ words: [String]) -> Int32 {
-        let isHelp = text.contains("USAGE: ")
         do throws(Failure) {
             // In a pager, too.
-            let help = isHelp ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text
+            let help = isHelp(text) ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text
             try Output.result(Screen.current.shown(help))
             return ExitStatus.done.rawValue
         } catch {

@@ -36,6 +36,29 @@ struct AuthcOptionTests {
         #expect(unknown.status == 64 && unknown.output.contains("authc status"), "\(unknown.output)")
     }
 
+    @Test("--version overlooks no mistake on its line, in both programs")
+    func versionAndMore() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for program in [Program.authc, LoneAuthc.full] {
+            func run(_ words: [String]) async throws -> Program {
+                try await Program.run(words, folder: folder, program: program)
+            }
+            for words in [
+                ["--version", "--x"], ["--x", "--version"], ["--version", "x"], ["--version", "--json"],
+                ["list", "--version", "--x"], ["list", "--version", "more"],
+            ] {
+                let result = try await run(words)
+                #expect(result.status == 64 && !result.output.hasPrefix(Release.version), "\(words): \(result)")
+                #expect(!(result.output + result.errors).isEmpty, "\(words)")
+            }
+            for words in [["--version"], ["list", "--version"], ["request", "--version"]] {
+                let result = try await run(words)
+                #expect(result.status == 0 && result.output == Release.version + "\n", "\(words): \(result)")
+            }
+        }
+    }
+
     @Test("--timeout ends the wait for a device, and the sign-in is cancelled")
     func deviceTimeout() async throws {
         let agent = try TestAgent { peer, request in
