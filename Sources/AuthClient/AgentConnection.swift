@@ -27,6 +27,10 @@ public final class AgentConnection {
         }
     }
 
+    /// For a program that takes the socket from the environment: answers of another user's agent are not for it.
+    /// - Throws: `otherUser` if the agent runs neither as this user nor as root.
+    package func requireOwnAgent() throws(ClientError) { try socket.requireOwnServer() }
+
     /// The result of `method`. Events that arrive meanwhile are buffered for `nextEvent`.
     public func call<Method: AgentMethod>(
         _ method: Method, deadline: Deadline

@@ -10,10 +10,11 @@ public struct AgentEvents: AsyncSequence, Sendable {
     public typealias Failure = ClientError
 
     let path: String
+    let requiresOwnAgent: Bool
     let subscription: SubscribeParams
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(feed: EventFeed(path: path, subscription: subscription))
+        Iterator(feed: EventFeed(path: path, requiresOwnAgent: requiresOwnAgent, subscription: subscription))
     }
 
     /// Returns `nil` when its task is cancelled, which also closes the connection.
@@ -24,7 +25,8 @@ public struct AgentEvents: AsyncSequence, Sendable {
             owner = Owner(feed: feed)
         }
 
-        /// - Throws: the agent's error if it will never accept this subscription.
+        /// - Throws: the agent's error if it will never accept this subscription; `otherUser` if the client requires an agent of
+        ///   its user, and another user's is on the socket.
         public mutating func next() async throws(ClientError) -> AgentEvent? {
             try await owner.feed.next()
         }

@@ -13,11 +13,21 @@ public final class AuthClient: Sendable {
 
     public let socketPath: String
     private let loop: CallLoop
+    private let requiresOwnAgent: Bool
 
     /// - Parameter socket: the socket's path; `nil` for `$AUTHD_SOCKET`, then the user's runtime folder.
     public init(socket: String? = nil) throws(AgentError) {
         socketPath = try SocketPath.resolve(flag: socket, environment: environmentValue, userID: getuid())
-        loop = CallLoop(path: socketPath)
+        requiresOwnAgent = false
+        loop = CallLoop(path: socketPath, requiresOwnAgent: false)
+    }
+
+    /// - Parameter requiresOwnAgent: whether every call and subscription fails with `otherUser` if the agent runs neither as this
+    ///   user nor as root.
+    package init(socket: String?, requiresOwnAgent: Bool) throws(AgentError) {
+        socketPath = try SocketPath.resolve(flag: socket, environment: environmentValue, userID: getuid())
+        self.requiresOwnAgent = requiresOwnAgent
+        loop = CallLoop(path: socketPath, requiresOwnAgent: requiresOwnAgent)
     }
 
     deinit {
@@ -45,7 +55,9 @@ public final class AuthClient: Sendable {
 
     /// Events from now on, after a snapshot. Each iterator has a separate connection.
     public func events(topics: [Topic]? = nil, session: SessionName? = nil) -> AgentEvents {
-        AgentEvents(path: socketPath, subscription: SubscribeParams(topics: topics, session: session))
+        AgentEvents(
+            path: socketPath, requiresOwnAgent: requiresOwnAgent,
+            subscription: SubscribeParams(topics: topics, session: session))
     }
 }
 

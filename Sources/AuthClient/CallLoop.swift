@@ -8,6 +8,7 @@ import Synchronization
 /// only the thread uses the socket and the read buffer.
 final class CallLoop: Sendable {
     private let path: String
+    private let requiresOwnAgent: Bool
     private let state = Mutex(State())
 
     private struct State {
@@ -17,8 +18,9 @@ final class CallLoop: Sendable {
         var isClosed = false
     }
 
-    init(path: String) {
+    init(path: String, requiresOwnAgent: Bool) {
         self.path = path
+        self.requiresOwnAgent = requiresOwnAgent
     }
 
     func call(_ method: some AgentMethod, deadline: Deadline) async throws(ClientError) -> JSON {
@@ -154,7 +156,10 @@ final class CallLoop: Sendable {
 
     private func connect(_ wake: Int32, until deadline: Deadline) -> Link? {
         do throws(ClientError) {
-            if let socket = try LocalSocket.attempt(path) { return Link(socket: socket) }
+            if let socket = try LocalSocket.attempt(path) {
+                if requiresOwnAgent { try socket.requireOwnServer() }
+                return Link(socket: socket)
+            }
             var descriptors = [pollfd(fd: wake, events: Int16(POLLIN), revents: 0)]
             waitUntilReady(&descriptors, until: min(deadline, .after(ClientLimits.connectPause)))
         } catch {

@@ -10,6 +10,7 @@ final class EventFeed: Sendable {
     private typealias Waiter = CheckedContinuation<Result<AgentEvent?, ClientError>, Never>
 
     private let path: String
+    private let requiresOwnAgent: Bool
     private let subscription: SubscribeParams
     private let state = Mutex(State())
 
@@ -23,8 +24,9 @@ final class EventFeed: Sendable {
         var failure: ClientError?
     }
 
-    init(path: String, subscription: SubscribeParams) {
+    init(path: String, requiresOwnAgent: Bool, subscription: SubscribeParams) {
         self.path = path
+        self.requiresOwnAgent = requiresOwnAgent
         self.subscription = subscription
     }
 
@@ -94,6 +96,7 @@ final class EventFeed: Sendable {
             var requested = Duration.zero
             do throws(ClientError) {
                 if let socket = try LocalSocket.attempt(path) {
+                    if requiresOwnAgent { try socket.requireOwnServer() }
                     let made = AgentConnection(socket: socket)
                     connection = made
                     try follow(made, wake: wake) {
@@ -102,6 +105,10 @@ final class EventFeed: Sendable {
                     }
                 }
             } catch {
+                if case .otherUser = error {
+                    fail(with: error)
+                    break
+                }
                 if case .agent(let refusal) = error {
                     guard refusal.retryable else {
                         fail(with: error)

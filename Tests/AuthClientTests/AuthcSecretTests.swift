@@ -88,7 +88,7 @@ struct AuthcSecretTests {
 /// `Tests/run-suites` leaves suites of this name out unless it runs as root: only root can become another user.
 @Suite("An agent that another user runs (as root)", .timeLimit(.minutes(1)))
 struct OtherUsersAgentRootTests {
-    /// Listens at a path, and writes what the first client sends until its end.
+    /// Listens at a path, and writes what so many clients send until their ends.
     private static let listener = """
         import json, os, socket, sys
         server = socket.socket(socket.AF_UNIX)
@@ -96,26 +96,28 @@ struct OtherUsersAgentRootTests {
         os.chmod(sys.argv[1], 0o777)
         server.listen()
         print("ready", flush=True)
-        client, _ = server.accept()
         received = b""
-        while True:
-            piece = client.recv(65536)
-            if not piece:
-                break
-            received += piece
-            for line in piece.splitlines():
-                answer = {"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": {"pid": 1}}
-                client.sendall(json.dumps(answer).encode() + b"\\n")
+        for _ in range(int(sys.argv[2])):
+            client, _ = server.accept()
+            while True:
+                piece = client.recv(65536)
+                if not piece:
+                    break
+                received += piece
+                for line in piece.splitlines():
+                    answer = {"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": {"pid": 1}}
+                    client.sendall(json.dumps(answer).encode() + b"\\n")
         print(received.decode(), flush=True)
         """
 
     /// Runs as the user nobody. The clients here run as another user, but not as root, which trusts root only.
-    private func listening(_ test: (String) async throws -> Void) async throws -> String {
+    private func listening(to clients: Int = 1, _ test: (String) async throws -> Void) async throws -> String {
         let folder = try TemporaryFolder()
         #expect(chmod(folder.path, 0o777) == 0)
         let become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
         let server = try await Child(
-            become + ["python3", "-c", Self.listener, folder.path + "/socket"], environment: ["PATH": "/usr/bin:/bin"])
+            become + ["python3", "-c", Self.listener, folder.path + "/socket", "\(clients)"],
+            environment: ["PATH": "/usr/bin:/bin"])
         #expect(await server.out.wait(for: "ready"))
         try await test(folder.path + "/socket")
         return await server.output().out
@@ -148,5 +150,41 @@ struct OtherUsersAgentRootTests {
             client.close()
         }
         #expect(received.contains("agent.ping") && !received.contains("hunter2"), "\(received)")
+    }
+
+    @Test("gets no subscription from a client that requires an agent of its user")
+    func events() async throws {
+        let received = try await listening { path in
+            var events = try AuthClient(socket: path, requiresOwnAgent: true).events().makeAsyncIterator()
+            await #expect(throws: ClientError.otherUser(userID: 65534)) { try await events.next() }
+        }
+        #expect(received.trimmingCharacters(in: .whitespacesAndNewlines) == "ready", "\(received)")
+    }
+
+    @Test(
+        "is not called by authc if only a variable names its socket",
+        arguments: [["status"], ["token"], ["list", "--json"], ["whoami"], ["proxy"]])
+    func variable(words: [String]) async throws {
+        // The small program looks at it as well, and leaves these to the other one.
+        let isQuick = words != ["proxy"]
+        for (program, clients) in [(LoneAuthc.full, 1), (Programs.authc, isQuick ? 2 : 1)] {
+            let received = try await listening(to: clients) { path in
+                let result = try await Program.run(
+                    words, folder: Self.folder(of: path), environment: ["AUTHD_SOCKET": path], program: program)
+                let text = result.output + result.errors
+                #expect(result.status == 77 && text.contains("runs as user 65534, not as you"), "\(result)")
+            }
+            #expect(received.trimmingCharacters(in: .whitespacesAndNewlines) == "ready", "\(words): \(received)")
+        }
+    }
+
+    private static func folder(of socket: String) -> String { URL(filePath: socket).deletingLastPathComponent().path }
+
+    @Test("is called by authc if the command line names its socket")
+    func option() async throws {
+        let received = try await listening { path in
+            _ = try await Program.run(["status", "--socket", path], folder: Self.folder(of: path))
+        }
+        #expect(received.contains("session.status"), "\(received)")
     }
 }

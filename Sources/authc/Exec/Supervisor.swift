@@ -154,6 +154,7 @@ struct Supervisor {
             let path = try options.socketPath()
             do throws(ClientError) {
                 let connection = try AgentConnection(path: path, deadline: .now)
+                if options.socket == nil { try connection.requireOwnAgent() }
                 let subscription = SubscribeParams(topics: [.session], session: credential.token.session)
                 _ = try connection.begin(EventsSubscribe(subscription), deadline: .now)
                 self.connection = connection

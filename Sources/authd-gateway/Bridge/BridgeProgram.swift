@@ -59,7 +59,8 @@ struct BridgeProgram: Sendable {
     private func tokenSource(_ target: BridgeTarget) throws(GatewayMistake) -> TokenSource {
         let preferred = environmentValue("AUTHD_SESSION").flatMap { try? SessionName($0) }
         do throws(AgentError) {
-            return TokenSource(target: target, client: try AuthClient(socket: arguments.socket), preferred: preferred)
+            let client = try AuthClient(socket: arguments.socket, requiresOwnAgent: arguments.socket == nil)
+            return TokenSource(target: target, client: client, preferred: preferred)
         } catch {
             throw .usage(error.message)
         }

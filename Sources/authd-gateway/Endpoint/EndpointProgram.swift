@@ -58,7 +58,7 @@ struct EndpointProgram: Sendable {
 
     static func agent(socket: String?) throws(GatewayMistake) -> EndpointAgent {
         do throws(AgentError) {
-            return EndpointAgent(client: try AuthClient(socket: socket))
+            return EndpointAgent(client: try AuthClient(socket: socket, requiresOwnAgent: socket == nil))
         } catch {
             throw .usage(error.message)
         }

@@ -64,8 +64,8 @@ struct ProxyProgram: Sendable {
 
     private func tokenSource() throws(GatewayMistake) -> ProxyTokens {
         do throws(AgentError) {
-            return ProxyTokens(
-                client: try AuthClient(socket: arguments.socket), session: arguments.session, server: arguments.server)
+            let client = try AuthClient(socket: arguments.socket, requiresOwnAgent: arguments.socket == nil)
+            return ProxyTokens(client: client, session: arguments.session, server: arguments.server)
         } catch {
             throw .usage(error.message)
         }
