@@ -181,26 +181,15 @@ extension EtcdStore: LeaseStore {
     ) async throws(StoreError) {
         guard let hold = holds[session] else { return }
         if hold.intentRevision != nil { ownIntents[session]?.end(end) }
-        guard !hold.isLost else {
-            holds[session] = nil
-            return
-        }
         // The author of an intent that stays may still write what it has received.
-        if end == .abandoned, hold.intentRevision != nil { holds[session]?.isLost = true } else { holds[session] = nil }
-        let (holder, intent) = (places.holder(session), places.intent(session))
-        var operations: [EtcdRequest.Operation] = [.delete(holder)]
-        if hold.intentRevision != nil {
-            switch end {
-            case .answered: operations.append(.delete(intent))
-            case .unanswered:
-                let left = RenewalIntent(hold.noted, id: known(session).lastID ?? "", isUnanswered: true)
-                operations.append(.put(left.bytes, to: intent))
-            case .abandoned: break
-            }
+        if !hold.isLost, end == .abandoned, hold.intentRevision != nil {
+            holds[session]?.isLost = true
+        } else {
+            holds[session] = nil
         }
-        // If the hold has ended, the session is another host's.
-        _ = try await transaction(
-            .transaction([.changed(key: holder, at: hold.revision)], then: operations, otherwiseReading: []))
+        let release = HoldEnd(hold, end, id: known(session).lastID)
+        unfinished[session] = release
+        try await carryOut(release, of: session)
     }
 
     // MARK: Writing

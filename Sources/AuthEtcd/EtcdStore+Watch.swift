@@ -40,11 +40,12 @@ extension EtcdStore {
         if wentBack {
             note(.wentBack)
             // Revisions before that are those of another history.
-            (holds, ownIntents, overtaken) = ([:], [:], [])
+            (holds, ownIntents, overtaken, unfinished) = ([:], [:], [], [:])
             // The record of the cluster may be an older one, too.
             if let member { _ = try await reopened(instead: member) }
         }
         for session in changed.sorted() { tellChange.yield(session) }
+        await repeatReleases()
         processed = header.revision
         return header.revision
     }
@@ -105,6 +106,7 @@ extension EtcdStore {
             await showPresence()
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
             _ = try? await reporting { () throws(StoreError) in try await read(places.cluster) }
+            await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
             if client.endpoint != used { return .lagging }
         }

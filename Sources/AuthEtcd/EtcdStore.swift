@@ -62,6 +62,8 @@ package actor EtcdStore {
     /// Sessions that this host holds, as far as it knows.
     var holds: [SessionName: Hold] = [:]
     var ownIntents: [SessionName: OwnIntents] = [:]
+    /// The last release of each session, until etcd has carried it out.
+    var unfinished: [SessionName: HoldEnd] = [:]
     /// Renewed or replaced by another host after this one had lost its hold.
     var overtaken: Set<SessionName> = []
     var lifetimes = SharedLifetimes()

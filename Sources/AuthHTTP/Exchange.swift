@@ -52,7 +52,7 @@ struct Exchange: Sendable {
         var redirects = 0
         var cookies: [(name: String, value: String)] = []
         while true {
-            let response = try await client.execute(prepared(url), deadline: .distantFuture)
+            let response = try await response(at: url, isFirst: redirects == 0)
             let next =
                 request.acceptsRedirects
                 ? nil
@@ -67,6 +67,15 @@ struct Exchange: Sendable {
             _ = try await body(of: response)
             redirects += 1
             url = next
+        }
+    }
+
+    private func response(at url: URL, isFirst: Bool) async throws -> HTTPClientResponse {
+        do {
+            return try await client.execute(prepared(url), deadline: .distantFuture)
+        } catch  where !isFirst && attempt.meaning(of: error).showsNothingWasSent {
+            // The request that was redirected has arrived.
+            throw TransportError.connectionLost(host: attempt.origin.host, reason: "it was not made after a redirect")
         }
     }
 

@@ -215,6 +215,46 @@ struct EtcdLeaseTests {
         }
     }
 
+    @Test("that ended before anything was sent leave the next host nothing to wait for")
+    func releasedLate() async throws {
+        for end in [HoldOutcome.FormerHold.answered, .unanswered] {
+            for isWaitedFor in [false, true] {
+                try await together { store, other, members in
+                    let sample = try etcdSample()
+                    let (lease, _) = try await hold(store)
+                    try await members.control("lease", "revoke", String(lease.number, radix: 16))
+                    let others = try await other.grantLease().id
+                    if isWaitedFor {
+                        #expect(
+                            try await other.hold(Self.work, for: sample.version, under: others)
+                                == .held(sample, after: .abandoned))
+                    }
+                    try await store.release(Self.work, leaving: end)
+                    #expect(
+                        try await other.hold(Self.work, for: sample.version, under: others)
+                            == .held(sample, after: end))
+                }
+            }
+        }
+    }
+
+    @Test("that another host has claimed are not changed by a late release")
+    func releasedAfterClaim() async throws {
+        try await together { store, other, members in
+            let sample = try etcdSample()
+            let (lease, _) = try await hold(store)
+            try await members.control("lease", "revoke", String(lease.number, radix: 16))
+            let (others, _) = try await hold(other)
+            _ = try await other.claim(Self.work, for: sample.version)
+            let before = try await changes(members)
+            #expect(before.count == 2)
+            try await store.release(Self.work, leaving: .answered)
+            #expect(try await changes(members) == before)
+            try await members.control("lease", "revoke", String(others.number, radix: 16))
+            #expect(try await hold(store).1 == .held(sample, after: .abandoned))
+        }
+    }
+
     @Test("are not ended by the release of an earlier hold under the same lease")
     func lateRelease() async throws {
         try await together { store, other, members in

@@ -97,6 +97,40 @@ struct LostResponseTests {
         }
     }
 
+    @Test("a release that is lost is repeated, so that others need not wait for a request that was not sent")
+    func repeated() async throws {
+        try await EtcdMembers.running { members in
+            var one = try EtcdHost("one")
+            one.checkInterval = .milliseconds(100)
+            let two = try EtcdHost("two")
+            try await one.start(at: members.endpoints) { store in
+                let sample = try etcdSample()
+                try await store.save(sample)
+                try await admit(two, by: store, at: members)
+                try await two.start(at: members.endpoints) { other in
+                    let lease = try await store.grantLease().id
+                    _ = try await store.hold(Self.work, for: sample.version, under: lease)
+                    let lost = await one.losses.losing(.calls) {
+                        await store.fault { store throws(StoreError) in
+                            try await store.release(sample.session, leaving: .answered)
+                        }
+                    }
+                    #expect(lost?.isConnection == true)
+                    // As after a time without etcd, which has ended the lease.
+                    try await end(lease, members)
+                    let isGone = try await until {
+                        try await !members.dump("/authd/ada/intents/").contains("intents/work")
+                    }
+                    #expect(isGone)
+                    let others = try await other.grantLease().id
+                    #expect(
+                        try await other.hold(Self.work, for: sample.version, under: others)
+                            == .held(sample, after: .answered))
+                }
+            }
+        }
+    }
+
     @Test("a damaged record does not keep a hold whose response was lost")
     func damaged() async throws {
         try await together { store, losses, _, members in

@@ -89,6 +89,30 @@ import Testing
         }
     }
 
+    @Test func `a refused connection after a redirect does not show that nothing was sent`() async throws {
+        let (refused, isRefused) = AsyncStream<Void>.makeStream()
+        let script: LoopbackServer.Script = { connection in
+            _ = await connection.request()
+            for await _ in refused { break }
+            try await connection.write(
+                "HTTP/1.1 302 Moved\r\nLocation: /there\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        }
+        try await LoopbackServer.with(script: script) { server in
+            try await withTransport { transport in
+                async let failure = transport.failure(server.url)
+                while server.requests.isEmpty { await Task.yield() }
+                try await server.stopListening()
+                isRefused.yield()
+                let error = await failure
+                #expect(error?.showsNothingWasSent == false)
+                guard case .connectionLost = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+            }
+        }
+    }
+
     @Test func `after five redirects the next one is the answer`() async throws {
         let script: LoopbackServer.Script = { try await $0.answerAll(Self.redirect(to: "/")) }
         try await LoopbackServer.with(script: script) { server in

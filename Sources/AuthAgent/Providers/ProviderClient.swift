@@ -12,10 +12,10 @@ package final class ProviderClient: Sendable {
     let servers = ServerMetadataCache()
     let signer: ProofSigner
 
-    /// Asked before each request of a renewal that other hosts must not make at the same time: whether it may still begin. It is
-    /// not a parameter: a renewal sends from a dozen functions, which sign-ins use, too, and one that did not pass it on would
+    /// Asked before each request of a renewal that other hosts must not make at the same time, and notified of errors. It
+    /// is not a parameter: a renewal sends from a dozen functions, which sign-ins use, too, and one that did not pass it on would
     /// send without the check.
-    @TaskLocal static var mayBegin: (@Sendable () async -> Bool)?
+    @TaskLocal static var held: HeldRequests?
 
     package init(profiles: ProfileCatalog, transport: any HTTPTransport, signer: ProofSigner) {
         current = Mutex(profiles)
@@ -282,14 +282,16 @@ package final class ProviderClient: Sendable {
             } catch {
                 throw .temporary(error, retryAfter: nil)
             }
-            if let mayBegin = Self.mayBegin, await !mayBegin() {
-                throw .temporary(.holdLost, retryAfter: nil)
+            if let held = Self.held {
+                guard await held.mayBegin() else { throw .temporary(.holdLost, retryAfter: nil) }
+                held.began(ready)
             }
             do throws(TransportError) {
                 let reply = try await transport.send(ready)
                 guard signer.recordNonce(of: reply, to: ready), !isRepeated else { return reply }
                 isRepeated = true
             } catch {
+                Self.held?.failed(ready, error)
                 // The next attempt uses a new connection: this one may be dead without a sign of it.
                 await transport.closeIdleConnections(to: Origin.all(of: [ready.url]))
                 throw ProviderFailure(error)

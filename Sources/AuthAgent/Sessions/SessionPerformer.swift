@@ -73,7 +73,10 @@ struct SessionPerformer: ActionPerformer {
         _ runner: Runner<SessionMachine>
     ) async {
         let sentAt = context.clock.now()
-        var result = await limited(hold) { await request(record, for: target, sentAt) }
+        let requests = hold.map { hold in
+            HeldRequests { [holds, name] in await holds.mayBegin(hold, of: name) }
+        }
+        var result = await limited(requests) { await request(record, for: target, sentAt) }
         if let hold, case .failure(.temporary(.holdLost, _)) = result {
             // The requests before, if any, have been answered.
             await holds.end(hold, of: name, leaving: hold.unsent)
@@ -92,7 +95,7 @@ struct SessionPerformer: ActionPerformer {
             await renewals.send(.held(RenewalQueue.Provider(record), for: wait))
         }
         await runner.send(.requestEnded(id, result, sentAt: sentAt))
-        if let hold { await end(hold, after: result, runner) }
+        if let hold, let requests { await end(hold, after: result, requests, runner) }
         // The first server that has answered for the issuer is trusted from now on.
         if case .success = result, let origins = await context.providers.completedOrigins(of: record, at: sentAt) {
             _ = await trust(origins, of: record, on: runner)
@@ -114,14 +117,12 @@ struct SessionPerformer: ActionPerformer {
     /// Under a hold, all requests of a renewal together have one limit, which the next holder waits for, and none
     /// begins after the hold has ended.
     private func limited(
-        _ hold: RenewalHolds.Hold?, _ request: @escaping @Sendable () async -> Result<Grant, ProviderFailure>
+        _ requests: HeldRequests?, _ request: @escaping @Sendable () async -> Result<Grant, ProviderFailure>
     ) async -> Result<Grant, ProviderFailure> {
-        guard let hold else { return await request() }
+        guard let requests else { return await request() }
         let end = context.clock.now().boot + LeaseMachine.requestLimit
-        return await withTaskGroup(of: Result<Grant, ProviderFailure>.self) { [context, holds, name] group in
-            group.addTask {
-                await ProviderClient.$mayBegin.withValue({ await holds.mayBegin(hold, of: name) }) { await request() }
-            }
+        return await withTaskGroup(of: Result<Grant, ProviderFailure>.self) { [context] group in
+            group.addTask { await ProviderClient.$held.withValue(requests) { await request() } }
             group.addTask {
                 try? await context.clock.sleep(until: end)
                 let error = AgentError(.timeout, "The provider did not respond in time.")
@@ -134,7 +135,8 @@ struct SessionPerformer: ActionPerformer {
 
     /// Newer tokens that are to be written keep the hold until they are.
     private func end(
-        _ hold: RenewalHolds.Hold, after result: Result<Grant, ProviderFailure>, _ runner: Runner<SessionMachine>
+        _ hold: RenewalHolds.Hold, after result: Result<Grant, ProviderFailure>, _ requests: HeldRequests,
+        _ runner: Runner<SessionMachine>
     ) async {
         switch result {
         case .success:
@@ -143,7 +145,8 @@ struct SessionPerformer: ActionPerformer {
             // The write may have ended meanwhile.
             if await !runner.read({ $0.hasUnwrittenTokens }) { await holds.nothingToWrite(hold.caller, of: name) }
             return
-        case .failure(.temporary): return await holds.end(hold, of: name, leaving: .unanswered)
+        case .failure(.temporary):
+            return await holds.end(hold, of: name, leaving: requests.mayBeReceived ? .unanswered : hold.unsent)
         case .failure(.final), .failure(.refused): return await holds.end(hold, of: name, leaving: hold.unsent)
         }
         await holds.end(hold, of: name, leaving: .answered)

@@ -86,4 +86,13 @@ package enum TransportError: Error, Sendable, Equatable {
     /// The network requires a sign-in first; nothing was sent.
     case portal
     case cancelled
+
+    /// Whether the server certainly got nothing of the request. If not, it may have carried the request out.
+    package var showsNothingWasSent: Bool {
+        switch self {
+        case .nameNotResolved, .connectionRefused, .certificate, .portal: true
+        // A connection that was in use can end with some of these, too.
+        case .offline, .timedOut, .tls, .connectionLost, .tooLarge, .redirected, .proxy, .badURL, .cancelled: false
+        }
+    }
 }

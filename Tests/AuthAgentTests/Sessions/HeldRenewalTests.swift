@@ -81,6 +81,35 @@ struct HeldRenewalTests {
         }
     }
 
+    @Test(
+        "leaves no doubt about tokens that were certainly not sent, and a doubt about all others",
+        arguments: [
+            (TransportError.connectionRefused(host: "api.example.com"), HoldOutcome.FormerHold.answered),
+            (.nameNotResolved(host: "api.example.com"), .answered),
+            (.certificate(host: "api.example.com", reason: "it has expired"), .answered),
+            (.connectionLost(host: "api.example.com", reason: "the other side closed it"), .unanswered),
+            (.timedOut(host: "api.example.com", after: .seconds(30)), .unanswered),
+        ])
+    func notSent(_ error: TransportError, _ end: HoldOutcome.FormerHold) async throws {
+        let store = SharedStore()
+        let transport = ScriptedTransport { request throws(TransportError) in
+            if request.url.hasSuffix("/refresh") { throw error }
+            return ExampleProvider.json(200, #"{"token":"token-1","expires_in":1000,"user":{"id":"7"}}"#)
+        }
+        let example = try ExampleProvider(store: store, transport: transport)
+        try await example.running { sessions, signIns in
+            _ = try await signIns.start(
+                LoginStart(provider: "example", fields: SessionRegistryTests.fields, remember: true))
+            _ = try? await sessions.refresh(SessionParams())
+            while store.released.isEmpty {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            #expect(store.released.first == end)
+            #expect(transport.asked.contains { $0.hasSuffix("/refresh") })
+        }
+    }
+
     @Test("ends its hold if its tokens are not written, as another host has signed in")
     func notWritten() async throws {
         let store = SharedStore()

@@ -9,16 +9,21 @@ final class LoopbackServer: Sendable {
 
     let port: Int
     private let log: LoopbackLog
+    private let listener: any Channel
 
     var url: String { "http://127.0.0.1:\(port)" }
     var secureURL: String { "https://127.0.0.1:\(port)" }
     var accepted: Int { log.state.withLock { $0.accepted } }
     var requests: [SeenRequest] { log.state.withLock { $0.requests } }
 
-    private init(port: Int, log: LoopbackLog) {
-        self.port = port
+    private init(_ listener: any Channel, log: LoopbackLog) {
+        port = listener.localAddress?.port ?? 0
+        self.listener = listener
         self.log = log
     }
+
+    /// New connections are refused. Those that are open stay.
+    func stopListening() async throws { try await listener.close().get() }
 
     /// The server lives as long as `body`. Without a script it answers each request with 200 and `{}`.
     static func with<Result: Sendable>(
@@ -39,7 +44,7 @@ final class LoopbackServer: Sendable {
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
-        let server = LoopbackServer(port: listener.localAddress?.port ?? 0, log: log)
+        let server = LoopbackServer(listener, log: log)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 await withDiscardingTaskGroup { group in

@@ -306,7 +306,7 @@ final class ClusterSimulationRun: SimulationBase {
                 let hold = host.hold
                 host.hold = nil
                 if hold?.intent != nil { host.intents.end(fault == .forgetsIntents ? .answered : end) }
-                if let hold, !hold.isLost {
+                if let hold, !hold.isLost || hold.intent != nil {
                     send(.release(hold, leaving: fault == .forgetsIntents ? .answered : end), from: host)
                 } else {
                     handleLease(host, .releaseEnded(Self.name))

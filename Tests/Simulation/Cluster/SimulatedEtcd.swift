@@ -133,9 +133,10 @@ struct SimulatedEtcd {
 
     /// - Returns: whether it had the session.
     mutating func release(_ hold: Hold, leaving end: HoldOutcome.FormerHold) -> Bool {
-        guard holder?.number == hold.number else { return false }
-        holder = nil
-        guard hold.intent != nil else { return true }
+        let isHeld = holder?.number == hold.number
+        if isHeld { holder = nil }
+        // Its lease may have ended first: the intent is still its own until another host claims the session.
+        guard let number = hold.intent, isHeld || intent?.number == number else { return isHeld }
         switch end {
         case .answered: intent = nil
         case .unanswered:
@@ -144,7 +145,7 @@ struct SimulatedEtcd {
             intent?.isUnanswered = true
         case .abandoned: break
         }
-        return true
+        return isHeld
     }
 
     // MARK: The record
