@@ -42,19 +42,12 @@ struct ClusterMembership: Sendable {
     // MARK: Reading
 
     private func opened(_ record: ClusterRecord) -> AcceptedCluster? {
-        let known = knownHosts(record)
-        var keys: [SealingKey] = []
-        for wrapped in record.wrapped where wrapped.host == host.key.id {
-            if let key = unwrapped(wrapped, record, known) { keys.append(key) }
-        }
-        // A host that was removed has the keys of its time, and what was wrapped then. So none of those makes a new record.
+        var found = RecordKeys(of: record, for: host, place: place)
         let newest = Array((host.accepted?.currentKeys ?? []).prefix(1))
-        let outdated = (host.accepted?.keys ?? []).filter { key in !newest.contains { $0.id == key.id } }
-        keys.removeAll { key in outdated.contains { $0.id == key.id } }
-        let former = (host.accepted?.keys ?? []).filter { key in !keys.contains { $0.id == key.id } }
-        guard let roster = roster(of: record, sealedWith: keys + newest), roster.host(host.key.id) != nil
+        guard let roster = roster(of: record, sealedWith: found.keys + newest), roster.host(host.key.id) != nil
         else { return nil }
-        let ordered = (keys + former).sorted { one, other in
+        found.trust(roster)
+        let ordered = (found.keys + (host.accepted?.keys ?? [])).sorted { one, other in
             (roster.place(of: one), roster.place(of: other)) < (roster.place(of: other), roster.place(of: one))
         }
         return AcceptedCluster(roster: roster, keys: ordered, record: record)
@@ -70,40 +63,14 @@ struct ClusterMembership: Sendable {
         return nil
     }
 
-    /// Public keys of the members, as far as this host knows them by itself.
-    private func knownHosts(_ record: ClusterRecord) -> [String: [UInt8]] {
-        var known = [host.key.id: host.key.publicKey]
-        guard let accepted = host.accepted else { return known }
-        var hosts = accepted.roster.hosts
-        if let sealed = record.formerRoster,
-            let roster = ClusterRoster(
-                opening: sealed, at: Self.formerPlace(place), with: Array(accepted.currentKeys.prefix(1))),
-            roster.cluster == accepted.roster.cluster, roster.epoch >= accepted.roster.epoch
-        {
-            hosts = roster.hosts
-        }
-        for host in hosts { known[host.id] = host.publicKey }
-        return known
-    }
-
-    private func unwrapped(
-        _ wrapped: WrappedKey, _ record: ClusterRecord, _ known: [String: [UInt8]]
-    ) -> SealingKey? {
-        if let sender = known[wrapped.by], !wrapped.isAdmission {
-            return host.key.unwrap(wrapped, by: sender, of: record.cluster)
-        }
-        // Nobody else knows the code.
-        guard wrapped.isAdmission, let code = host.code else { return nil }
-        return host.key.unwrap(wrapped, by: wrapped.byPublicKey, of: record.cluster, code: code)
-    }
-
     // MARK: Changing
 
     /// A new cluster with this host alone.
     private func first() throws(ClusterFault) -> AcceptedCluster {
         let key = try Self.newKey()
         let cluster = SealedBytes.hex((0..<16).map { _ in UInt8.random(in: .min ... .max) })
-        return try made(cluster: cluster, epoch: 1, keys: [key], hosts: [host.host], wrapped: [], formerRoster: nil)
+        let roster = ClusterRoster(cluster: cluster, epoch: 1, keyIDs: [SealedBytes.hex(key.id)], hosts: [host.host])
+        return try made(roster, with: [key], wrapped: [], formerRosters: [])
     }
 
     /// With another host, which has proved that it knows the code.
@@ -114,11 +81,10 @@ struct ClusterMembership: Sendable {
         for key in accepted.currentKeys {
             wrapped.append(try host.key.wrap(key, for: newcomer, of: accepted.roster.cluster, code: code))
         }
-        let hosts = accepted.roster.hosts.filter { $0.id != newcomer.id } + [newcomer]
+        var roster = accepted.roster.next
+        roster.hosts = accepted.roster.hosts.filter { $0.id != newcomer.id } + [newcomer]
         return try made(
-            cluster: accepted.roster.cluster, epoch: accepted.roster.epoch + 1, keys: accepted.currentKeys,
-            hosts: hosts,
-            wrapped: wrapped, formerRoster: accepted.record.formerRoster)
+            roster, with: accepted.currentKeys, wrapped: wrapped, formerRosters: accepted.record.formerRosters)
     }
 
     /// With a new record key, which ``settled(_:)`` makes the only one after everything is sealed with it.
@@ -127,46 +93,65 @@ struct ClusterMembership: Sendable {
     func rekeyed(
         _ accepted: AcceptedCluster, without removed: String? = nil
     ) throws(ClusterFault) -> AcceptedCluster {
-        let former = accepted.currentKeys
-        guard let last = former.first else { throw .invalid(reason: "the cluster has no key") }
-        let hosts = accepted.roster.hosts.filter { $0.id != removed }
-        let roster = ClusterRoster(
-            cluster: accepted.roster.cluster, epoch: accepted.roster.epoch, keyIDs: accepted.roster.keyIDs, hosts: hosts
-        )
+        guard let last = accepted.currentKeys.first else { throw .invalid(reason: "the cluster has no key") }
+        var former = accepted.roster
+        former.hosts.removeAll { $0.id == removed }
+        let key = try Self.newKey()
+        var roster = former.next
+        roster.keyIDs.insert(SealedBytes.hex(key.id), at: 0)
+        let wrapped = try removed.map { host throws(ClusterFault) in try wrappings(of: accepted, without: host) }
         return try made(
-            cluster: accepted.roster.cluster, epoch: accepted.roster.epoch + 1, keys: [try Self.newKey()] + former,
-            hosts: hosts, wrapped: accepted.record.wrapped.filter { $0.host != removed },
-            formerRoster: roster.sealed(at: Self.formerPlace(place), with: last))
+            roster, with: [key] + accepted.currentKeys, wrapped: wrapped ?? accepted.record.wrapped,
+            formerRosters: [former.sealed(at: RecordKeys.formerPlace(place), with: last)]
+                + accepted.record.formerRosters)
     }
 
-    /// Everything is sealed with the newest key: hosts need no other one.
+    /// Everything is sealed with the newest key: hosts that have it need no other one. The others are led to it by former
+    /// keys and rosters.
     func settled(_ accepted: AcceptedCluster) throws(ClusterFault) -> AcceptedCluster {
-        let newest = Array(accepted.currentKeys.prefix(1))
-        let ids = newest.map { SealedBytes.hex($0.id) }
+        var roster = accepted.roster.next
+        roster.keyIDs = Array(roster.keyIDs.prefix(1))
         return try made(
-            cluster: accepted.roster.cluster, epoch: accepted.roster.epoch + 1, keys: newest,
-            hosts: accepted.roster.hosts,
-            wrapped: accepted.record.wrapped.filter { ids.contains($0.key) }, formerRoster: accepted.record.formerRoster
-        )
+            roster, with: Array(accepted.currentKeys.prefix(1)), wrapped: accepted.record.wrapped,
+            formerRosters: accepted.record.formerRosters)
     }
 
+    /// What the removed host has wrapped for others is wrapped by this one, too: some do not know that host any more.
+    /// Hosts that were away need the former one: they may not know this host yet.
+    private func wrappings(
+        of accepted: AcceptedCluster, without removed: String
+    ) throws(ClusterFault) -> [WrappedKey] {
+        var wrapped = accepted.record.wrapped.filter { $0.host != removed }
+        for former in wrapped where former.by == removed && !former.isAdmission {
+            let isReplaced = wrapped.contains {
+                $0.host == former.host && $0.key == former.key && $0.by != removed && accepted.roster.host($0.by) != nil
+            }
+            guard !isReplaced, let host = accepted.roster.host(former.host),
+                let key = accepted.keys.first(where: { SealedBytes.hex($0.id) == former.key })
+            else { continue }
+            wrapped.append(try self.host.key.wrap(key, for: host, of: accepted.roster.cluster))
+        }
+        return wrapped
+    }
+
+    /// - Parameters:
+    ///   - keys: those of the roster that this host has, the newest first.
+    ///   - wrapped: also former keys, for hosts that were away.
     private func made(
-        cluster: String, epoch: UInt64, keys: [SealingKey], hosts: [ClusterHost], wrapped: [WrappedKey],
-        formerRoster: [UInt8]?
+        _ roster: ClusterRoster, with keys: [SealingKey], wrapped: [WrappedKey], formerRosters: [[UInt8]]
     ) throws(ClusterFault) -> AcceptedCluster {
         guard let newest = keys.first else { throw .invalid(reason: "the cluster has no key") }
         var wrapped = wrapped
         for key in keys {
             let id = SealedBytes.hex(key.id)
-            for host in hosts where !wrapped.contains(where: { $0.host == host.id && $0.key == id }) {
-                wrapped.append(try self.host.key.wrap(key, for: host, of: cluster))
+            for host in roster.hosts where !wrapped.contains(where: { $0.host == host.id && $0.key == id }) {
+                wrapped.append(try self.host.key.wrap(key, for: host, of: roster.cluster))
             }
         }
-        let roster = ClusterRoster(
-            cluster: cluster, epoch: epoch, keyIDs: keys.map { SealedBytes.hex($0.id) }, hosts: hosts)
         let record = ClusterRecord(
-            cluster: cluster, epoch: epoch, wrapped: wrapped, roster: try roster.sealed(at: place, with: newest),
-            formerRoster: formerRoster)
+            cluster: roster.cluster, epoch: roster.epoch, wrapped: wrapped,
+            roster: try roster.sealed(at: place, with: newest), formerRosters: formerRosters
+        ).bounded(current: roster.keyIDs)
         let older = (host.accepted?.keys ?? []).filter { old in !keys.contains { $0.id == old.id } }
         return AcceptedCluster(roster: roster, keys: keys + older, record: record)
     }
@@ -174,8 +159,6 @@ struct ClusterMembership: Sendable {
     private static func newKey() throws(ClusterFault) -> SealingKey {
         do throws(StoreError) { return try .random() } catch { throw .invalid(reason: error.reason) }
     }
-
-    private static func formerPlace(_ place: String) -> String { place + " former" }
 }
 
 extension AcceptedCluster {

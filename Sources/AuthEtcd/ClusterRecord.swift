@@ -33,8 +33,11 @@ struct ClusterRoster: Sendable, Equatable {
     /// Grows with each change of hosts or keys.
     let epoch: UInt64
     /// The newest first. There are two while records are sealed again.
-    let keyIDs: [String]
-    let hosts: [ClusterHost]
+    var keyIDs: [String]
+    var hosts: [ClusterHost]
+
+    /// To be changed, for the next record.
+    var next: ClusterRoster { ClusterRoster(cluster: cluster, epoch: epoch + 1, keyIDs: keyIDs, hosts: hosts) }
 
     func host(_ id: String) -> ClusterHost? { hosts.first { $0.id == id } }
 
@@ -84,30 +87,55 @@ struct WrappedKey: Sendable, Equatable {
 struct ClusterRecord: Sendable, Equatable {
     static let format: Int64 = 1
 
+    /// Former keys and rosters that a record keeps.
+    static let formerKeys = 8
+    /// A record with more bytes keeps fewer: with 1,000 hosts, one key takes 330 KB.
+    static let mostBytes = 512 << 10
+
     let cluster: String
     let epoch: UInt64
-    let wrapped: [WrappedKey]
+    /// Those of former keys come first.
+    private(set) var wrapped: [WrappedKey]
     /// ``ClusterRoster``, sealed with the newest key.
     let roster: [UInt8]
-    /// The roster before the newest key, sealed with the key before: it tells a host that was not there since then which other
-    /// host may have wrapped the newest key.
-    let formerRoster: [UInt8]?
+    /// The roster before each key, sealed with the key before; the newest first. They tell a host that was not there since
+    /// then which other hosts may have wrapped the next key (``RecordKeys``).
+    private(set) var formerRosters: [[UInt8]]
 
     var bytes: [UInt8] {
         var json: JSONObject = [
             "format": .integer(Self.format), "cluster": .string(cluster), "epoch": JSON(epoch),
             "wrapped": .array(wrapped.map(\.json)), "roster": .string(Base64.encode(roster)),
         ]
-        if let formerRoster { json["former_roster"] = .string(Base64.encode(formerRoster)) }
+        if let former = formerRosters.first { json["former_roster"] = .string(Base64.encode(former)) }
+        if formerRosters.count > 1 {
+            json["earlier_rosters"] = .array(formerRosters.dropFirst().map { .string(Base64.encode($0)) })
+        }
         return JSON.object(json).serialized()
     }
 
-    init(cluster: String, epoch: UInt64, wrapped: [WrappedKey], roster: [UInt8], formerRoster: [UInt8]?) {
+    init(cluster: String, epoch: UInt64, wrapped: [WrappedKey], roster: [UInt8], formerRosters: [[UInt8]]) {
         self.cluster = cluster
         self.epoch = epoch
         self.wrapped = wrapped
         self.roster = roster
-        self.formerRoster = formerRoster
+        self.formerRosters = formerRosters
+    }
+
+    /// Without the former keys and rosters that are too many.
+    /// - Parameter current: the keys that records may be sealed with.
+    func bounded(current: [String]) -> ClusterRecord {
+        var record = self
+        var former: [String] = []
+        for key in wrapped.map(\.key) where !current.contains(key) && !former.contains(key) { former.append(key) }
+        record.formerRosters = Array(formerRosters.prefix(Self.formerKeys))
+        while let oldest = former.first, former.count > Self.formerKeys || record.bytes.count > Self.mostBytes {
+            record.wrapped.removeAll { $0.key == oldest }
+            former.removeFirst()
+            // The newest one leads from the key before to the present one.
+            if record.formerRosters.count > 1, record.bytes.count > Self.mostBytes { record.formerRosters.removeLast() }
+        }
+        return record
     }
 
     init(_ bytes: [UInt8]) throws(ClusterFault) {
@@ -121,9 +149,10 @@ struct ClusterRecord: Sendable, Equatable {
         else { throw .invalid(reason: "the record of the cluster is damaged") }
         let wrapped = list.compactMap { WrappedKey($0) }
         guard wrapped.count == list.count else { throw .invalid(reason: "the record of the cluster is damaged") }
+        let former = [json["former_roster"]].compactMap(\.self) + (json["earlier_rosters"]?.arrayValue ?? [])
         self.init(
             cluster: cluster, epoch: epoch, wrapped: wrapped, roster: roster,
-            formerRoster: json["former_roster"]?.stringValue.flatMap(Base64.decode))
+            formerRosters: former.compactMap { $0.stringValue.flatMap(Base64.decode) })
     }
 }
 

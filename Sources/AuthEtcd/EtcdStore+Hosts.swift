@@ -48,7 +48,7 @@ extension EtcdStore: ClusterStore {
             let admissions = try await read(below: places.admissions).compactMap { Admission($0.value) }
             let cluster = try await opened().accepted.roster.cluster
             guard let admission = admissions.first(where: { $0.isProved(with: code, in: cluster) }) else { return nil }
-            _ = try await change { (membership, accepted) throws(ClusterFault) in
+            try await change { (membership, accepted) throws(ClusterFault) in
                 try membership.admitting(admission.host, with: code, to: accepted)
             }
             // Its lease removes it otherwise.

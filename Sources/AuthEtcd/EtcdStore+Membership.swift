@@ -100,16 +100,33 @@ extension EtcdStore {
     /// A new record key for all hosts, or for all but one, and everything sealed with it. After an error everything is
     /// readable, and the next change of the key does the rest.
     func changeRecordKey(without host: String? = nil) async throws(StoreError) {
-        let member = try await change { (membership, accepted) throws(ClusterFault) in
-            try membership.rekeyed(accepted, without: host)
-        }
-        try await sealAgain(with: member)
-        _ = try await change { (membership, accepted) throws(ClusterFault) in try membership.settled(accepted) }
+        try await settle(
+            try await change { (membership, accepted) throws(ClusterFault) in
+                try membership.rekeyed(accepted, without: host)
+            })
     }
 
-    /// Replaces the cluster's record by what `next` makes of it.
+    /// Seals everything with the newest key, and then gives up the former ones. If another host makes a newer key meanwhile,
+    /// everything is sealed with that: what this host has sealed with its own key is not left behind, whichever of the two
+    /// comes to the end.
+    func settle(_ changed: Member) async throws(StoreError) {
+        var member = changed
+        for _ in 1...Self.attempts {
+            try await sealAgain(with: member)
+            let newest = member.accepted.roster.keyIDs.first
+            member = try await change { (membership, accepted) throws(ClusterFault) in
+                guard accepted.roster.keyIDs.first == newest, accepted.roster.keyIDs.count > 1 else { return nil }
+                return try membership.settled(accepted)
+            }
+            if member.accepted.roster.keyIDs == [newest] { return }
+        }
+        throw .cluster(.contended)
+    }
+
+    /// Replaces the cluster's record by what `next` makes of it; `nil`: it stays.
+    @discardableResult
     func change(
-        _ next: @Sendable (ClusterMembership, AcceptedCluster) throws(ClusterFault) -> AcceptedCluster
+        _ next: @Sendable (ClusterMembership, AcceptedCluster) throws(ClusterFault) -> AcceptedCluster?
     ) async throws(StoreError) -> Member {
         for _ in 1...Self.attempts {
             let former = try await opened()
@@ -118,6 +135,7 @@ extension EtcdStore {
                 let accepted = try self.cluster { () throws(ClusterFault) in
                     try next(ClusterMembership(host: host, place: self.places.cluster), former.accepted)
                 }
+                guard let accepted else { return former }
                 let stored = EtcdEntry(key: self.places.cluster, value: [], modRevision: former.revision)
                 guard let revision = try await self.write(accepted.record, replacing: stored) else { return nil }
                 host.accepted = accepted

@@ -154,18 +154,32 @@ extension EtcdStore {
     }
 
     /// Seals every record with the newest key that is not yet.
+    /// - Throws: if one may still be sealed with a former key that opens it.
     func sealAgain(with member: Member) async throws(StoreError) {
         guard let newest = member.accepted.currentKeys.first else { return }
         for place in [places.sessions, places.keys] {
             for entry in try await read(below: place) {
-                guard let header = try? SealedBytes.header(of: entry.value), header.keyID != newest.id,
-                    let content = try? await content(of: entry)
-                else { continue }
+                guard let header = try? SealedBytes.header(of: entry.value), header.keyID != newest.id else { continue }
+                let content: Secret
+                do throws(StoreError) {
+                    content = try await self.content(of: entry)
+                } catch {
+                    // A damaged record stays as it is. One that another host can read must not lose its key.
+                    let roster = try await opened().accepted.roster
+                    guard case .failed = error, !lacksKey(of: header, in: roster) else { throw error }
+                    continue
+                }
                 // What another host has written since is sealed with the newest key, and what it has deleted stays so.
                 _ = try await write(content, label: header.label, to: entry.key, mayCreate: false) {
                     (stored) throws(StoreError) in stored == content ? WriteTerms() : nil
                 }
             }
         }
+    }
+
+    /// Whether a current key of the cluster opens it, which this host has not got.
+    private func lacksKey(of header: SealedBytes.Header, in roster: ClusterRoster) -> Bool {
+        roster.keyIDs.contains(SealedBytes.hex(header.keyID))
+            && !(member?.accepted.keys.contains { $0.id == header.keyID } ?? false)
     }
 }

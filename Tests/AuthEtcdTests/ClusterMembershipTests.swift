@@ -39,6 +39,14 @@ struct ClusterMembershipTests {
         return accepted
     }
 
+    /// A change of the key that this host has completed.
+    private func changed(_ host: HostState) throws -> AcceptedCluster {
+        var host = host
+        let between = try membership(host).rekeyed(#require(host.accepted))
+        host.accepted = between
+        return try membership(host).settled(between)
+    }
+
     @Test("is created by the first host, and recognized by it after a kill")
     func first() throws {
         let one = try host("one")
@@ -104,7 +112,7 @@ struct ClusterMembershipTests {
         let forged = ClusterRecord(
             cluster: record.cluster, epoch: record.epoch + 1,
             wrapped: [try operators.key.wrap(key, for: hosts[1].host, of: record.cluster)],
-            roster: try roster.sealed(at: place, with: key), formerRoster: nil)
+            roster: try roster.sealed(at: place, with: key), formerRosters: [])
         #expect(try membership(hosts[1]).decision(on: forged.bytes) == .refuse(.notAdmitted))
     }
 
@@ -155,6 +163,113 @@ struct ClusterMembershipTests {
         #expect(seen.roster.hosts.map(\.name) == ["one", "two", "three"])
     }
 
+    @Test("leads a host that was away through changes of the key, the last one by a host that it does not know")
+    func changedTwice() async throws {
+        var hosts = try cluster("one", "two")
+        var three = try host("three")
+        let code = AdmissionCode.random()
+        three.code = code
+        let (keys, before) = (try #require(hosts[1].accepted?.keys), try #require(hosts[0].accepted))
+        hosts[0].accepted = try changed(hosts[0])
+        hosts[0].accepted = try membership(hosts[0]).admitting(three.host, with: code, to: #require(hosts[0].accepted))
+        three.accepted = try accepted(membership(three).decision(on: hosts[0].accepted?.record.bytes))
+        three.code = nil
+        for isSettled in [false, true] {
+            var last = try membership(three).rekeyed(#require(three.accepted))
+            if isSettled { last = try membership(three).settled(last) }
+            let seen = try accepted(membership(hosts[1]).decision(on: last.record.bytes))
+            #expect(seen.currentKeys.map(\.id) == last.currentKeys.map(\.id))
+            #expect(seen.roster.hosts.map(\.name) == ["one", "two", "three"])
+            // What it has read before remains readable, and what was sealed in between.
+            #expect(seen.keys.map(\.id).contains(keys[0].id))
+            #expect(seen.keys.map(\.id).contains(try #require(three.accepted?.currentKeys.first?.id)))
+            #expect(seen.roster.epoch > before.roster.epoch)
+        }
+    }
+
+    @Test("admits a host that reads its admission after changes of the key", arguments: [1, 2, 3])
+    func admittedBefore(_ changes: Int) throws {
+        var hosts = try cluster("one", "two")
+        var three = try host("three")
+        let code = AdmissionCode.random()
+        three.code = code
+        hosts[0].accepted = try membership(hosts[0]).admitting(three.host, with: code, to: #require(hosts[0].accepted))
+        for change in 0..<changes {
+            let maker = change % 2
+            if change > 0 {
+                let record = hosts[1 - maker].accepted?.record
+                hosts[maker].accepted = try accepted(membership(hosts[maker]).decision(on: record?.bytes))
+            }
+            hosts[maker].accepted = try changed(hosts[maker])
+        }
+        let last = try #require(hosts[(changes - 1) % 2].accepted)
+        let seen = try accepted(membership(three).decision(on: last.record.bytes))
+        #expect(seen.currentKeys.map(\.id) == last.currentKeys.map(\.id))
+        // A code of somebody else leads nowhere.
+        three.code = .random()
+        #expect(try membership(three).decision(on: last.record.bytes) == .refuse(.notAdmitted))
+    }
+
+    @Test("keeps the keys of others that a removed host has wrapped")
+    func wrappedByRemoved() throws {
+        var hosts = try cluster("one", "two", "three")
+        let between = try membership(hosts[1]).rekeyed(#require(hosts[1].accepted))
+        hosts[0].accepted = try accepted(membership(hosts[0]).decision(on: between.record.bytes))
+        let without = try membership(hosts[0]).rekeyed(#require(hosts[0].accepted), without: hosts[1].key.id)
+        #expect(!without.record.wrapped.contains { $0.host == hosts[1].key.id })
+        let seen = try accepted(membership(hosts[2]).decision(on: without.record.bytes))
+        #expect(seen.currentKeys.map(\.id) == without.currentKeys.map(\.id) && without.currentKeys.count == 3)
+    }
+
+    @Test("leads a host that was away past one that was removed, by keys that this one has wrapped")
+    func removedWhileAway() throws {
+        var hosts = try cluster("one", "two", "three")
+        let away = hosts[2]
+        hosts[1].accepted = try changed(hosts[1])
+        var four = try host("four")
+        let code = AdmissionCode.random()
+        four.code = code
+        hosts[1].accepted = try membership(hosts[1]).admitting(four.host, with: code, to: #require(hosts[1].accepted))
+        four.accepted = try accepted(membership(four).decision(on: hosts[1].accepted?.record.bytes))
+        four.code = nil
+        // It has read the change of the key, but not the removal.
+        hosts[0].accepted = try accepted(membership(hosts[0]).decision(on: four.accepted?.record.bytes))
+        for isSettled in [false, true] {
+            var last = try membership(four).rekeyed(#require(four.accepted), without: hosts[1].key.id)
+            if isSettled {
+                four.accepted = last
+                last = try membership(four).settled(last, at: 1)
+            }
+            #expect(!last.record.wrapped.contains { $0.host == hosts[1].key.id })
+            for host in [away, hosts[0]] {
+                let seen = try accepted(membership(host).decision(on: last.record.bytes))
+                #expect(seen.currentKeys.map(\.id) == last.currentKeys.map(\.id))
+                #expect(seen.roster.hosts.map(\.name) == ["one", "three", "four"])
+            }
+            #expect(try membership(hosts[1]).decision(on: last.record.bytes) == .refuse(.notAdmitted))
+        }
+    }
+
+    @Test("keeps a record of limited size, however often the key changes")
+    func manyChanges() throws {
+        var hosts = try cluster("one", "two")
+        for _ in 1...20 { hosts[0].accepted = try changed(hosts[0]) }
+        let record = try #require(hosts[0].accepted?.record)
+        #expect(record.wrapped.count == 2 * (ClusterRecord.formerKeys + 1))
+        #expect(record.formerRosters.count == ClusterRecord.formerKeys)
+        #expect(try ClusterRecord(record.bytes) == record)
+        // It has no way to the newest key but a host that it knows.
+        #expect(try accepted(membership(hosts[1]).decision(on: record.bytes)).record == record)
+        let large = ClusterRecord(
+            cluster: record.cluster, epoch: record.epoch,
+            wrapped: record.wrapped.flatMap { Array(repeating: $0, count: 200) }, roster: record.roster,
+            formerRosters: record.formerRosters)
+        let current = try #require(hosts[0].accepted?.roster.keyIDs)
+        let bounded = large.bounded(current: current)
+        #expect(bounded.bytes.count <= ClusterRecord.mostBytes && large.bytes.count > ClusterRecord.mostBytes)
+        #expect(bounded.wrapped.count { current.contains($0.key) } == 400 && !bounded.formerRosters.isEmpty)
+    }
+
     @Test("gives a removed host no later key")
     func removed() throws {
         let hosts = try cluster("one", "two", "three")
@@ -180,7 +295,7 @@ struct ClusterMembershipTests {
             let forged = ClusterRecord(
                 cluster: before.roster.cluster, epoch: epoch, wrapped: before.record.wrapped,
                 roster: try roster.sealed(at: place, with: old),
-                formerRoster: try roster.sealed(at: place + " former", with: old))
+                formerRosters: [try roster.sealed(at: place + " former", with: old)])
             for index in [0, 2] {
                 var member = hosts[index]
                 member.accepted = state
