@@ -108,8 +108,10 @@ struct ClusterMembership: Sendable {
 
     /// Everything is sealed with the newest key: hosts that have it need no other one. The others are led to it by former
     /// keys and rosters.
-    func settled(_ accepted: AcceptedCluster) throws(ClusterFault) -> AcceptedCluster {
+    /// - Parameter revision: a change of the cluster's record with the newest key.
+    func settled(_ accepted: AcceptedCluster, at revision: Int64) throws(ClusterFault) -> AcceptedCluster {
         var roster = accepted.roster.next
+        roster.giveUp(roster.keyIDs.dropFirst(), at: revision)
         roster.keyIDs = Array(roster.keyIDs.prefix(1))
         return try made(
             roster, with: Array(accepted.currentKeys.prefix(1)), wrapped: accepted.record.wrapped,
@@ -162,6 +164,15 @@ struct ClusterMembership: Sendable {
 }
 
 extension AcceptedCluster {
+    /// Before a change: nothing was sealed with another key than the newest after the last one.
+    /// - Parameter revision: of the last change of the cluster's record.
+    func givingUpFormerKeys(at revision: Int64) -> AcceptedCluster {
+        var roster = roster
+        let former = Set(roster.keyIDs + keys.map { SealedBytes.hex($0.id) }).subtracting(roster.keyIDs.prefix(1))
+        roster.giveUp(former, at: revision)
+        return AcceptedCluster(roster: roster, keys: keys, record: record)
+    }
+
     /// Those that records may be sealed with, the newest first.
     var currentKeys: [SealingKey] {
         roster.keyIDs.compactMap { id in keys.first { SealedBytes.hex($0.id) == id } }

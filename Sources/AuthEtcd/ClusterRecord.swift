@@ -35,17 +35,22 @@ struct ClusterRoster: Sendable, Equatable {
     /// The newest first. There are two while records are sealed again.
     var keyIDs: [String]
     var hosts: [ClusterHost]
+    /// By ID of a key that was given up: the state of etcd after which no host has sealed anything with it.
+    var formerUntil: [String: Int64]
 
     /// To be changed, for the next record.
-    var next: ClusterRoster { ClusterRoster(cluster: cluster, epoch: epoch + 1, keyIDs: keyIDs, hosts: hosts) }
+    var next: ClusterRoster {
+        ClusterRoster(cluster: cluster, epoch: epoch + 1, keyIDs: keyIDs, hosts: hosts, formerUntil: formerUntil)
+    }
 
     func host(_ id: String) -> ClusterHost? { hosts.first { $0.id == id } }
 
-    init(cluster: String, epoch: UInt64, keyIDs: [String], hosts: [ClusterHost]) {
+    init(cluster: String, epoch: UInt64, keyIDs: [String], hosts: [ClusterHost], formerUntil: [String: Int64] = [:]) {
         self.cluster = cluster
         self.epoch = epoch
         self.keyIDs = keyIDs
         self.hosts = hosts
+        self.formerUntil = formerUntil
     }
 
     init?(_ content: Secret) {
@@ -56,15 +61,50 @@ struct ClusterRoster: Sendable, Equatable {
         else { return nil }
         let hosts = list.compactMap { ClusterHost($0) }
         guard hosts.count == list.count else { return nil }
-        self.init(cluster: cluster, epoch: epoch, keyIDs: keyIDs, hosts: hosts)
+        self.init(
+            cluster: cluster, epoch: epoch, keyIDs: keyIDs, hosts: hosts,
+            formerUntil: Self.revisions(json["former_until"]))
     }
 
+    private static func revisions(_ json: JSON?) -> [String: Int64] {
+        var revisions: [String: Int64] = [:]
+        for (key, value) in json?.objectValue ?? JSONObject() { revisions[key] = value.integerValue }
+        return revisions
+    }
+
+    /// Nothing has been sealed with these keys after that state of etcd. After a restored backup it is an earlier one.
+    mutating func giveUp(_ keys: some Sequence<String>, at revision: Int64) {
+        for key in keys {
+            let isKnown = formerUntil[key] != nil || keyIDs.contains(key)
+            guard isKnown || formerUntil.count < Self.mostFormer else { continue }
+            formerUntil[key] = min(formerUntil[key] ?? revision, revision)
+        }
+        guard formerUntil.count > Self.mostFormer else { return }
+        for (key, _) in formerUntil.sorted(by: { $0.value < $1.value }).prefix(formerUntil.count - Self.mostFormer) {
+            formerUntil[key] = nil
+        }
+    }
+
+    /// The state of etcd after which nothing was sealed with this key; `nil`: it is not known.
+    func lastUse(of key: String) -> Int64? {
+        // Otherwise it is one of those that were too many.
+        formerUntil[key] ?? (formerUntil.count < Self.mostFormer ? nil : 0)
+    }
+
+    /// Keys that were given up, of which it is known when: the key rarely changes.
+    private static let mostFormer = 64
+
     var content: Secret {
-        let json: JSON = [
+        var json: JSONObject = [
             "cluster": .string(cluster), "epoch": JSON(epoch), "keys": .array(keyIDs.map { .string($0) }),
             "hosts": .array(hosts.map(\.json)),
         ]
-        return Secret(bytes: json.serialized())
+        if !formerUntil.isEmpty {
+            var revisions = JSONObject()
+            for (key, revision) in formerUntil.sorted(by: { $0.key < $1.key }) { revisions[key] = .integer(revision) }
+            json["former_until"] = .object(revisions)
+        }
+        return Secret(bytes: JSON.object(json).serialized())
     }
 }
 

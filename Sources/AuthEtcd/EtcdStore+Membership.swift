@@ -114,9 +114,10 @@ extension EtcdStore {
         for _ in 1...Self.attempts {
             try await sealAgain(with: member)
             let newest = member.accepted.roster.keyIDs.first
+            let revision = member.revision
             member = try await change { (membership, accepted) throws(ClusterFault) in
                 guard accepted.roster.keyIDs.first == newest, accepted.roster.keyIDs.count > 1 else { return nil }
-                return try membership.settled(accepted)
+                return try membership.settled(accepted, at: revision)
             }
             if member.accepted.roster.keyIDs == [newest] { return }
         }
@@ -132,8 +133,9 @@ extension EtcdStore {
             let former = try await opened()
             let changed = try await opening { () throws(StoreError) -> Member? in
                 var host = try await self.hostState()
+                let last = former.accepted.givingUpFormerKeys(at: former.revision)
                 let accepted = try self.cluster { () throws(ClusterFault) in
-                    try next(ClusterMembership(host: host, place: self.places.cluster), former.accepted)
+                    try next(ClusterMembership(host: host, place: self.places.cluster), last)
                 }
                 guard let accepted else { return former }
                 let stored = EtcdEntry(key: self.places.cluster, value: [], modRevision: former.revision)

@@ -185,16 +185,31 @@ extension EtcdStore: SessionStore, KeyStore {
     func content(of entry: EtcdEntry) async throws(StoreError) -> Secret {
         let member = try await opened()
         do throws(SealedBytes.Refusal) {
-            return try SealedBytes.open(entry.value, name: entry.key, keys: member.accepted.keys).content
+            return try content(of: entry, with: member)
         } catch {
             guard case .otherKey = error else { throw damage(of: entry, error.reason) }
         }
-        // Another host has made a new key since.
-        let keys = try await reopened(instead: member).accepted.keys
+        // Another host has made a new key since, or etcd went back.
+        let present = try await reopened(instead: member)
         do throws(SealedBytes.Refusal) {
-            return try SealedBytes.open(entry.value, name: entry.key, keys: keys).content
+            return try content(of: entry, with: present)
         } catch {
             throw damage(of: entry, error.reason)
         }
+    }
+
+    /// Only a host that was removed writes with a key that is not the newest any more. What was written before, as in a
+    /// backup, is read and sealed again.
+    private func content(of entry: EtcdEntry, with member: Member) throws(SealedBytes.Refusal) -> Secret {
+        let opened = try SealedBytes.open(entry.value, name: entry.key, keys: member.accepted.keys)
+        let (roster, key) = (member.accepted.roster, SealedBytes.hex(opened.header.keyID))
+        guard key != roster.keyIDs.first else { return opened.content }
+        let last = min(roster.lastUse(of: key) ?? member.revision, member.revision)
+        guard entry.modRevision <= last else {
+            throw .otherKey("it was written with a former key after that was replaced")
+        }
+        // Others are sealed again by the change of the key.
+        if !roster.keyIDs.contains(key) { hasFormerSeals = true }
+        return opened.content
     }
 }

@@ -41,8 +41,9 @@ extension EtcdStore {
             note(.wentBack)
             // Revisions before that are those of another history.
             (holds, ownIntents, overtaken, unfinished) = ([:], [:], [], [:])
-            // The record of the cluster may be an older one, too.
+            // The record of the cluster may be an older one, too, and others are sealed with its keys.
             if let member { _ = try await reopened(instead: member) }
+            hasFormerSeals = true
         }
         for session in changed.sorted() { tellChange.yield(session) }
         await repeatReleases()
@@ -104,6 +105,7 @@ extension EtcdStore {
     private func check(_ used: String?) async -> ClusterFault {
         while !Task.isCancelled {
             await showPresence()
+            await sealFormerAgain()
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
             _ = try? await reporting { () throws(StoreError) in try await read(places.cluster) }
             await repeatReleases()

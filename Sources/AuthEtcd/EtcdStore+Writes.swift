@@ -159,7 +159,10 @@ extension EtcdStore {
         guard let newest = member.accepted.currentKeys.first else { return }
         for place in [places.sessions, places.keys] {
             for entry in try await read(below: place) {
-                guard let header = try? SealedBytes.header(of: entry.value), header.keyID != newest.id else { continue }
+                guard let header = try? SealedBytes.header(of: entry.value), header.keyID != newest.id,
+                    // A removed host has written it: nobody else has used a former key since.
+                    entry.modRevision <= member.revision
+                else { continue }
                 let content: Secret
                 do throws(StoreError) {
                     content = try await self.content(of: entry)
@@ -174,6 +177,43 @@ extension EtcdStore {
                     (stored) throws(StoreError) in stored == content ? WriteTerms() : nil
                 }
             }
+        }
+    }
+
+    /// After a backup was restored, for example, records may be sealed with keys that hosts which came later have not
+    /// got. All hosts notice that at once: each waits for some time, and finds what is left then.
+    func sealFormerAgain() async {
+        guard hasFormerSeals,
+            (try? await pause(configuration.checkInterval * Double.random(in: 0...0.5))) != nil, let member
+        else { return }
+        hasFormerSeals = false
+        do throws(StoreError) {
+            for place in [places.sessions, places.keys] {
+                for entry in try await read(below: place) { try await sealFormerAgain(entry, with: member) }
+            }
+        } catch {
+            hasFormerSeals = true
+        }
+    }
+
+    /// What another host has changed meanwhile stays.
+    private func sealFormerAgain(_ entry: EtcdEntry, with member: Member) async throws(StoreError) {
+        guard let newest = member.accepted.currentKeys.first, let header = try? SealedBytes.header(of: entry.value),
+            header.keyID != newest.id,
+            let content = try await unlessDamaged({ () throws(StoreError) in try await content(of: entry) })
+        else { return }
+        let generation = max(header.generation, places.sessionName(of: entry.key).map(view.generation) ?? 0) + 1
+        let sealed = try SealedBytes.seal(
+            content, name: entry.key, label: header.label, generation: generation, key: newest)
+        let outcome = try await transaction(
+            .transaction(
+                [
+                    .changed(key: entry.key, at: entry.modRevision),
+                    .changed(key: places.cluster, at: member.revision),
+                ],
+                then: [.put(sealed, to: entry.key)], otherwiseReading: [places.cluster]))
+        guard outcome.succeeded || outcome.entries[places.cluster]?.modRevision == member.revision else {
+            throw .cluster(.contended)
         }
     }
 

@@ -67,6 +67,8 @@ package actor EtcdStore {
     /// Renewed or replaced by another host after this one had lost its hold.
     var overtaken: Set<SessionName> = []
     var lifetimes = SharedLifetimes()
+    /// Something is sealed with a key that the cluster has given up.
+    var hasFormerSeals = false
     /// This host's, once it is known.
     var ownID: String?
     var presence: HostPresence
@@ -197,6 +199,18 @@ package actor EtcdStore {
     /// No other failure begins with a key.
     private func isDamage(_ error: StoreError) -> Bool {
         if case .failed(let reason) = error { reason.hasPrefix(places.watched) } else { false }
+    }
+
+    /// `nil` if the record is damaged.
+    func unlessDamaged<Value>(
+        _ work: () async throws(StoreError) -> Value?
+    ) async throws(StoreError) -> Value? {
+        do throws(StoreError) {
+            return try await work()
+        } catch {
+            guard isDamage(error) else { throw error }
+            return nil
+        }
     }
 
     /// Nothing of a session that is gone counts for the next one of its name.

@@ -44,7 +44,7 @@ struct ClusterMembershipTests {
         var host = host
         let between = try membership(host).rekeyed(#require(host.accepted))
         host.accepted = between
-        return try membership(host).settled(between)
+        return try membership(host).settled(between, at: 1)
     }
 
     @Test("is created by the first host, and recognized by it after a kill")
@@ -142,7 +142,7 @@ struct ClusterMembershipTests {
         #expect(between.currentKeys.count == 2 && between.currentKeys.contains { $0.id == old.id })
         hosts[0].accepted = try accepted(membership(hosts[0]).decision(on: between.record.bytes))
         #expect(hosts[0].accepted?.currentKeys.map(\.id) == between.currentKeys.map(\.id))
-        let settled = try membership(hosts[1]).settled(between)
+        let settled = try membership(hosts[1]).settled(between, at: 1)
         // It has not seen the record in between.
         let third = try accepted(membership(hosts[2]).decision(on: settled.record.bytes))
         #expect(third.currentKeys.map(\.id) == [between.currentKeys[0].id])
@@ -176,7 +176,7 @@ struct ClusterMembershipTests {
         three.code = nil
         for isSettled in [false, true] {
             var last = try membership(three).rekeyed(#require(three.accepted))
-            if isSettled { last = try membership(three).settled(last) }
+            if isSettled { last = try membership(three).settled(last, at: 1) }
             let seen = try accepted(membership(hosts[1]).decision(on: last.record.bytes))
             #expect(seen.currentKeys.map(\.id) == last.currentKeys.map(\.id))
             #expect(seen.roster.hosts.map(\.name) == ["one", "two", "three"])
@@ -250,6 +250,20 @@ struct ClusterMembershipTests {
         }
     }
 
+    @Test("keeps the first state of etcd at which a key was given up, and an earlier one after a restored backup")
+    func givenUp() throws {
+        let one = try cluster("one")[0]
+        let before = try #require(one.accepted)
+        let former = try #require(before.roster.keyIDs.first)
+        let between = try membership(one).rekeyed(before)
+        #expect(between.roster.lastUse(of: former) == nil)
+        let given = between.givingUpFormerKeys(at: 5)
+        #expect(given.roster.lastUse(of: former) == 5)
+        #expect(given.givingUpFormerKeys(at: 9).roster.lastUse(of: former) == 5)
+        #expect(given.givingUpFormerKeys(at: 3).roster.lastUse(of: former) == 3)
+        #expect(try given.roster.lastUse(of: #require(between.roster.keyIDs.first)) == nil)
+    }
+
     @Test("keeps a record of limited size, however often the key changes")
     func manyChanges() throws {
         var hosts = try cluster("one", "two")
@@ -286,7 +300,7 @@ struct ClusterMembershipTests {
         let old = try #require(before.currentKeys.first)
         let between = try membership(hosts[0]).rekeyed(before, without: hosts[1].key.id)
         hosts[0].accepted = between
-        let settled = try membership(hosts[0]).settled(between)
+        let settled = try membership(hosts[0]).settled(between, at: 1)
         for state in [between, settled] {
             let epoch = state.roster.epoch + 1
             let roster = ClusterRoster(

@@ -54,15 +54,112 @@ struct KeyChangeTests {
         }
     }
 
+    @Test("that a slow host has not read yet does not make it write with the former key")
+    func slow() async throws {
+        try await EtcdMembers.running { members in
+            let (one, two) = (try EtcdHost("one"), try EtcdHost("two"))
+            try await one.start(at: members.endpoints, watches: false) { store in
+                try await store.save(etcdSample())
+                try await admit(two, by: store, at: members)
+                try await two.start(at: members.endpoints, watches: false) { other in
+                    let former = try await other.opened()
+                    try await store.changeRecordKey()
+                    let newest = try await store.opened().accepted.roster.keyIDs
+                    #expect(former.accepted.roster.keyIDs != newest)
+                    // It does not know the new key.
+                    let outcome = try await other.update(etcdSample(generation: 2), replacesOther: false)
+                    let (sealed, read) = (try await keys(of: store), try await store.load(SessionName("work")))
+                    #expect(outcome.stored == nil && sealed == Set(newest) && read?.generation == 2)
+                }
+            }
+        }
+    }
+
+    @Test("is made up for in a restored backup, so that hosts that came later can read its records")
+    func restored() async throws {
+        try await EtcdMembers.running { members in
+            var one = try EtcdHost("one")
+            one.checkInterval = .milliseconds(100)
+            let three = try EtcdHost("three")
+            try await one.start(at: members.endpoints) { store in
+                try await store.save(etcdSample())
+                try await store.save(Secret("client"), for: .client(provider: "envelope"))
+                let backup = try await members.backUp()
+                try await store.changeRecordKey()
+                let newest = try #require(try await store.opened().accepted.roster.keyIDs.first)
+                try await admit(three, by: store, at: members)
+                try await members.restore(backup)
+                // The client is sealed after the sessions.
+                let isSealed = try await until { (try? await keys(of: store)) == [newest] }
+                #expect(isSealed)
+                try await three.start(at: members.endpoints, watches: false) { other in
+                    let record = try await other.load(SessionName("work"))
+                    let client = try await other.key(for: .client(provider: "envelope"))
+                    #expect(record?.generation == 1 && client == Secret("client"))
+                }
+            }
+        }
+    }
+
+    @Test("makes a record damaged that is written with the former key afterwards, also after others join")
+    func written() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two) = (hosts.store, hosts.other)
+            // As a removed host can do it, as long as it has access to etcd.
+            try await hosts.members.copy("/authd/ada/sessions/work", to: "/authd/ada/kept")
+            try await one.changeRecordKey()
+            let newest = try await one.opened().accepted.roster.keyIDs
+            #expect(try await until { try await two.opened().accepted.roster.keyIDs == newest })
+            try await hosts.members.copy("/authd/ada/kept", to: "/authd/ada/sessions/work")
+            for store in [one, two] {
+                await #expect(throws: StoreError.self) { try await store.load(SessionName("work")) }
+            }
+            try await admit(EtcdHost("three"), by: one, at: hosts.members)
+            try await one.changeRecordKey()
+            for store in [one, two] {
+                await #expect(throws: StoreError.self) { try await store.load(SessionName("work")) }
+            }
+            // A sign-in replaces it.
+            try await two.save(etcdSample(generation: 2))
+            #expect(try await one.load(SessionName("work"))?.generation == 2)
+        }
+    }
+
+    @Test(
+        "that was interrupted makes a record damaged that is written with the former key afterwards, also by the next one"
+    )
+    func interrupted() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two) = (hosts.store, hosts.other)
+            try await hosts.members.copy("/authd/ada/sessions/work", to: "/authd/ada/kept")
+            try await one.save(etcdSample("home"))
+            let between = try await rekeyed(one).accepted.roster.keyIDs
+            #expect(try await until { try await two.opened().accepted.roster.keyIDs == between })
+            // What was written before is read.
+            for store in [one, two] { #expect(try await store.load(SessionName("work"))?.generation == 1) }
+            try await hosts.members.copy("/authd/ada/kept", to: "/authd/ada/sessions/work")
+            // The list of hosts is newer than that record then.
+            try await admit(EtcdHost("three"), by: one, at: hosts.members)
+            for isChanged in [false, true] {
+                if isChanged { try await one.changeRecordKey() }
+                let newest = try await one.opened().accepted.roster
+                #expect(try await until { try await two.opened().accepted.roster == newest })
+                for store in [one, two] {
+                    await #expect(throws: StoreError.self) { try await store.load(SessionName("work")) }
+                    #expect(try await store.load(SessionName("home")) != nil)
+                }
+            }
+            #expect(try await keys(of: one) == Set([between[1]] + one.opened().accepted.roster.keyIDs))
+        }
+    }
+
     private func rekeyed(_ store: EtcdStore) async throws -> EtcdStore.Member {
         try await store.change { (membership, accepted) throws(ClusterFault) in try membership.rekeyed(accepted) }
     }
 
-    /// What the records in etcd are sealed with.
+    /// What the sessions and clients in etcd are sealed with.
     private func keys(of store: EtcdStore) async throws -> Set<String> {
-        Set(
-            try await store.read(below: store.places.sessions).map {
-                SealedBytes.hex(try SealedBytes.header(of: $0.value).keyID)
-            })
+        let entries = try await store.read(below: store.places.sessions) + store.read(below: store.places.keys)
+        return Set(try entries.map { SealedBytes.hex(try SealedBytes.header(of: $0.value).keyID) })
     }
 }
