@@ -46,6 +46,8 @@ struct ClusterMembership: Sendable {
         let newest = Array((host.accepted?.currentKeys ?? []).prefix(1))
         guard let roster = roster(of: record, sealedWith: found.keys + newest), roster.host(host.key.id) != nil
         else { return nil }
+        // Somebody has begun from a restored backup, from before the host was removed.
+        if roster.hosts.contains(where: { host.removed.contains($0.id) }), !found.continues(newest) { return nil }
         found.trust(roster)
         let ordered = (found.keys + (host.accepted?.keys ?? [])).sorted { one, other in
             (roster.place(of: one), roster.place(of: other)) < (roster.place(of: other), roster.place(of: one))

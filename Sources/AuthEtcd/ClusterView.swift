@@ -3,9 +3,21 @@ import AuthWire
 
 /// What this host has seen of the sessions in etcd, so that it can tell what has changed, and whether etcd went back.
 struct ClusterView: Sendable, Equatable {
-    /// The newest state of etcd that this host has seen.
-    private(set) var revision: Int64 = 0
-    private var clusterID = ""
+    /// A state of etcd.
+    struct State: Sendable, Equatable {
+        fileprivate(set) var clusterID = ""
+        fileprivate(set) var revision: Int64 = 0
+
+        /// Whether the response to a request that was sent in this state shows that etcd went back.
+        func isLater(than header: EtcdHeader) -> Bool { isOther(than: header) || header.revision < revision }
+
+        fileprivate func isOther(than header: EtcdHeader) -> Bool {
+            !clusterID.isEmpty && header.clusterID != clusterID
+        }
+    }
+
+    /// The newest one that this host has seen.
+    private(set) var state = State()
     /// The last change of each session.
     private var changes: [SessionName: Int64] = [:]
     /// The highest number that a sealed record of this session had.
@@ -14,16 +26,30 @@ struct ClusterView: Sendable, Equatable {
     private var written: [SessionName: Int64] = [:]
     /// The last sign-in that this host has read or written.
     private var signIns: [SessionName: SignInID] = [:]
+    /// Sign-ins that this host has read or written before the last one, or that were signed out of.
+    private var replaced: [SessionName: [SignInID]] = [:]
+    /// The same since etcd went back, until there is a later one.
+    private var outdated: [SessionName: Set<SignInID>] = [:]
+    /// Former sign-ins of one session that are remembered.
+    private static let maxReplaced = 8
+    /// Sessions whose sign-ins are remembered: twice as many as etcd may have.
+    private static let maxNames = 2 * EtcdLimits.sessions
     /// Written in this run, and missing because etcd went back.
     private(set) var lost: Set<SessionName> = []
 
     /// Everything was read.
+    /// - Parameters:
+    ///   - former: the state when it was requested. A write of this host may have ended since.
+    ///   - isOlder: something else that was read shows that etcd went back.
     /// - Returns: the sessions that have changed or are gone, and whether etcd has an older state than before.
     mutating func read(
-        _ header: EtcdHeader, _ found: [SessionName: Int64]
+        _ header: EtcdHeader, _ found: [SessionName: Int64], since former: State? = nil, isOlder: Bool = false
     ) -> (changed: Set<SessionName>, wentBack: Bool) {
-        let isOther = !clusterID.isEmpty && header.clusterID != clusterID
-        let wentBack = isOther || header.revision < revision
+        let former = former ?? state
+        let isOther = former.isOther(than: header)
+        // Within one history, the last change of a key is never an earlier one than before.
+        let wentBack =
+            isOlder || former.isLater(than: header) || found.contains { $0.value < changes[$0.key] ?? 0 }
         var changed = Set(found.filter { changes[$0.key] != $0.value }.keys)
         changed.formUnion(changes.keys.filter { found[$0] == nil })
         if wentBack {
@@ -31,11 +57,19 @@ struct ClusterView: Sendable, Equatable {
             lost.formUnion(written.filter { isOther || $0.value > header.revision }.keys)
             changed.formUnion(lost)
             generations = [:]
+            // A record that was there before, and is the same, is none of these.
+            outdated = replaced.filter { found[$0.key] != changes[$0.key] ?? 0 || lost.contains($0.key) }
+                .mapValues { Set($0) }
         } else {
-            for session in written.keys where found[session] == nil { written[session] = nil }
+            for session in Set(changes.keys).union(written.keys) where found[session] == nil {
+                guard written[session] ?? 0 <= header.revision else { continue }
+                written[session] = nil
+                if changes[session] != nil { ended(session) }
+            }
         }
         lost.subtract(found.keys)
-        (revision, clusterID, changes) = (header.revision, header.clusterID, found)
+        state.revision = wentBack ? header.revision : max(header.revision, state.revision)
+        (state.clusterID, changes) = (header.clusterID, found)
         return (changed, wentBack)
     }
 
@@ -44,27 +78,43 @@ struct ClusterView: Sendable, Equatable {
     mutating func apply(_ header: EtcdHeader, _ reported: [(session: SessionName, at: Int64, isGone: Bool)]) -> Set<
         SessionName
     > {
-        revision = max(revision, header.revision)
+        state.revision = max(state.revision, header.revision)
         for change in reported {
-            revision = max(revision, change.at)
+            state.revision = max(state.revision, change.at)
             changes[change.session] = change.isGone ? nil : change.at
-            if change.isGone {
-                written[change.session] = nil
-                lost.remove(change.session)
-                generations[change.session] = nil
-            }
+            if change.isGone { ended(change.session) }
         }
         return Set(reported.map(\.session))
     }
 
+    /// Another host has removed it.
+    private mutating func ended(_ session: SessionName) {
+        written[session] = nil
+        generations[session] = nil
+        // What is gone is the outdated record. This host may have a later sign-in.
+        guard outdated[session] == nil else { return lose(session) }
+        lost.remove(session)
+        if let signIn = signIns[session] { note(signIn, of: session) }
+    }
+
+    /// A response shows this state.
+    mutating func saw(_ header: EtcdHeader) {
+        if state.clusterID.isEmpty { state.clusterID = header.clusterID }
+        guard header.clusterID == state.clusterID else { return }
+        state.revision = max(state.revision, header.revision)
+    }
+
     mutating func wrote(_ session: SessionName, at revision: Int64, generation: UInt64) {
-        self.revision = max(self.revision, revision)
+        state.revision = max(state.revision, revision)
         written[session] = revision
         generations[session] = generation
         lost.remove(session)
+        outdated[session] = nil
     }
 
     mutating func removed(_ session: SessionName) {
+        if let signIn = signIns[session] { note(signIn, of: session) }
+        outdated[session] = nil
         signIns[session] = nil
         written[session] = nil
         generations[session] = nil
@@ -79,7 +129,43 @@ struct ClusterView: Sendable, Equatable {
         return true
     }
 
-    mutating func saw(_ signIn: SignInID, of session: SessionName) { signIns[session] = signIn }
+    mutating func saw(_ signIn: SignInID, of session: SessionName) {
+        if let former = signIns[session], former != signIn { note(former, of: session) }
+        replaced[session]?.removeAll { $0 == signIn }
+        outdated[session] = nil
+        signIns[session] = signIn
+    }
+
+    private mutating func note(_ replaced: SignInID, of session: SessionName) {
+        var all = self.replaced[session] ?? []
+        all.removeAll { $0 == replaced }
+        self.replaced[session] = (all + [replaced]).suffix(Self.maxReplaced)
+        guard self.replaced.count > Self.maxNames else { return }
+        // Runners of a CI farm may use other names every day. Those that etcd does not have are left out.
+        self.replaced = self.replaced.filter { changes[$0.key] != nil || $0.key == session }
+        signIns = signIns.filter { changes[$0.key] != nil || written[$0.key] != nil || $0.key == session }
+    }
+
+    /// Whether etcd has this sign-in because it went back, and this host has seen that it ended.
+    func isOutdated(_ signIn: SignInID, of session: SessionName) -> Bool {
+        outdated[session]?.contains(signIn) ?? false
+    }
+
+    /// Whether the session has ended, as far as this host knows.
+    func isSignedOut(_ session: SessionName) -> Bool {
+        signIns[session].map { replaced[session]?.contains($0) ?? false } ?? true
+    }
+
+    /// Sessions that have ended, and that etcd has again.
+    var endedAgain: [SessionName] { outdated.keys.filter { changes[$0] != nil && isSignedOut($0) }.sorted() }
+
+    /// Every host has had the time to write what it knows. What is written from now on is no effect of the backup.
+    mutating func endRecovery() { outdated = outdated.filter { changes[$0.key] != nil } }
+
+    /// What etcd has of the session is older than what this host has.
+    mutating func lose(_ session: SessionName) {
+        if !isSignedOut(session) { lost.insert(session) }
+    }
 
     func signIn(of session: SessionName) -> SignInID? { signIns[session] }
 

@@ -10,6 +10,8 @@ struct EtcdRequest: Sendable {
     var largestReply = 1 << 20
     /// Whether it needs no token, and no majority of the members.
     var isLocal = false
+    /// Whether its response has the newest state of etcd, not the one that a member has reached.
+    var showsState: Bool { path.hasPrefix("kv/") }
 
     /// - Parameter atMost: entries; the rest is read with another request.
     static func range(
@@ -178,6 +180,9 @@ enum EtcdLimits {
     static let holderWait = Duration.seconds(4)
     /// Between two attempts then.
     static let holderPause = Duration.milliseconds(200)
+    /// How long a host that notices that etcd went back expects requests of others, of which etcd knows nothing any more: the
+    /// limit of a renewal.
+    static let recovery = Duration.seconds(30)
     /// How long the request of a host to be admitted is valid.
     static let admissionSeconds: Int64 = 600
 }

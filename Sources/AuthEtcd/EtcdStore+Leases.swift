@@ -23,10 +23,12 @@ extension EtcdStore: LeaseStore {
     package func grantLease() async throws(StoreError) -> GrantedLease {
         let answer = try await call(.grantLease(seconds: EtcdLimits.leaseSeconds))
         guard let lease = answer.leaseID() else { throw .cluster(.invalid(reason: "a lease without a number")) }
+        lastLease = LeaseID(lease)
         return GrantedLease(LeaseID(lease), lasts: .seconds(answer.leaseSeconds()))
     }
 
     package func keepAlive(_ lease: LeaseID) async throws(StoreError) -> Duration? {
+        guard lease != formerLease else { return nil }
         let seconds = try await call(.keepAlive(lease.number)).leaseSeconds()
         return seconds > 0 ? .seconds(seconds) : nil
     }
@@ -34,17 +36,19 @@ extension EtcdStore: LeaseStore {
     package func hold(
         _ session: SessionName, for version: RecordVersion, under lease: LeaseID
     ) async throws(StoreError) -> HoldOutcome {
-        try await reporting(writes: true) { () throws(StoreError) in
+        let former = view.state
+        return try await reporting(writes: true) { () throws(StoreError) in
+            guard lease != formerLease else { throw .cluster(.leaseLost) }
             _ = try await opened()
             let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
             let own = RenewalIntent(version, id: known(session).holdID)
             var found: EtcdTransaction?
             for _ in 1...EtcdLimits.writeAttempts {
-                let former = try await formerHold(found, of: session, under: lease)
+                let left = try await formerHold(found, of: session, under: lease)
                 var operations: [EtcdRequest.Operation] = [
                     .read(place), .put(holderMark, to: holder, lease: lease.number),
                 ]
-                if former == .answered { operations.append(.put(own.bytes, to: intent)) }
+                if left == .answered { operations.append(.put(own.bytes, to: intent)) }
                 let outcome = try await transaction(
                     .transaction(
                         [
@@ -53,11 +57,12 @@ extension EtcdStore: LeaseStore {
                         ],
                         then: operations, otherwiseReading: [holder, intent, place]))
                 if outcome.succeeded {
-                    return try await begun(session, lease, version, outcome, intent: own, after: former)
+                    return try await begun(session, lease, version, outcome, intent: own, after: left, since: former)
                 }
                 if let entry = outcome.entries[holder] {
                     guard entry.lease == lease.number else { return .heldElsewhere }
-                    if let again = try await repeated(session, version, entry, outcome, own) { return again }
+                    let again = try await repeated(session, version, entry, outcome, own, since: former)
+                    if let again { return again }
                 }
                 found = outcome
             }
@@ -70,7 +75,7 @@ extension EtcdStore: LeaseStore {
     /// - Returns: `nil` if something has changed meanwhile.
     private func repeated(
         _ session: SessionName, _ version: RecordVersion, _ holder: EtcdEntry, _ outcome: EtcdTransaction,
-        _ own: RenewalIntent
+        _ own: RenewalIntent, since state: ClusterView.State
     ) async throws(StoreError) -> HoldOutcome? {
         let (intent, place) = (places.intent(session), places.session(session))
         let former = try await formerHold(outcome, of: session, under: LeaseID(holder.lease))
@@ -89,28 +94,34 @@ extension EtcdStore: LeaseStore {
                     + (former == .answered ? [.put(own.bytes, to: intent)] : []),
                 otherwiseReading: []))
         guard again.succeeded else { return nil }
-        return try await begun(session, LeaseID(holder.lease), version, again, intent: own, after: former)
+        return try await begun(session, LeaseID(holder.lease), version, again, intent: own, after: former, since: state)
     }
 
     private func begun(
         _ session: SessionName, _ lease: LeaseID, _ version: RecordVersion, _ outcome: EtcdTransaction,
-        intent: RenewalIntent, after former: HoldOutcome.FormerHold
+        intent: RenewalIntent, after former: HoldOutcome.FormerHold, since state: ClusterView.State
     ) async throws(StoreError) -> HoldOutcome {
         let revision = outcome.header.revision
         let isNoted = former == .answered
         let record = try await begun(
             session,
             Hold(lease: lease, noted: version, revision: revision, intentRevision: isNoted ? revision : nil),
-            outcome, under: isNoted ? intent : nil, ifUnreadable: .answered)
+            outcome, under: isNoted ? intent : nil, since: state, ifUnreadable: .answered)
         return .held(record, after: former)
     }
 
     /// Without a record that can be read there is nothing to hold.
-    /// - Parameter intent: this host's intent, if this transaction or `claim` has written it.
+    /// - Parameters:
+    ///   - intent: this host's intent, if this transaction or `claim` has written it.
+    ///   - state: when the hold or the claim was requested.
     private func begun(
         _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction, under intent: RenewalIntent?,
-        ifUnreadable end: HoldOutcome.FormerHold
+        since state: ClusterView.State, ifUnreadable end: HoldOutcome.FormerHold
     ) async throws(StoreError) -> SessionRecord? {
+        guard !state.isLater(than: outcome.header) else {
+            try? await giveBack(session, hold)
+            throw .cluster(.wentBack)
+        }
         // The response to an earlier request may be later.
         if let later = holds[session], later.revision > hold.revision { throw .cluster(.leaseLost) }
         holds[session] = hold
@@ -126,9 +137,29 @@ extension EtcdStore: LeaseStore {
         }
     }
 
+    /// etcd went back, and this host has not read yet what it lacks: others may have sent these tokens. An intent that
+    /// replaces one of another host stays, so that the next one still waits.
+    private func giveBack(_ session: SessionName, _ hold: Hold) async throws(StoreError) {
+        let (holder, intent) = (places.holder(session), places.intent(session))
+        let isNew = hold.intentRevision == hold.revision
+        _ = try await transaction(
+            .transaction(
+                [.changed(key: holder, at: hold.revision)]
+                    + (isNew ? [.changed(key: intent, at: hold.revision)] : []),
+                then: [.delete(holder)] + (isNew ? [.delete(intent)] : []), otherwiseReading: []))
+    }
+
     /// How the hold before this one ended. If the record cannot be read, deletes a holder key of this host whose
     /// response was lost.
     private func formerHold(
+        _ found: EtcdTransaction?, of session: SessionName, under lease: LeaseID
+    ) async throws(StoreError) -> HoldOutcome.FormerHold {
+        let former = try await statedFormerHold(found, of: session, under: lease)
+        return former == .answered && isRecovering() ? .abandoned : former
+    }
+
+    /// The same as etcd has it.
+    private func statedFormerHold(
         _ found: EtcdTransaction?, of session: SessionName, under lease: LeaseID
     ) async throws(StoreError) -> HoldOutcome.FormerHold {
         guard let found else { return .answered }
@@ -157,6 +188,7 @@ extension EtcdStore: LeaseStore {
         _ session: SessionName, for version: RecordVersion
     ) async throws(StoreError) -> SessionRecord? {
         guard var hold = holds[session], !hold.isLost else { throw .cluster(.leaseLost) }
+        let state = view.state
         let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
         // The intent names the stored tokens. If they are not those of `version`, nothing is sent.
         hold.noted = version
@@ -173,13 +205,13 @@ extension EtcdStore: LeaseStore {
             throw .cluster(.leaseLost)
         }
         hold.intentRevision = outcome.header.revision
-        return try await begun(session, hold, outcome, under: own, ifUnreadable: .unanswered)
+        return try await begun(session, hold, outcome, under: own, since: state, ifUnreadable: .unanswered)
     }
 
     package func release(
         _ session: SessionName, leaving end: HoldOutcome.FormerHold
     ) async throws(StoreError) {
-        guard let hold = holds[session] else { return }
+        guard let hold = holds[session] else { return releaseAfterRestore(session, leaving: end) }
         if hold.intentRevision != nil { ownIntents[session]?.end(end) }
         // The author of an intent that stays may still write what it has received.
         if !hold.isLost, end == .abandoned, hold.intentRevision != nil {

@@ -173,6 +173,11 @@ extension EtcdStore: SessionStore, KeyStore {
         do throws(DamagedRecord) {
             let record = try SessionRecord(decoding: content)
             guard record.session == session else { throw DamagedRecord(reason: "it is the record of another session") }
+            // A backup has brought it back. This host has the later sign-in, or knows that it was signed out of.
+            guard !view.isOutdated(record.signIn, of: session) else {
+                view.lose(session)
+                return nil
+            }
             view.saw(record.signIn, of: session)
             read = record
         } catch {

@@ -32,20 +32,15 @@ extension EtcdStore {
     /// Reads which sessions there are, and reports those that have changed.
     /// - Returns: the state of etcd that was read.
     private func readAll() async throws(StoreError) -> Int64 {
-        _ = try await opened()
+        let (former, member) = (view.state, try await opened())
+        let isOlder = try await read(places.cluster).map { $0.modRevision < member.revision } ?? false
         let (header, entries) = try await pages(below: places.sessions, keysOnly: true)
         var found: [SessionName: Int64] = [:]
         for entry in entries { if let name = places.sessionName(of: entry.key) { found[name] = entry.modRevision } }
-        let (changed, wentBack) = view.read(header, found)
-        if wentBack {
-            note(.wentBack)
-            // Revisions before that are those of another history.
-            (holds, ownIntents, overtaken, unfinished) = ([:], [:], [], [:])
-            // The record of the cluster may be an older one, too, and others are sealed with its keys.
-            if let member { _ = try await reopened(instead: member) }
-            hasFormerSeals = true
-        }
-        for session in changed.sorted() { tellChange.yield(session) }
+        let (changed, wentBack) = view.read(header, found, since: former, isOlder: isOlder)
+        defer { for session in changed.sorted() { tellChange.yield(session) } }
+        if wentBack { noteWentBack(header.revision) }
+        try await recover()
         await repeatReleases()
         processed = header.revision
         return header.revision
@@ -91,7 +86,10 @@ extension EtcdStore {
                 guard let session = places.sessionName(of: change.entry.key) else { continue }
                 sessions.append((session, change.entry.modRevision, change.isDeletion))
             }
+            if wentBackAt != nil, !isRecovering() { view.endRecovery() }
             for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
+            // A host that does not know of a sign-out may write the session again. What fails is left to `readAll`.
+            if !sessions.isEmpty, isRecovering() { try? await removeEndedAgain() }
             for session in released { tellReleased.yield(session) }
             // A message without changes says that there are none up to its revision.
             processed = max(processed, changes.map(\.entry.modRevision).max() ?? header.revision)

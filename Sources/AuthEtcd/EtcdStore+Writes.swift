@@ -30,8 +30,10 @@ extension EtcdStore {
                 sharedContent(of: record), label: record.provider, to: places.session(session), mayCreate: mayCreate,
                 reading: [places.holder(session), places.intent(session)]
             ) { (content) throws(StoreError) in
-                // A damaged record is replaced.
-                guard let content, let found = try? SessionRecord(decoding: content) else {
+                // A damaged record is replaced, and so is one of an earlier sign-in that a backup has brought back.
+                guard let content, let found = try? SessionRecord(decoding: content),
+                    !view.isOutdated(found.signIn, of: session)
+                else {
                     return try await terms(for: record, replacing: nil, &lifetime)
                 }
                 isThere = true
@@ -99,6 +101,7 @@ extension EtcdStore {
         terms: (_ stored: Secret?) async throws(StoreError) -> WriteTerms?,
         refused: (EtcdTransaction) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
     ) async throws(StoreError) -> (revision: Int64, generation: UInt64, terms: WriteTerms)? {
+        let former = view.state
         var member = try await opened()
         var found = try await read(place)
         for _ in 1...EtcdLimits.writeAttempts {
@@ -136,6 +139,8 @@ extension EtcdStore {
                 throw .cluster(.tooLarge(bytes: sealed.count, limit: 0))
             }
             if outcome.succeeded { return (outcome.header.revision, generation, terms) }
+            // Its conditions may name changes that etcd does not have any more.
+            guard !former.isLater(than: outcome.header) else { throw .cluster(.wentBack) }
             found = outcome.entries[place]
             if outcome.entries[places.cluster]?.modRevision != member.revision {
                 member = try await reopened(instead: member)

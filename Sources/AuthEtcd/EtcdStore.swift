@@ -67,6 +67,13 @@ package actor EtcdStore {
     /// Renewed or replaced by another host after this one had lost its hold.
     var overtaken: Set<SessionName> = []
     var lifetimes = SharedLifetimes()
+    /// The last one that was granted to this host.
+    var lastLease: LeaseID?
+    /// Granted before etcd went back, if that has happened: it ends, also if etcd has it again.
+    var formerLease: LeaseID?
+    /// When this host noticed that.
+    var wentBackAt: BootInstant?
+    var recovery: Recovery?
     /// Something is sealed with a key that the cluster has given up.
     var hasFormerSeals = false
     /// This host's, once it is known.
@@ -140,13 +147,21 @@ package actor EtcdStore {
     // MARK: Calls
 
     func call(_ request: EtcdRequest) async throws(StoreError) -> JSON {
+        let former = view.state
         do throws(ClusterFault) {
-            return try await client.call(request)
+            let answer = try await client.call(request)
+            if request.showsState, let header = try? EtcdHeader(answer) { saw(header, since: former) }
+            return answer
         } catch {
             // Fewer entries may be requested then.
             if error == .longResponse { throw .cluster(error) }
             throw failure(.cluster(error))
         }
+    }
+
+    /// If etcd went back, ``run()`` finds out what that means here.
+    private func saw(_ header: EtcdHeader, since former: ClusterView.State) {
+        if former.isLater(than: header) { wake() } else { view.saw(header) }
     }
 
     /// Runs `work`, and reports the state that results.

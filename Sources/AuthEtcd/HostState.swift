@@ -19,16 +19,29 @@ struct AcceptedCluster: Sendable, Equatable {
 /// The copy of the cluster is what an older one in etcd is recognized by, and what replaces it.
 struct HostState: Sendable, Equatable {
     private static let format: Int64 = 1
+    /// Runners of a CI farm may leave every day. Backups are rarely that old.
+    private static let mostRemoved = 1000
 
     let key: HostKey
     let name: String
-    var accepted: AcceptedCluster?
+    var accepted: AcceptedCluster? {
+        didSet {
+            // What it knew of a cluster that it has left does not count any more.
+            guard let accepted else { return removed = [] }
+            let former = (oldValue?.roster.hosts ?? []).map(\.id).filter { !removed.contains($0) }
+            let all = (removed + former).filter { accepted.roster.host($0) == nil }
+            removed = all.suffix(Self.mostRemoved)
+        }
+    }
+    /// IDs of hosts that this one has seen leave the cluster, the last ones at the end. A restored backup must not
+    /// bring them back.
+    private(set) var removed: [String] = []
     /// This host waits to be admitted.
     var code: AdmissionCode?
 
     static func == (left: HostState, right: HostState) -> Bool {
         left.key.secret == right.key.secret && left.name == right.name && left.accepted == right.accepted
-            && left.code == right.code
+            && left.code == right.code && left.removed == right.removed
     }
 
     var host: ClusterHost { ClusterHost(id: key.id, publicKey: key.publicKey, name: name) }
@@ -46,6 +59,7 @@ struct HostState: Sendable, Equatable {
         else { throw .invalid(reason: "this host's own key is damaged") }
         self.init(key: key, name: name)
         code = json["code"]?.stringValue.flatMap { AdmissionCode($0) }
+        removed = (json["removed"]?.arrayValue ?? []).compactMap(\.stringValue)
         guard let bytes = json["record"]?.stringValue.flatMap(Base64.decode) else { return }
         let record = try ClusterRecord(bytes)
         let keys = (json["keys"]?.arrayValue ?? []).compactMap {
@@ -63,6 +77,7 @@ struct HostState: Sendable, Equatable {
             "name": .string(name),
         ]
         if let code { json["code"] = .string(code.secret.reveal()) }
+        if !removed.isEmpty { json["removed"] = .array(removed.map { .string($0) }) }
         if let accepted {
             json["record"] = .string(Base64.encode(accepted.record.bytes))
             json["keys"] = .array(accepted.keys.map { .string(Base64.encode($0.secret.revealBytes())) })

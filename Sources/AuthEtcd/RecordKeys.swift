@@ -38,6 +38,14 @@ struct RecordKeys: Sendable {
         _ = unwrapKeys()
     }
 
+    /// Whether the record was made by a host that had this key.
+    func continues(_ newest: [SealingKey]) -> Bool {
+        ClusterRoster(opening: record.roster, at: place, with: newest) != nil
+            || record.formerRosters.contains {
+                ClusterRoster(opening: $0, at: Self.formerPlace(place), with: newest) != nil
+            }
+    }
+
     private mutating func know(_ hosts: [ClusterHost]) {
         known = [host.key.id: host.key.publicKey]
         for host in hosts { known[host.id] = host.publicKey }

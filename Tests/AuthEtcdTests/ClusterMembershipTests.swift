@@ -293,6 +293,29 @@ struct ClusterMembershipTests {
         _ = try accepted(membership(hosts[2]).decision(on: without.record.bytes))
     }
 
+    @Test("refuses what a host that was off makes of a restored backup, if that brings a removed host back")
+    func restored() throws {
+        var hosts = try cluster("one", "two", "three")
+        let between = try membership(hosts[0]).rekeyed(#require(hosts[0].accepted), without: hosts[2].key.id)
+        hosts[0].accepted = between
+        hosts[0].accepted = try membership(hosts[0]).settled(between, at: 1)
+        #expect(try HostState(hosts[0].content, place: place) == hosts[0])
+        // It knows nothing of the removal, and the record of the backup grows older by its changes.
+        let backup = hosts[1]
+        for _ in 1...3 { hosts[1].accepted = try changed(hosts[1]) }
+        let forked = try #require(hosts[1].accepted)
+        #expect(forked.roster.epoch > hosts[0].accepted?.roster.epoch ?? .max)
+        #expect(try membership(hosts[0]).decision(on: forked.record.bytes) == .refuse(.notAdmitted))
+        // The same host may be admitted again, by any member.
+        var two = backup
+        two.accepted = try accepted(membership(two).decision(on: hosts[0].accepted?.record.bytes))
+        let code = AdmissionCode.random()
+        two.accepted = try membership(two).admitting(hosts[2].host, with: code, to: #require(two.accepted))
+        two.accepted = try changed(two)
+        let seen = try accepted(membership(hosts[0]).decision(on: two.accepted?.record.bytes))
+        #expect(seen.roster.hosts.map(\.name).sorted() == ["one", "three", "two"])
+    }
+
     @Test("refuses a record that a removed host makes of what it knew, during and after the change of keys")
     func forgedByRemoved() throws {
         var hosts = try cluster("one", "two", "three")

@@ -91,6 +91,73 @@ struct EtcdMessageTests {
         #expect(changed == [b] && read.wentBack && view.lost.isEmpty)
     }
 
+    @Test("tell a write of this host that ends during a read from a restored backup")
+    func writeDuringRead() throws {
+        let (a, b) = (try SessionName("a"), try SessionName("b"))
+        var view = ClusterView()
+        _ = view.read(header(5), [a: 4])
+        let former = view.state
+        view.wrote(b, at: 7, generation: 1)
+        var read = view.read(header(6), [a: 4], since: former)
+        #expect(read == ([], false) && view.lost.isEmpty && view.state.revision == 7)
+        // The same response to a later request is another matter.
+        read = view.read(header(6), [a: 4])
+        #expect(read == ([b], true) && view.lost == [b] && view.state.revision == 6)
+    }
+
+    @Test("tell a restored backup that others have written to since, by one older record")
+    func grown() throws {
+        let (a, b) = (try SessionName("a"), try SessionName("b"))
+        var view = ClusterView()
+        _ = view.read(header(5), [a: 5])
+        let grown = view.read(header(9), [a: 4, b: 9])
+        #expect(grown == ([a, b], true))
+        // As the record of the cluster shows it.
+        let older = view.read(header(10), [a: 4, b: 9], isOlder: true)
+        #expect(older.wentBack)
+    }
+
+    @Test("keep a later sign-in if another host removes the one that a backup has brought back")
+    func removedByOther() throws {
+        let a = try SessionName("a")
+        let signIns = try ["s1-1", "s2-1"].map { try #require(SignInID($0)) }
+        var view = ClusterView()
+        view.saw(signIns[0], of: a)
+        _ = view.read(header(5), [a: 5])
+        view.saw(signIns[1], of: a)
+        view.wrote(a, at: 8, generation: 1)
+        _ = view.read(header(6), [a: 5])
+        _ = view.apply(header(7), [(a, 7, true)])
+        let isKept = !view.isSignedOut(a) && view.lost == [a]
+        #expect(isKept)
+        // Written again, and signed out of.
+        view.wrote(a, at: 9, generation: 2)
+        _ = view.apply(header(10), [(a, 9, false), (a, 10, true)])
+        #expect(view.isSignedOut(a) && view.lost.isEmpty)
+    }
+
+    @Test("know a sign-out that no watch has reported, and one that another host undoes after a backup was restored")
+    func signedOutMeanwhile() throws {
+        let a = try SessionName("a")
+        let signIn = try #require(SignInID("s1-1"))
+        var view = ClusterView()
+        view.saw(signIn, of: a)
+        _ = view.read(header(5), [a: 5])
+        _ = view.read(header(8), [:])
+        #expect(view.isSignedOut(a))
+        // The backup is from before the sign-in.
+        _ = view.read(header(3), [:])
+        let before = view.endedAgain
+        _ = view.apply(header(4), [(a, 4, false)])
+        #expect(before.isEmpty && view.endedAgain == [a] && view.isOutdated(signIn, of: a))
+        _ = view.apply(header(5), [(a, 5, true)])
+        #expect(view.isOutdated(signIn, of: a))
+        // An import of the same sign-in, later.
+        view.endRecovery()
+        _ = view.apply(header(6), [(a, 6, false)])
+        #expect(!view.isOutdated(signIn, of: a) && view.endedAgain.isEmpty)
+    }
+
     @Test("tell an older record of a session from a newer one")
     func generations() throws {
         let name = try SessionName("a")

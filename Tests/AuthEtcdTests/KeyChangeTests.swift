@@ -86,6 +86,7 @@ struct KeyChangeTests {
                 try await store.save(Secret("client"), for: .client(provider: "envelope"))
                 let backup = try await members.backUp()
                 try await store.changeRecordKey()
+                try await store.save(etcdSample("later"))
                 let newest = try #require(try await store.opened().accepted.roster.keyIDs.first)
                 try await admit(three, by: store, at: members)
                 try await members.restore(backup)

@@ -1,0 +1,184 @@
+import AuthModel
+import AuthWire
+import EtcdTestSupport
+import TestSupport
+import Testing
+
+@testable import AuthEtcd
+
+/// What a backup of etcd brings back, besides older tokens (`EtcdFaultTests`) and older keys (`KeyChangeTests`).
+@Suite("A restored backup of etcd", .timeLimit(.minutes(2)))
+struct RestoredBackupTests {
+    private static var work: SessionName {
+        get throws { try SessionName("work") }
+    }
+
+    @Test("does not replace a later sign-in by an earlier one: that is written again")
+    func signIn() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints) { store in
+                let faults = store.faults()
+                try await store.save(etcdSample(generation: 5))
+                let backup = try await members.backUp()
+                var later = try etcdSample()
+                later.signIn = try #require(SignInID("s2-1"))
+                try await store.save(later)
+                try await members.restore(backup)
+                #expect(await faults.first { $0 == .wentBack } == .wentBack)
+                let (found, isLost) = (try await store.load(Self.work), try await store.hasLost(Self.work))
+                #expect(found == nil && isLost)
+                let outcome = try await store.update(later, replacesOther: false)
+                let stored = try await store.load(Self.work)
+                #expect(outcome.stored == nil && stored == later)
+                // Another sign-in is another matter.
+                var other = later
+                other.signIn = try #require(SignInID("s3-1"))
+                try await store.save(other)
+                #expect(try await store.load(Self.work) == other)
+            }
+        }
+    }
+
+    @Test("does not bring back a session that was signed out of")
+    func signOut() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints) { store in
+                try await store.save(etcdSample())
+                try await store.save(etcdSample("home"))
+                let backup = try await members.backUp()
+                try await store.delete(Self.work)
+                try await store.save(etcdSample("later"))
+                try await members.restore(backup)
+                let isGone = try await until {
+                    (try? await members.dump("/authd/ada/sessions/"))?.contains("sessions/work") == false
+                }
+                let (work, home) = (try await store.load(Self.work), try await store.load(SessionName("home")))
+                #expect(isGone && work == nil && home != nil)
+            }
+        }
+    }
+
+    @Test("does not have two hosts send the same tokens: one that is sending notes it again, and may write the result")
+    func sending() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two, members) = (hosts.store, hosts.other, hosts.members)
+            let faults = (one.faults(), two.faults())
+            let sample = try etcdSample()
+            let lease = try await one.grantLease().id
+            let backup = try await members.backUp()
+            // Each has seen a later state of etcd.
+            for store in [one, two] { try await store.saveLater() }
+            #expect(try await one.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .answered))
+            try await members.restore(backup)
+            #expect(await faults.0.first { $0 == .wentBack } == .wentBack)
+            #expect(await faults.1.first { $0 == .wentBack } == .wentBack)
+            // etcd has that lease, and its hold is gone.
+            #expect(try await one.keepAlive(lease) == nil)
+            let fault = await one.fault { store throws(StoreError) in
+                _ = try await store.hold(sample.session, for: sample.version, under: lease)
+            }
+            #expect(fault == .leaseLost)
+            let isNoted = try await until {
+                try await members.dump("/authd/ada/intents/").contains("intents/work")
+            }
+            #expect(isNoted)
+            let others = try await two.grantLease().id
+            #expect(
+                try await two.hold(Self.work, for: sample.version, under: others) == .held(sample, after: .abandoned))
+            let renewed = try etcdSample(generation: 2)
+            #expect(try await one.update(renewed, replacesOther: false).stored == nil)
+            #expect(try await two.claim(Self.work, for: sample.version) == renewed)
+        }
+    }
+
+    @Test("ends the hold of a host that has not noticed it yet, before anything is sent")
+    func notNoticed() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                let sample = try etcdSample()
+                try await store.save(sample)
+                let backup = try await members.backUp()
+                try await store.saveLater()
+                try await members.restore(backup)
+                let lease = try await store.grantLease().id
+                let fault = await store.fault { store throws(StoreError) in
+                    _ = try await store.hold(sample.session, for: sample.version, under: lease)
+                }
+                #expect(fault == .wentBack)
+                let left = try await members.dump("/authd/ada/")
+                #expect(!left.contains("holders/work") && !left.contains("intents/work"))
+            }
+        }
+    }
+
+    @Test("refuses tokens of a hold that it lacks at once, also if its host has not noticed it yet")
+    func writeNotNoticed() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                let sample = try etcdSample()
+                try await store.save(sample)
+                let backup = try await members.backUp()
+                try await store.save(etcdSample("later"))
+                let lease = try await store.grantLease().id
+                _ = try await store.hold(Self.work, for: sample.version, under: lease)
+                try await members.restore(backup)
+                let renewed = try etcdSample(generation: 2)
+                let fault = await store.fault { store throws(StoreError) in
+                    _ = try await store.update(renewed, replacesOther: false)
+                }
+                #expect(fault == .wentBack)
+            }
+        }
+    }
+
+    @Test("makes a host that is sending note that again, also if another one was when the backup was made")
+    func sendingAfterOther() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two, members) = (hosts.store, hosts.other, hosts.members)
+            let faults = one.faults()
+            let sample = try etcdSample()
+            let others = try await two.grantLease().id
+            _ = try await two.hold(Self.work, for: sample.version, under: others)
+            let backup = try await members.backUp()
+            try await two.release(Self.work, leaving: .answered)
+            let lease = try await one.grantLease().id
+            #expect(try await one.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .answered))
+            let former = try await members.dump("/authd/ada/intents/work")
+            try await one.saveLater()
+            try await members.restore(backup)
+            #expect(await faults.first { $0 == .wentBack } == .wentBack)
+            let id = try #require(try await one.ownIntents[Self.work]?.lastID)
+            #expect(former.contains(id))
+            let isNoted = try await until { try await members.dump("/authd/ada/intents/work").contains(id) }
+            #expect(isNoted)
+        }
+    }
+
+    @Test("makes a host wait for requests of others that etcd does not know of any more")
+    func unknownRequest() async throws {
+        try await TwoHosts.running { hosts in
+            let (two, members) = (hosts.other, hosts.members)
+            let faults = two.faults()
+            let sample = try etcdSample()
+            let backup = try await members.backUp()
+            try await two.save(etcdSample("later"))
+            try await members.restore(backup)
+            #expect(await faults.first { $0 == .wentBack } == .wentBack)
+            let lease = try await two.grantLease().id
+            #expect(
+                try await two.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .abandoned))
+            #expect(try await !members.dump("/authd/ada/intents/").contains("intents/work"))
+        }
+    }
+}
+
+extension EtcdStore {
+    /// More changes than a host makes before another one reads that etcd went back.
+    fileprivate func saveLater() async throws {
+        for generation in 1...10 as ClosedRange<UInt64> { try await save(etcdSample("later", generation: generation)) }
+    }
+}
