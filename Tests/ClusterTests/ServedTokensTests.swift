@@ -71,6 +71,20 @@ struct ServedTokensTests {
         #expect(served.failures == ["stale": 1] && served.faults.count == 1)
     }
 
+    @Test("a new token arrives at each other agent once, from its issue on, and not during a fault")
+    mutating func arrivals() {
+        add("one", 1, Self.standing(0.9), took: 0.5)
+        #expect(served.arrivals == [])
+        add("one", by: "b", 2, Self.standing(0.9), took: 0.5)
+        add("one", by: "b", 3, Self.standing(0.9))
+        #expect(served.arrivals == [.seconds(2.5) - .seconds(0.9)])
+        add("one", by: "c", 3, Self.standing(0.9), isWell: false)
+        #expect(served.arrivals.count == 1)
+        var tally = ClusterTally()
+        tally.served = served
+        #expect(tally.report.contains("other agents, without a fault: 1, 0 of them"), "\(tally.report)")
+    }
+
     @Test("an older token counts as late from the first response with a newer one, if there is no fault")
     mutating func lag() {
         add("one", 1, Self.standing(0))

@@ -39,6 +39,7 @@ package struct ClusterTally: Sendable {
                 + "\(longest(interrupted)); after the loss of a session \(longest(outcomes.filter(\.isLost)))",
             "longest time that an agent served a token after another one had a newer one, without a fault: "
                 + served.longestLag.inWords,
+            arrivals,
             "requests with a token: \(served.served), the longest wait \(served.longestWait.inWords)",
         ]
         let failures = served.failures.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
@@ -53,6 +54,17 @@ package struct ClusterTally: Sendable {
             "\(count) faults, \(faults.count) broken rules, \(lost - excusedLosses) sessions lost; \(excusedLosses) more "
                 + "whose only copy was lost (\(FaultOutcome.interrupted))")
         return (faults + lines).joined(separator: "\n")
+    }
+
+    /// The agents have 100 ms from the write on; what the clients see is more.
+    private var arrivals: String {
+        let all = served.arrivals.sorted()
+        guard let longest = all.last else { return "new tokens at other agents, without a fault: none" }
+        let (half, most) = (all[all.count / 2], all[all.count * 99 / 100])
+        let within = all.count { $0 <= .milliseconds(100) }
+        return
+            "new tokens at other agents, without a fault: \(all.count), \(within) of them served within 100 ms of their issue, "
+            + "half within \(half.inWords), 99 of 100 within \(most.inWords), the last one after \(longest.inWords)"
     }
 
     private func longest(_ outcomes: [FaultOutcome]) -> String {

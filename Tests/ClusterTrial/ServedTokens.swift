@@ -32,6 +32,8 @@ package struct ServedTokens: Sendable {
     package static let longestWait = Duration.seconds(65)
     /// Tokens that are remembered; several times those that are alive.
     private static let memory = 64
+    /// Arrivals that are remembered: those of a day.
+    private static let mostArrivals = 40_000
 
     /// The newest is the last.
     private var known: [Known] = []
@@ -46,6 +48,9 @@ package struct ServedTokens: Sendable {
     package private(set) var latest = Duration.zero
     /// The longest time that an agent served a token after another one had served a newer one, without a fault.
     package private(set) var longestLag = Duration.zero
+    /// The time from the provider's issue of a token to its first response by each agent that had not requested it, without a
+    /// fault. It includes the write to etcd, and the pause until a client asks.
+    package private(set) var arrivals: [Duration] = []
     package private(set) var faults: [String] = []
     /// Tokens that were served after their end. A new leader of etcd begins each lease again, and then they are no fault.
     package private(set) var lateFaults: [String] = []
@@ -78,7 +83,7 @@ package struct ServedTokens: Sendable {
                 lateFaults.append("\(response.host) served a token \((asked - standing.endsAt).inWords) after its end")
             }
         }
-        remember(response, standing)
+        remember(response, standing, wellSince)
         if let wellSince, wellSince < asked { measureLag(response, standing) }
     }
 
@@ -109,10 +114,14 @@ package struct ServedTokens: Sendable {
         if wait > Self.longestWait { faults.append("a client of \(host) waited \(wait.inWords)") }
     }
 
-    private mutating func remember(_ response: Response, _ standing: OAuthStanding) {
+    private mutating func remember(
+        _ response: Response, _ standing: OAuthStanding, _ wellSince: ContinuousClock.Instant?
+    ) {
         if let index = known.lastIndex(where: { $0.token == response.token }) {
-            if known[index].firstServed[response.host] == nil {
-                known[index].firstServed[response.host] = response.answeredAt
+            guard known[index].firstServed[response.host] == nil else { return }
+            known[index].firstServed[response.host] = response.answeredAt
+            if let wellSince, wellSince < standing.issuedAt, arrivals.count < Self.mostArrivals {
+                arrivals.append(response.answeredAt - standing.issuedAt)
             }
             return
         }
