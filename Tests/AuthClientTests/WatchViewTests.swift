@@ -200,7 +200,7 @@ struct WatchViewTests {
         DATE network online
         DATE wall sign in requir…
         DATE work active, 1 d le…
-        r renew  s sign out  ? help  q quit
+        r renew  s sign out  l lock  ?  q quit
         """
 
     @Test("callers are asked for with the events, after the last known entry")

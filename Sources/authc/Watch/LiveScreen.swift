@@ -184,8 +184,8 @@ struct LiveScreen {
         }
         let choices = [
             "up/down select  r renew  s sign out  l lock  ? help  q quit",
-            "r renew  s sign out  l lock  ? help  q quit", "r renew  s sign out  ? help  q quit", "? help  q quit",
-            "q quit",
+            "r renew  s sign out  l lock  ? help  q quit", "r renew  s sign out  l lock  ?  q quit",
+            "r renew  s sign out  ? help  q quit", "? help  q quit", "q quit",
         ]
         return [Row(text: choices.first { Layout.width($0) <= screen.width } ?? "q", colour: .dim)]
     }

@@ -1,0 +1,160 @@
+import AuthWire
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// The live view of `authc watch` with many sessions, and with all of its parts, on terminals with LANG=C.
+@Suite("authc watch with many sessions, and with all its parts", .timeLimit(.minutes(2)))
+struct WatchLayoutTests {
+    private static let frameEnd = "\u{1B}[?2026l"
+    private static let variables = ["NO_COLOR": "1", "LC_ALL": "C"]
+
+    private static func agent(
+        _ sessions: [JSON], callers: [JSON] = [], peer: WatchViewTests.Box<Peer>? = nil
+    ) throws -> TestAgent {
+        try TestAgent { client, request in
+            guard request.method == "events.subscribe" else {
+                return client.reply(request, Samples.auditList(callers))
+            }
+            peer?.value.withLock { $0 = client }
+            client.reply(request, [:])
+            client.send(Samples.snapshot(sessions))
+        }
+    }
+
+    @Test(
+        "if there are more sessions than lines, they scroll with the selection, to the last one and back",
+        arguments: [(80, 24), (40, 12)])
+    func scrolls(columns: Int, rows: Int) async throws {
+        let names = (101...140).map { "s\($0)" }
+        let agent = try Self.agent(
+            names.map { Samples.status(["session": .string($0), "default": .bool($0 == names[0])]) })
+        defer { agent.stop() }
+        let terminal = try await Terminal(
+            "authc watch; echo \"exit $?\"", folder: agent.folder, columns: UInt16(columns), rows: UInt16(rows),
+            environment: Self.variables)
+        await terminal.waits(for: Self.frameEnd)
+        var screen = TerminalScreen(columns: columns, rows: rows)
+        screen.feed(terminal.text)
+        // Title, heading and keys take the others.
+        let room = rows - 3
+        let back = names.indices.dropLast().reversed().map { ("k", $0) }
+        for (key, selected) in [("G", names.count - 1)] + back + [("j", 1)] {
+            terminal.mark()
+            terminal.type(key)
+            await terminal.waits(for: Self.frameEnd)
+            screen.feed(terminal.text)
+            let shown = screen.lines.compactMap { $0.firstMatch(of: /^[> ] [* ] (s\d+)\s/).map { String($0.1) } }
+            let first = try #require(names.firstIndex { $0 == shown.first }, "\(screen.text)")
+            #expect(shown.count == room && shown == Array(names[first...].prefix(room)), "\(screen.text)")
+            let marked = screen.lines.filter { $0.hasPrefix(">") }
+            #expect(marked.count == 1 && marked.first?.contains(" \(names[selected]) ") == true, "\(screen.text)")
+            #expect(!screen.hasOverflowed)
+        }
+        terminal.type("q")
+        await terminal.ends()
+        #expect(terminal.text.contains("exit 0"))
+    }
+
+    @Test(
+        "sessions, renewals, network, callers, events and keys are on the screen together, in ASCII",
+        arguments: [80, 40])
+    func pictures(columns: Int) async throws {
+        let now = Date().timeIntervalSince1970
+        let names = ["work", "wiki", "forge", "shop", "mail"]
+        let active = names.enumerated().map { number, name in
+            Samples.status([
+                "session": .string(name), "default": .bool(name == "work"), "renews": true,
+                "expires_at": .number(now + 91_800), "refresh_at": .number(now + 91_800 + Double(number) * 86_400),
+            ])
+        }
+        let ended = Samples.status([
+            "session": "wall", "default": false, "provider": "anonymous-wall", "environment": .null,
+            "state": "sign_in_required", "cause": "token_expired",
+        ])
+        let callers = [
+            Samples.auditItem(3, "token.get", "/usr/bin/curl", secondsAgo: 7205),
+            Samples.auditItem(
+                4, "api.request", "/usr/libexec/git-core/git-remote-https", secondsAgo: 125, ["call": "GET /me"]),
+        ]
+        let peer = WatchViewTests.Box<Peer>()
+        let agent = try Self.agent(active + [ended], callers: callers, peer: peer)
+        defer { agent.stop() }
+        let terminal = try await Terminal(
+            "authc watch; echo \"exit $?\"", folder: agent.folder, columns: UInt16(columns), rows: 24,
+            environment: Self.variables)
+        // The agent is asked for callers after the first picture. This is the last line that changes then.
+        await terminal.waits(for: "token.get work" + Self.frameEnd)
+        terminal.mark()
+        // After a gap, what is there is listed as events.
+        try #require(peer.value.withLock { $0 }).send(Samples.snapshot(active + [ended]))
+        await terminal.waits(for: Self.frameEnd)
+        terminal.mark()
+        // Draws all of it.
+        terminal.type("\u{C}")
+        await terminal.waits(for: Self.frameEnd)
+        var screen = TerminalScreen(columns: columns, rows: 24)
+        screen.feed(terminal.text)
+        let text = screen.text.replacing(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?/, with: "DATE")
+        #expect(text == (columns == 80 ? Self.wide : Self.narrow), "\(text)")
+        #expect(!screen.hasOverflowed && terminal.text.utf8.allSatisfy { $0 < 0x80 })
+        terminal.type("q")
+        await terminal.ends()
+        #expect(terminal.text.contains("exit 0"))
+    }
+
+    private static let wide = """
+        authd - network online - store ready - session 1 of 6
+            SESSION  STATE             LEFT     PROVIDER                 ACCOUNT
+        > * work     active            1 d 1 h  app-template (produc...  ada@example.org
+            forge    active            1 d 1 h  app-template (produc...  ada@example.org
+            mail     active            1 d 1 h  app-template (produc...  ada@example.org
+            shop     active            1 d 1 h  app-template (produc...  ada@example.org
+            wall     sign in required           anonymous-wall           ada@example.org
+            wiki     active            1 d 1 h  app-template (produc...  ada@example.org
+        NEXT RENEWALS
+        DATE  in 1 d 1 h  work   -----------*
+        DATE  in 2 d 1 h  wiki   ---------------------*
+        DATE  in 3 d 1 h  forge  --------------------------------*
+        DATE  in 4 d 1 h  shop   ------------------------------------------*
+        CALLERS
+        2 min ago  git-remote-https  api.request work: GET /me
+        2 h ago    curl              token.get work
+        EVENTS
+        DATE network online
+        DATE wiki active, 1 d 1 h left
+        DATE wall sign in required: token expired
+        DATE shop active, 1 d 1 h left
+        DATE mail active, 1 d 1 h left
+        DATE forge active, 1 d 1 h left
+        up/down select  r renew  s sign out  l lock  ? help  q quit
+        """
+
+    private static let narrow = """
+        authd - network online - store ready ...
+            SESSION  STATE               LEFT
+        > * work     active              1 d 1 h
+            forge    active              1 d 1 h
+            mail     active              1 d 1 h
+            shop     active              1 d 1 h
+            wall     sign in required
+            wiki     active              1 d 1 h
+        NEXT RENEWALS
+        DATE  in 1 d 1 h  work
+        DATE  in 2 d 1 h  wiki
+        DATE  in 3 d 1 h  forge
+        DATE  in 4 d 1 h  shop
+        CALLERS
+        2 min ago  git-rem...  api.request wo...
+        2 h ago    curl        token.get work
+        EVENTS
+        DATE network online
+        DATE wiki active, 1 d ...
+        DATE wall sign in requ...
+        DATE shop active, 1 d ...
+        DATE mail active, 1 d ...
+        DATE forge active, 1 d...
+        r renew  s sign out  l lock  ?  q quit
+        """
+}
