@@ -58,19 +58,37 @@ struct ScreenTests {
     /// The widest label is the name of a provider in a list.
     private static let labelColumns = 32
 
-    @Test("there is no command without such a transcript")
+    /// Commands that succeed in no such transcript, with the test that shows their screens.
+    private static let shownElsewhere = [
+        "helper aws": "EndToEndTests/ServerScreenTests.helpers",
+        "helper wget": "EndToEndTests/ServerScreenTests.helpers",
+        "http serve": "EndToEndTests/ServerScreenTests.listening", "mcp": "EndToEndTests/ServerScreenTests.bridge",
+        "try": "EndToEndTests/TryTests.terminals", "watch": "AuthClientTests/WatchLayoutTests.pictures",
+    ]
+
+    @Test("each command succeeds and shows something in such a transcript, or in the named test")
     func complete() async throws {
-        let lines = try Self.names.flatMap { try ScreenTranscript(Self.text($0)).commands.map(\.line) }
-        // A line may have several commands.
-        let known = lines.flatMap { line in
-            line.components(separatedBy: "authc ").dropFirst().map { $0.split(separator: " ").map(String.init) }
+        var shown: [UInt16: [[String]]] = [:]
+        for command in try Self.names.flatMap({ try ScreenTranscript(Self.text($0)).commands }) {
+            // A line may have several commands, and has the exit status of the last one.
+            let words = command.line.components(separatedBy: "authc ").last?.split(separator: " ").map(String.init)
+            for (columns, text) in command.expected where text.hasSuffix("\nexit 0") {
+                shown[columns, default: []].append(words ?? [])
+            }
         }
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let commands = try await HelpTests.commands(in: folder).filter { !$0.isEmpty }
         #expect(commands.count > 80, "\(commands.count)")
-        for command in commands {
-            #expect(known.contains { $0.starts(with: command) }, "\(command.joined(separator: " "))")
+        let missing = commands.filter { command in
+            !Self.widths.allSatisfy { shown[$0]?.contains { $0.starts(with: command) } == true }
+        }
+        #expect(Set(missing.map { $0.joined(separator: " ") }) == Set(Self.shownElsewhere.keys))
+        for (command, test) in Self.shownElsewhere {
+            let parts = test.components(separatedBy: ".")
+            let file = AuthcTranscriptTests.transcripts.appending(path: "../../\(parts[0]).swift")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(text.contains("func \(parts[1])("), "\(command)")
         }
     }
 }

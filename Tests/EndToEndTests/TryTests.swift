@@ -73,8 +73,11 @@ struct TryTests {
     }
 
     @Test(
-        "fits every terminal",
-        arguments: [(80, ["NO_COLOR": "1", "LANG": "C"]), (40, ["LANG": "C.UTF-8"]), (40, ["LANG": "C"])])
+        "shows these texts on terminals of 80 and 40 columns",
+        arguments: [
+            (80, ["NO_COLOR": "1", "LANG": "C"]), (40, ["NO_COLOR": "1", "LANG": "C"]), (40, ["LANG": "C.UTF-8"]),
+            (40, ["LANG": "C"]),
+        ])
     func terminals(columns: Int, variables: [String: String]) async throws {
         let place = try Place(variables)
         let terminal = try await Terminal(
@@ -92,8 +95,80 @@ struct TryTests {
         // Lines that go on can be copied as they are.
         let whole = plain.replacing(" \\\r\n   ", with: "")
         #expect(whole.contains("$ authc login demo --field email=ada@example.org --password-stdin < password\r\n"))
+        // The path and the time differ from run to run.
+        let text = plain.replacing("\r\n", with: "\n").replacing("×", with: "x")
+            .replacing(/sealed files in\s+\/\S+/, with: "sealed files in FOLDER").replacing(
+                /in \d+ s,/, with: "in N s,")
+        #expect(text == (columns == 80 ? Self.wide : Self.narrow) + "\nend 0\n", "\(text)")
         try place.expectNothingLeft()
     }
+
+    private static let wide = #"""
+        It uses a separate agent and provider; your own are not used. ^C ends it.
+
+        $ authd --store sealed-file
+          runs, with sealed files in FOLDER
+        $ authc login demo --field email=ada@example.org --password-stdin < password
+          signed in as ada@example.org
+        $ authc token
+          demo-token-1
+        $ for i in 1 2 3 4 5; do authc token --min-valid 10s & done; wait
+          5 x demo-token-2: the provider was asked once
+        $ authc call me
+          {"id":"1","email":"ada@example.org","name":"Ada"}
+        # The provider cannot be reached any more.
+        $ authc refresh
+          authc: 127.0.0.1 refuses connections. Check the address; the server may be
+          down. [exit status 75]
+        $ authc token
+          demo-token-2: still valid, and the session is kept
+        # The provider is back.
+        $ authc refresh
+          renewed
+        $ authc logout
+          signed out, at the provider too
+
+        It worked, in N s, and everything was removed. Sign in for real: `authc login`.
+        """#
+
+    private static let narrow = #"""
+        It uses a separate agent and provider;
+        your own are not used. ^C ends it.
+
+        $ authd --store sealed-file
+          runs, with sealed files in FOLDER
+        $ authc login demo --field \
+            email=ada@example.org \
+            --password-stdin < password
+          signed in as ada@example.org
+        $ authc token
+          demo-token-1
+        $ for i in 1 2 3 4 5; do authc token \
+            --min-valid 10s & done; wait
+          5 x demo-token-2: the provider was
+          asked once
+        $ authc call me
+          {"id":"1","email":"ada@example.org","n
+          ame":"Ada"}
+        # The provider cannot be reached any
+        # more.
+        $ authc refresh
+          authc: 127.0.0.1 refuses connections.
+          Check the address; the server may be
+          down. [exit status 75]
+        $ authc token
+          demo-token-2: still valid, and the
+          session is kept
+        # The provider is back.
+        $ authc refresh
+          renewed
+        $ authc logout
+          signed out, at the provider too
+
+        It worked, in N s, and everything was
+        removed. Sign in for real:
+        `authc login`.
+        """#
 
     @Test(
         "^C ends everything at any moment",
