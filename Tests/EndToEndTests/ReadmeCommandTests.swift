@@ -36,6 +36,7 @@ struct ReadmeCommandTests {
         try await Scene.play { scene in
             let shown = try await scene.type("authc try")
             #expect(shown.status == 0 && shown.out.contains("demo-token-2"), "\(shown)")
+            #expect(try await scene.desktop.keyringItems() == [])
             let terminal = try await scene.terminal("authc login")
             for (question, answer) in [
                 ("Number, name or URL: ", "app-template"), ("one of these names: ", "local"),

@@ -237,6 +237,65 @@ struct TryTests {
         try place.expectNothingLeft()
     }
 
+    @Test("an open keyring on the session bus stays as it was")
+    func openKeyring() async throws {
+        let desktop = try await Desktop()
+        let keyring = try await desktop.startKeyring()
+        let stored = try await desktop.run(
+            ["secret-tool", "store", "--label=mail", "application", "mail"], input: "another program's")
+        #expect(stored.status == 0, "\(stored)")
+        /// The paths of all items, and when something was changed.
+        func content() async throws -> String {
+            let read = try await desktop.run([
+                "gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path",
+                "/org/freedesktop/secrets/collection/login", "--method", "org.freedesktop.DBus.Properties.GetAll",
+                "org.freedesktop.Secret.Collection",
+            ])
+            #expect(read.status == 0 && read.out.contains("collection/login/1"), "\(read)")
+            return read.out
+        }
+        let before = try await content()
+        let place = try Place(["DBUS_SESSION_BUS_ADDRESS": desktop.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""])
+        let output = try await Child([Programs.authc, "try"], environment: place.environment).output()
+        #expect(output.status == 0, "\(output.out)\(output.err)")
+        #expect(try await content() == before)
+        #expect(try await desktop.keyringItems() == [])
+        try place.expectNothingLeft()
+        await keyring.end()
+        await desktop.end()
+    }
+
+    @Test("a keyring that the session bus could start is not started")
+    func startableKeyring() async throws {
+        let place = try Place()
+        let path = place.folder.path
+        let keyring = try place.folder.write("#!/bin/sh\necho started >'\(path)/started'\nexit 1\n", to: "keyring")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: keyring)
+        let service = "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(keyring)\n"
+        _ = try place.folder.write(service, to: "services/org.freedesktop.secrets.service")
+        let configuration = """
+            <busconfig>
+              <type>session</type>
+              <listen>unix:path=\(path)/bus</listen>
+              <servicedir>\(path)/services</servicedir>
+              <policy context="default">
+                <allow send_destination="*" eavesdrop="true"/>
+                <allow eavesdrop="true"/>
+                <allow own="*"/>
+              </policy>
+            </busconfig>
+            """
+        let file = try place.folder.write(configuration, to: "bus.conf")
+        // Any call to a keyring starts it, as the last command shows.
+        let line = #""$0" try && test ! -e "$1" && ! secret-tool search application authd && cat "$1""#
+        let output = try await Child(
+            ["dbus-run-session", "--config-file=\(file)", "--", "bash", "-c", line, Programs.authc, path + "/started"],
+            environment: place.environment
+        ).output()
+        #expect(output.status == 0 && output.out.hasSuffix("started\n"), "\(output)")
+        try place.expectNothingLeft()
+    }
+
     @Test("a folder that cannot be removed is emptied, and reported with its path")
     func notRemoved() async throws {
         let place = try Place()
