@@ -49,6 +49,18 @@ struct OutboxTests {
             let shown = try await scene.authc(["outbox"])
             #expect(shown.out.contains("vote  waits since"), "\(shown.out)")
             #expect(shown.out.contains("refuses connections"), "\(shown.out)")
+            let first = try #require(waiting.first)
+            let card = try await scene.authc(["outbox", "show", first.id])
+            #expect(card.status == 0 && card.err.isEmpty, "\(card)")
+            let lines = card.out.split(separator: "\n").map(String.init)
+            for line in [
+                "entry     \(first.id)", "session   \(Self.fork)", "request   vote",
+                "key       \(first.idempotencyKey)",
+            ] { #expect(lines.contains(line), "\(card.out)") }
+            #expect(lines.contains { $0.contains(/^state     (waits since |sending$)/) }, "\(card.out)")
+            #expect(lines.contains { $0.hasPrefix("reason    127.0.0.1 refuses connections.") }, "\(card.out)")
+            let json = try await scene.agent.json("outbox", "show", first.id)
+            #expect(json["id"] == .string(first.id) && json["idempotency_key"] == .string(first.idempotencyKey))
 
             try await scene.agent.child.end(SIGKILL)
             try await scene.startAgent()
@@ -63,6 +75,8 @@ struct OutboxTests {
             let seen = try await scene.authc(["call", "decision", "id=\(decision)"])
             #expect(seen.out.contains("restaurant-1") && seen.out.contains("votes"), "\(seen.out)")
             #expect(try await Self.outbox(scene).isEmpty)
+            let gone = try await scene.authc(["outbox", "show", first.id])
+            #expect(gone.status == 65 && gone.out.isEmpty && gone.err.contains("no entry \(first.id)"), "\(gone)")
         }
     }
 
@@ -116,6 +130,9 @@ struct OutboxTests {
             try await scene.startAgent()
             let shown = try await scene.authc(["outbox", "list"])
             #expect(shown.out.contains("given up") && shown.out.contains("No such decision"), "\(shown.out)")
+            let card = try await scene.authc(["outbox", "show", queued.first?.id ?? ""])
+            #expect(card.status == 0 && card.out.contains("state     given up"), "\(card)")
+            #expect(card.out.contains("No such decision"), "\(card.out)")
             let count = scene.backends.counts[.forkInTheRoad, "POST /api/decisions/nowhere/vote"]
             let dropped = try await scene.authc(["outbox", "drop", queued.first?.id ?? ""])
             #expect(dropped.status == 0 && dropped.err.contains("Dropped: \(Self.fork) vote"), "\(dropped.err)")
