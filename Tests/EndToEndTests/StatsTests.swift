@@ -90,6 +90,30 @@ struct StatsTests {
         }
     }
 
+    @Test("open connections are counted: those that are held, and that of the question itself")
+    func connections() async throws {
+        try await Scene.play { scene in
+            var watches: [Child] = []
+            for held in 0...2 {
+                // The agent may notice the end of an earlier command after it has accepted the next one.
+                var seen = ""
+                let isCounted = try await until {
+                    let printed = try await scene.authc(["stats", "--metrics", "openmetrics"])
+                    let count = try await read(printed.out, as: "openmetrics")["samples"]?["authd_connections{}"]
+                    let text = try await scene.authc(["stats"]).out
+                    seen = "\(count?.text() ?? "-") \(text)"
+                    return count?.integerValue == Int64(held + 1) && text.contains(", \(held + 1) connection")
+                }
+                #expect(isCounted, "\(held) are held: \(seen)")
+                let watch = try await Child(
+                    [Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
+                #expect(await watch.out.wait(for: "snapshot"))
+                watches.append(watch)
+            }
+            for watch in watches { await watch.end() }
+        }
+    }
+
     @Test("with a locked keyring, the agent's own figures and the store's state are there")
     func locked() async throws {
         try await Scene.play(keyring: false) { scene in
