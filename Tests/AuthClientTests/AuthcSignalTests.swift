@@ -60,6 +60,31 @@ struct AuthcSignalTests {
         await terminal.ends()
     }
 
+    @Test("a resize while a visible answer is typed loses none of it, and the question is not repeated")
+    func resizedVisible() async throws {
+        let agent = try AuthcLoginTests.agent()
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc login app-template; echo \"exit $?\"", folder: agent.folder)
+        let process = try #require(await Self.process(of: agent))
+        await terminal.waits(for: "E-mail: ")
+        #expect(terminal.echoes)
+        terminal.type("eve@")
+        await terminal.waits(for: "E-mail: eve@")
+        for (columns, rows) in [(30, 10), (100, 40)] as [(UInt16, UInt16)] {
+            terminal.resize(columns: columns, rows: rows)
+            kill(process, SIGWINCH)
+        }
+        terminal.type("example.org\n")
+        await terminal.waits(for: "assword: ")
+        terminal.type("right\n")
+        await terminal.waits(for: "exit ")
+        await terminal.ends()
+        #expect(terminal.text.contains("E-mail: eve@example.org\r\n") && terminal.text.contains("exit 0"))
+        #expect(terminal.text.components(separatedBy: "E-mail: ").count == 2, "\(terminal.text)")
+        let sent = agent.requests.compactMap { $0.params?["fields"] }
+        #expect(sent.last?["email"] == "eve@example.org" && sent.last?["password"] == "right", "\(sent)")
+    }
+
     @Test("^Z gives the shell its echo, and fg asks again without one", arguments: commands)
     func stopped(command: String) async throws {
         let agent = try Self.agent(command)
