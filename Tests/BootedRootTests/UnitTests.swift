@@ -116,15 +116,33 @@ struct UnitTests {
             #expect(try await machine.journal(until: "authd.toml:1: log_level") != nil)
             let explained = try await machine.asRoot("journalctl", "-o", "cat", try Self.brokenSettingsID())
             #expect(explained.out.contains("authd.toml:1: log_level"), "\(explained.out)\(explained.err)")
+
+            // As Docs/install.md says.
+            let install = #"mkdir -p "$0" && cat >"$0/authd.catalog" && journalctl --update-catalog"#
+            let installed = try await machine.start(
+                ["sh", "-c", install, "/usr/local/lib/systemd/catalog"], input: Self.catalog()
+            ).output()
+            #expect(installed.status == 0, "\(installed)")
+            let journal = try await machine.asRoot("journalctl", "-x", try Self.brokenSettingsID()).out
+            let message = try #require(journal.firstRange(of: "authd.toml:1: log_level"), "\(journal)")
+            for line in [
+                " Subject: authd did not start because of its settings\n", " Documentation: man:authd.toml(5)\n",
+                " To check the settings: authd --check\n",
+            ] {
+                #expect(journal[message.upperBound...].contains(line), "\(line): \(journal)")
+            }
         }
+    }
+
+    private static func catalog() throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: "systemd/authd.catalog"), encoding: .utf8)
     }
 
     /// How `journalctl` selects the message that the catalog explains.
     private static func brokenSettingsID() throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let catalog = try String(contentsOf: root.appending(path: "systemd/authd.catalog"), encoding: .utf8)
-        let entry = try #require(catalog.firstMatch(of: /-- ([0-9a-f]{32})\nSubject: authd did not start/))
+        let entry = try #require(catalog().firstMatch(of: /-- ([0-9a-f]{32})\nSubject: authd did not start/))
         return "MESSAGE_ID=\(entry.1)"
     }
 
