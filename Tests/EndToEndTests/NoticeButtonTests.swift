@@ -127,4 +127,44 @@ struct NoticeButtonTests {
             await screen.end()
         }
     }
+
+    @Test("the end of a refresh token is on the screen 7 days before it, and again a day before it, once each")
+    func sessionEnd() async throws {
+        let (hour, day) = (3600, 86_400)
+        let clock = try await WrongClock()
+        try clock.set(seconds: -20 * day)
+        try await OAuthScene.play { scene, server in
+            let screen = try await Screen(on: scene.desktop)
+            server.setRefreshLifetime(.seconds(25 * day))
+            server.misbehave(.noIDToken)
+            try await scene.restart(with: clock.environment.merging(["DISPLAY": screen.screen.display]) { $1 })
+            #expect(try await scene.loginByDevice(server).status == 0)
+            let watch = try await Child(
+                [Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
+            #expect(await watch.out.wait(for: "snapshot"))
+            // Renewals do not move the end, which is 25 days after the sign-in.
+            var notices: [[String?]] = []
+            for (now, left, reason, words) in [
+                (0, 5 * day, "ends_within_week", "7 days"), (108 * hour, 12 * hour, "ends_within_day", "a day"),
+            ] {
+                let title = "summary: 'Sign in to \(OAuthScene.provider) within \(words)'"
+                #expect(!screen.shown.text.contains(title), "\(screen.shown.text)")
+                server.setRefreshLifetime(.seconds(left))
+                try clock.set(seconds: now)
+                for _ in 1...2 { #expect(try await scene.authc(["refresh"]).status == 0) }
+                #expect(await watch.out.wait(for: "\"reason\":\"\(reason)\""))
+                #expect(await screen.shown.wait(for: title))
+                notices.append(["shown", reason])
+            }
+            // A later event.
+            #expect(try await scene.authc(["logout"]).status == 0)
+            #expect(await watch.out.wait(for: "\"event\":\"signed_out\""))
+            let seen = watch.out.text.split(separator: "\n").compactMap { try? JSON(parsing: String($0)) }
+                .filter { $0["topic"] == "notice" && $0["event"] != "withdrawn" }
+                .map { [$0["event"]?.stringValue, $0["notice"]?["reason"]?.stringValue] }
+            #expect(seen == notices, "\(watch.out.text)")
+            await watch.end()
+            await screen.end()
+        }
+    }
 }

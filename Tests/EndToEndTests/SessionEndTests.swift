@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// A sign-in of 20 days ago: the first agent's clock was wrong by that much.
+/// A sign-in of 20 days ago: the first agent's clock was wrong by that much. What is on the screen: NoticeButtonTests.
 @Suite("The end of a refresh token", .serialized, .timeLimit(.minutes(2)))
 struct SessionEndTests {
     private static let day = 86_400
