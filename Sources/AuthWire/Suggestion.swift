@@ -3,13 +3,19 @@ package enum Suggestion {
     /// A longer word was hardly mistyped, and comparing it takes too long.
     private static let longest = 64
 
-    /// `nil` if no word is similar: one edit is always allowed, otherwise one for three letters.
+    /// The shortest beginning of a word that stands for it.
+    private static let shortestBeginning = 3
+
+    /// `nil` if no word is similar: one edit is always allowed, otherwise one for three letters. The beginning of one
+    /// word only is similar to it. If several have the same edits, one with the same first letter is nearest.
     package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.count <= longest else { return nil }
-        let near = known.map { (word: $0, edits: distance(from: Array(word), to: Array($0))) }.min {
-            $0.edits < $1.edits
-        }
-        return near.flatMap { $0.edits <= max(1, word.count / 3) ? $0.word : nil }
+        let near = known.map { other in
+            (word: other, edits: distance(from: Array(word), to: Array(other)), isOther: other.first != word.first)
+        }.min { ($0.edits, $0.isOther ? 1 : 0) < ($1.edits, $1.isOther ? 1 : 0) }
+        if let near, near.edits <= max(1, word.count / 3) { return near.word }
+        let longer = known.filter { $0.hasPrefix(word) }
+        return word.count >= shortestBeginning && longer.count == 1 ? longer[0] : nil
     }
 
     /// What was expected instead of an unknown word.

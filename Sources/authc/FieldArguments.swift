@@ -41,8 +41,11 @@ struct FieldArguments {
         for name in fromArguments.sorted() {
             let known = method.fields + (method.later ?? [])
             guard let field = known.first(where: { $0.name == name }) else {
-                let names = known.map(\.name).joined(separator: ", ")
-                throw .usage("--field \(name): the method \(method.name) has no such field; use one of \(names)")
+                let names = known.map(\.name)
+                throw .usage(
+                    "--field \(name): the method \(method.name) has no such field; use one of "
+                        + names.joined(separator: ", "),
+                    hint: NameAdvice.meant(name, among: names))
             }
             guard !field.secret else {
                 throw .usage(

@@ -14,15 +14,29 @@ enum NameAdvice {
         var quick = Options(timeout: timeout)
         quick.socket = options.socket
         return switch error.kind {
-        case .unknownSession: meant(unknown, KnownNames.sessions(quick))
+        case .unknownSession: meant(unknown, among: KnownNames.sessions(quick))
         case .unknownProvider:
-            profile(unknown, options) ?? meant(unknown, KnownNames.providers(quick)) ?? starter(unknown)
+            profile(unknown, options) ?? meant(unknown, among: KnownNames.providers(quick)) ?? starter(unknown)
         default: nil
         }
     }
 
-    private static func meant(_ unknown: String, _ known: [String]) -> String? {
+    /// A question about the most similar of some words; `nil` if none is similar.
+    static func meant(_ unknown: String, among known: [String]) -> String? {
         Suggestion.nearest(to: unknown, among: known).map { "did you mean \($0)?" }
+    }
+
+    /// Refuses a session that does not exist while one with a similar name does. For a command that does not ask the
+    /// agent for the session itself: nothing is refused if the agent does not answer.
+    static func check(_ session: SessionName, _ options: Options) throws(Failure) {
+        var quick = Options(timeout: timeout)
+        quick.socket = options.socket
+        let known = KnownNames.sessions(quick)
+        guard !known.contains(session.text), let hint = meant(session.text, among: known) else { return }
+        throw Failure(
+            status: ExitStatus(.unknownSession), kind: ErrorKind.unknownSession.rawValue,
+            message: "there is no session named \(session)",
+            hint: "\(hint) Sign in first, if not: `\(CommandText.login(nil, session: session))`")
     }
 
     /// The command that makes the provider known.

@@ -44,7 +44,7 @@ struct SessionFields {
     /// - Throws: a usage error that names all fields.
     static func check(_ name: String, option: String) throws(Failure) {
         guard !names.contains(name) else { return }
-        let near = Suggestion.nearest(to: name, among: names).map { "did you mean \($0)? " } ?? ""
+        let near = NameAdvice.meant(name, among: names).map { $0 + " " } ?? ""
         throw .usage(
             "\(option): there is no field '\(Visible.line(name))'",
             hint: near + "The fields are " + names.joined(separator: ", "))

@@ -28,7 +28,8 @@ struct ArgumentValidator {
             }
         }
         for key in args.keys where !endpoint.arguments.contains(where: { $0.name == key }) {
-            problems.append("\(key.prefix(Self.quoted)) is unknown")
+            let near = Suggestion.nearest(to: key, among: endpoint.arguments.map(\.name))
+            problems.append("\(key.prefix(Self.quoted)) is unknown" + (near.map { ": did you mean \($0)?" } ?? ""))
         }
         guard problems.isEmpty else { throw refusal(problems) }
         return result

@@ -57,9 +57,12 @@ struct Call: AgentCommand {
 extension EndpointInfo {
     /// An endpoint of a session's provider; `nil` if there is none: the agent's error explains that better.
     static func named(_ name: String, of session: SessionName?, _ agent: Agent) throws(Failure) -> EndpointInfo? {
+        try provider(of: session, agent).endpoints.first { $0.name == name }
+    }
+
+    /// The provider of a session, with its endpoints.
+    static func provider(of session: SessionName?, _ agent: Agent) throws(Failure) -> ProviderDetail {
         let status = try agent.call(SessionStatusGet(SessionParams(session: session))).value
-        let provider = ProviderParams(provider: status.provider)
-        let detail = try agent.call(ProviderShow(provider)).value
-        return detail.endpoints.first { $0.name == name }
+        return try agent.call(ProviderShow(ProviderParams(provider: status.provider))).value
     }
 }

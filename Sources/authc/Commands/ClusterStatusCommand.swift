@@ -33,9 +33,10 @@ extension Cluster {
             let names = (json ?? "").split(separator: ",", omittingEmptySubsequences: json?.isEmpty ?? true)
                 .map(String.init)
             for name in names where !Self.fields.contains(name) {
+                let near = NameAdvice.meant(name, among: Self.fields).map { $0 + " " } ?? ""
                 throw .usage(
                     "--json: there is no field '\(Visible.line(name))'",
-                    hint: "The fields are " + Self.fields.joined(separator: ", "))
+                    hint: near + "The fields are " + Self.fields.joined(separator: ", "))
             }
             let (status, json) = try options.connect().call(ClusterStatusGet())
             if !names.isEmpty {

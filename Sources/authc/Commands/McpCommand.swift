@@ -28,7 +28,11 @@ struct Mcp: AgentCommand {
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         var words = [try InstalledProgram.gateway(), "mcp", url]
-        if let session { words += ["--session", try Options.sessionName(session, from: "--session").text] }
+        if let session {
+            let name = try Options.sessionName(session, from: "--session")
+            try NameAdvice.check(name, options)
+            words += ["--session", name.text]
+        }
         if let socket = options.socket { words += ["--socket", socket] }
         if let timeout { words += ["--timeout-ms", "\(timeout.wholeMilliseconds)"] }
         try ChildProgram(command: words, variables: []).replaceThis()

@@ -48,7 +48,10 @@ struct Proxy: AgentCommand {
         var options = options
         options.session = session
         var words = [try InstalledProgram.gateway(), "proxy"]
-        if let session = try options.chosenSession() { words += ["--session", session.text] }
+        if let session = try options.chosenSession() {
+            try NameAdvice.check(session, options)
+            words += ["--session", session.text]
+        }
         if let socket = options.socket { words += ["--socket", socket] }
         if let listen { words += ["--listen", listen] }
         if let keyFile { words += ["--key-file", keyFile] }

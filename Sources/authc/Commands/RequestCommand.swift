@@ -14,7 +14,7 @@ struct Request: AgentCommand {
 
     @Argument(
         help: "Such as GET, POST, PUT, PATCH or DELETE.",
-        completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]))
+        completion: .list(RequestMethod.usual))
     var method: String
 
     @Argument(
@@ -38,6 +38,7 @@ struct Request: AgentCommand {
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         try flags.checkPages()
+        try RequestMethod.check(method.uppercased())
         guard !flags.all || method.uppercased() == "GET" else { throw .usage("--all is for a GET") }
         let body = try RequestBody(data: data, forms: form)
         var headers = try fields()

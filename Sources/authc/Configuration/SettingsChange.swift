@@ -36,7 +36,7 @@ struct SettingsChange {
         guard case .word(let words)? = SettingKey.matching(path)?.type,
             case .text(let value)? = text.value(at: TOMLPath.text(path))?.kind, !words.contains(value)
         else { return nil }
-        return Suggestion.nearest(to: value, among: words).map { "did you mean \($0)?" }
+        return NameAdvice.meant(value, among: words)
     }
 
     /// After a change.
@@ -98,13 +98,18 @@ enum SettingName {
     static func values(_ words: [String]) -> [String] {
         for word in words {
             guard let setting = TOMLPath.components(word).flatMap(SettingKey.matching) else { continue }
-            switch setting.type {
-            case .word(let values): return values
-            case .boolean: return ["true", "false"]
-            default: return []
-            }
+            return values(of: setting)
         }
         return []
+    }
+
+    /// The words that a setting accepts; none if it accepts more than some words.
+    static func values(of setting: SettingKey) -> [String] {
+        switch setting.type {
+        case .word(let values): values
+        case .boolean: ["true", "false"]
+        default: []
+        }
     }
 }
 

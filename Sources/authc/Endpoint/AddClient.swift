@@ -63,6 +63,7 @@ struct AddClient: AgentCommand {
                 throw .usage("the program '\(other)' has port \(port) already", hint: "choose another --port")
             }
         }
+        for session in client.sessions { try NameAdvice.check(session, options) }
         try HTTPCommand.files { () throws(SystemFailure) in
             try folder.add(client, named: name, key: Self.randomKey())
         }

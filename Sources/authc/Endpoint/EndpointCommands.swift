@@ -54,7 +54,7 @@ struct HTTPCommand: ParsableCommand {
     }
 
     static func missing(_ name: ClientName) -> Failure {
-        let near = Suggestion.nearest(to: name.text, among: KnownNames.clients()).map { "did you mean \($0)? " } ?? ""
+        let near = NameAdvice.meant(name.text, among: KnownNames.clients()).map { $0 + " " } ?? ""
         return .usage("there is no program '\(name)'", hint: near + "`authc http list` shows the programs")
     }
 }

@@ -19,8 +19,10 @@ struct DockerHelper: AgentCommand {
 
     @Argument(
         help: ArgumentHelp("get, store, erase or list.", valueName: "action"),
-        completion: .list(["get", "store", "erase", "list"]))
+        completion: .list(Self.actions))
     var action: String
+
+    private static let actions = ["get", "store", "erase", "list"]
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         switch action {
@@ -29,6 +31,7 @@ struct DockerHelper: AgentCommand {
         // docker logout.
         case "erase": break
         default:
+            try Helper.check(action, Self.actions)
             throw Failure(
                 status: ExitStatus(.unsupported), kind: ErrorKind.unsupported.rawValue,
                 message: "authd does not store registry passwords", hint: "sign in: `authc login`")

@@ -17,4 +17,10 @@ struct Helper: ParsableCommand {
             SASLHelper.self, PipHelper.self, CargoHelper.self, WgetHelper.self, TerraformHelper.self,
             SSHCertificateHelper.self, AWSHelper.self, InstallHelper.self,
         ])
+
+    /// - Parameter known: the actions of the protocol.
+    static func check(_ action: String, _ known: [String]) throws(Failure) {
+        guard !known.contains(action) else { return }
+        throw .usage(NameAdvice.refusal(of: action, known))
+    }
 }

@@ -19,8 +19,10 @@ struct PipHelper: AgentCommand {
     @Option(help: "plain or json.", completion: .words(KeyringForm.self), transform: formWord)
     var output: KeyringForm = .plain
 
-    @Argument(help: ArgumentHelp("get, set or del.", valueName: "action"), completion: .list(["get", "set", "del"]))
+    @Argument(help: ArgumentHelp("get, set or del.", valueName: "action"), completion: .list(Self.actions))
     var action: String
+
+    private static let actions = ["get", "set", "del"]
 
     @Argument(help: ArgumentHelp("The address of the package index.", valueName: "url"), completion: .origins)
     var service: String
@@ -30,6 +32,7 @@ struct PipHelper: AgentCommand {
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         guard action == "get" else {
+            try Helper.check(action, Self.actions)
             throw Failure(
                 status: ExitStatus(.unsupported), kind: ErrorKind.unsupported.rawValue,
                 message: "authd does not store passwords of package indexes", hint: "sign in: `authc login`")

@@ -11,14 +11,17 @@ struct TerraformHelper: AgentCommand {
     @OptionGroup var common: CommonOptions
 
     @Argument(
-        help: ArgumentHelp("get, store or forget.", valueName: "action"), completion: .list(["get", "store", "forget"]))
+        help: ArgumentHelp("get, store or forget.", valueName: "action"), completion: .list(Self.actions))
     var action: String
+
+    private static let actions = ["get", "store", "forget"]
 
     @Argument(help: "The host, with a port if it is not 443.", completion: .hosts)
     var host: String
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         guard action == "get" else {
+            try Helper.check(action, Self.actions)
             throw Failure(
                 status: ExitStatus(.unsupported), kind: ErrorKind.unsupported.rawValue,
                 message: "authd does not store tokens for terraform \(action == "forget" ? "logout" : "login")",

@@ -24,7 +24,7 @@ extension Policy {
 
         @Option(
             help: ArgumentHelp("The kind of sandbox.", valueName: "kind"),
-            completion: .list(["none", "process-namespace", "user-namespace", "flatpak", "snap"]))
+            completion: .list(sandboxes), transform: sandboxWord)
         var asSandbox: String?
 
         @Option(help: ArgumentHelp("The program's security label.", valueName: "label"), completion: .nothing)
@@ -32,7 +32,7 @@ extension Policy {
 
         @Option(
             help: ArgumentHelp("Where it connects.", valueName: "listener"),
-            completion: .list(["api", "extra", "dbus"]))
+            completion: .list(listeners), transform: listenerWord)
         var asListener: String?
 
         @Flag(help: "The program has a terminal.")
@@ -66,8 +66,7 @@ extension Policy {
             guard AgentMethods.named(method) != nil else {
                 let names = AgentMethods.all.map { $0.name }
                 throw .usage(
-                    "there is no method '\(Visible.line(method))'",
-                    hint: Suggestion.nearest(to: method, among: names).map { "did you mean \($0)?" })
+                    "there is no method '\(Visible.line(method))'", hint: NameAdvice.meant(method, among: names))
             }
             guard !next || method == APICall.name else {
                 throw .usage("--next belongs to \(APICall.name)", hint: "only calls of an endpoint have other pages")
@@ -80,7 +79,9 @@ extension Policy {
             (params.audience, params.next) = (audience, next ? true : nil)
             if asTerminal { params.terminal = true }
             if asLoginSession { params.loginSession = true }
-            let (verdict, json) = try options.connect().call(params)
+            let agent = try options.connect()
+            if let endpoint { try Self.check(endpoint, of: params.session, agent) }
+            let (verdict, json) = try agent.call(params)
             if options.json {
                 try Output.json(json)
             } else {
@@ -88,5 +89,28 @@ extension Policy {
             }
             return verdict.allowed ? .done : .denied
         }
+
+        /// Refuses the name of an endpoint that is probably misspelt. Rules may name endpoints of other providers too.
+        private static func check(_ name: String, of session: SessionName?, _ agent: Agent) throws(Failure) {
+            guard let detail = try? EndpointInfo.provider(of: session, agent) else { return }
+            let known = detail.endpoints.map(\.name)
+            guard !known.contains(name), let hint = NameAdvice.meant(name, among: known) else { return }
+            throw Failure(
+                status: ExitStatus(.unknownEndpoint), kind: ErrorKind.unknownEndpoint.rawValue,
+                message: "\(detail.name) has no endpoint named \(Visible.line(name))", hint: hint)
+        }
     }
+}
+
+private let sandboxes = ["none", "process-namespace", "user-namespace", "flatpak", "snap"]
+
+private let listeners = ["api", "extra", "dbus"]
+
+@Sendable private func sandboxWord(_ text: String) throws -> String { try word(text, of: sandboxes) }
+
+@Sendable private func listenerWord(_ text: String) throws -> String { try word(text, of: listeners) }
+
+private func word(_ text: String, of known: [String]) throws -> String {
+    guard known.contains(text) else { throw ValidationError(NameAdvice.refusal(of: text, known)) }
+    return text
 }

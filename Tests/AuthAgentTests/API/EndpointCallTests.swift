@@ -170,7 +170,8 @@ struct EndpointCallTests {
         #expect(
             error?.details == [
                 "id is required: text", "code should be text", "count should be a whole number",
-                "on should be true or false", "tags should be a list", "idd is unknown",
+                "on should be true or false", "tags should be a list",
+                "idd is unknown: did you mean id?",
             ])
         #expect(error?.message.contains("id, dry?, code, count, on?, tags?, who?") == true)
     }
