@@ -32,7 +32,8 @@ enum CommandLineParser {
             return isHelp(text) ? printHelp(text, words) : printVersion(text, words)
         }
         if GlobalOptions.haveJSON(words) {
-            Failure.usage(Authc.message(for: error)).report(asJSON: true)
+            let help = CommandText.authc(VerbCheck.path(words, Authc.self) + ["--help"])
+            Failure.usage(Authc.message(for: error), hint: "`\(help)` describes the command").report(asJSON: true)
         } else {
             let lines = Authc.fullMessage(for: error).split(separator: "\n")
             Output.note(lines.map { Visible.line(String($0)) }.joined(separator: "\n"))

@@ -72,28 +72,8 @@ extension Failure {
     init(_ error: AgentError) {
         self.init(
             status: ExitStatus(error), kind: error.kind?.rawValue ?? "protocol", message: error.message,
-            agentError: error, hint: Self.hint(error))
+            agentError: error, hint: NextStep.after(error))
     }
-
-    /// What to try, unless the agent's message names a command.
-    private static func hint(_ error: AgentError) -> String? {
-        guard !error.message.contains("authc ") else { return nil }
-        return switch error.kind {
-        case .notSignedIn, .signInRequired: "sign in: `authc login`"
-        case .keyringLocked where error.cause == "keyring_waiting": nil
-        case .keyringLocked: "unlock the keyring; authd continues by itself"
-        case .keyringUnavailable where error.cause == "missing": noKeyringHint
-        case .keyringUnavailable: "`authc version` shows the state of the store"
-        case .unknownSession: "`authc list` shows the sessions"
-        case .unknownProvider: "`authc provider list` shows the providers"
-        default: error.retryAfter.map { "try again in \(Span.text($0))" }
-        }
-    }
-
-    static let noKeyringHint = """
-        without a keyring, use `authd --store sealed-file`, or store = "sealed-file" in authd.toml; with one \
-        (gnome-keyring, KWallet, KeePassXC), start it, or run `authc store unlock`
-        """
 
     func report(asJSON: Bool) {
         guard !isSilent else { return }

@@ -6,6 +6,12 @@ enum Passphrase {
         try FieldArguments.secret(from: 0, named: "--passphrase-stdin")
     }
 
+    /// The same command without a terminal.
+    static var fromFile: String {
+        let words = TypedCommand.words.filter { !["--no-input", "--passphrase"].contains($0) }
+        return "`\(CommandText.authc(words + ["--passphrase-stdin"])) < FILE` reads it from a file"
+    }
+
     /// - Parameters:
     ///   - isNew: whether to ask for it twice.
     ///   - shortest: the minimum length of a new one, in characters.
@@ -13,7 +19,7 @@ enum Passphrase {
         _ question: String, isNew: Bool, atLeast shortest: Int = 1, _ options: Options
     ) throws(Failure) -> String {
         guard options.canPrompt else {
-            throw .usage("a passphrase is needed, and there is no terminal", hint: "use --passphrase-stdin")
+            throw .usage("a passphrase is needed, and there is no terminal", hint: fromFile)
         }
         let signals = try Signals(TerminalInput.signals)
         do throws(Failure) {

@@ -9,7 +9,10 @@ enum Program {
         } catch {
             var error = error
             let words = CommandLine.arguments.dropFirst() + [environmentValue("AUTHD_SESSION")].compactMap(\.self)
-            if let hint = NameAdvice.hint(for: error, Array(words), options) { error.hint = hint }
+            let hint =
+                NameAdvice.hint(for: error, Array(words), options)
+                ?? CommandAdvice.hint(for: error, Array(CommandLine.arguments.dropFirst()), options)
+            if let hint { error.hint = hint }
             error.report(asJSON: options.json)
             return error.status.rawValue
         }

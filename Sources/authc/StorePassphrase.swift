@@ -34,7 +34,7 @@ enum StorePassphrase {
             guard !fromInput else { throw error }
             guard options.canPrompt else {
                 var error = error
-                error.hint = "use --passphrase-stdin"
+                error.hint = Passphrase.fromFile
                 throw error
             }
             if passphrase != nil { Output.note(Visible.lines(error.message)) }

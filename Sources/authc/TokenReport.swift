@@ -4,7 +4,9 @@ import Glibc
 /// `authc token`: prints the token and a line feed.
 enum TokenReport {
     static func run(_ options: Options, origin: String? = nil) throws(Failure) -> ExitStatus {
-        try run(options, TokenRequest(session: options.chosenSession(), origin: origin, timeout: options.timeout))
+        if let origin { try OriginArgument.check(origin) }
+        return try run(
+            options, TokenRequest(session: options.chosenSession(), origin: origin, timeout: options.timeout))
     }
 
     static func run(_ options: Options, _ request: TokenRequest) throws(Failure) -> ExitStatus {

@@ -181,7 +181,8 @@ struct UpgradeTests {
         let alone = try await #require(throws: AgentError.self) {
             try await Self.restart(commands, unit: nil).begin { true }
         }
-        #expect(alone.kind == .unsupported && alone.message.contains("end it and start it again"))
+        #expect(alone.kind == .unsupported, "\(alone)")
+        #expect(alone.message.contains("`kill \(getpid())` ends it, and `authd --store sealed-file` starts it again"))
         #expect(commands.run.isEmpty)
         let refused = try await #require(throws: AgentError.self) { try await Self.restart(commands).begin { true } }
         #expect(refused.kind == .internal_)

@@ -52,7 +52,7 @@ package struct ProgramRestart: Sendable {
     /// - Throws: `unsupported` without a manager, `validation` if the program fails its check, `internal` if the
     ///   manager refuses.
     package func begin(if isAllowed: @Sendable () throws(AgentError) -> Bool) async throws(AgentError) -> Bool {
-        guard let unit else { throw .noServiceManager }
+        guard let unit else { throw .noServiceManager(arguments) }
         if let program {
             let outcome = await run([program.path] + arguments + ["--check"])
             guard outcome == .exited(0) else { throw .failsCheck(program.path, outcome) }
@@ -78,8 +78,13 @@ package struct ProgramRestart: Sendable {
 }
 
 extension AgentError {
-    fileprivate static let noServiceManager = AgentError(
-        .unsupported, "No service manager has started this agent, so none can restart it: end it and start it again.")
+    fileprivate static func noServiceManager(_ arguments: [String]) -> AgentError {
+        let program = (["authd"] + arguments).map(ShellWord.quoted).joined(separator: " ")
+        return AgentError(
+            .unsupported,
+            "No service manager has started this agent, so none can restart it: `kill \(getpid())` ends it, and "
+                + "`\(program)` starts it again.")
+    }
 
     fileprivate static func failsCheck(_ path: String, _ outcome: HookOutcome) -> AgentError {
         AgentError(

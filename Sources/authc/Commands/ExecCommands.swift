@@ -24,7 +24,8 @@ struct TokenChoice: ParsableArguments {
     var origin: String?
 
     func request(_ options: Options) throws(Failure) -> TokenRequest {
-        TokenRequest(
+        if let origin { try OriginArgument.check(origin) }
+        return TokenRequest(
             session: try options.chosenSession(), minValid: minValid, scopes: scope.isEmpty ? nil : scope,
             audience: audience, origin: origin, timeout: options.timeout)
     }

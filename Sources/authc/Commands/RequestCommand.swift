@@ -39,6 +39,7 @@ struct Request: AgentCommand {
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         try flags.checkPages()
         try RequestMethod.check(method.uppercased())
+        try checkPath()
         guard !flags.all || method.uppercased() == "GET" else { throw .usage("--all is for a GET") }
         let body = try RequestBody(data: data, forms: form)
         var headers = try fields()
@@ -62,6 +63,14 @@ struct Request: AgentCommand {
             guard case .address(let next)? = try pages.show(response, json) else { return .done }
             params.path = next
         }
+    }
+
+    /// A path is absolute, a query alone, or a URL.
+    private func checkPath() throws(Failure) {
+        guard !path.isEmpty, !path.hasPrefix("/"), !path.hasPrefix("?"), !path.contains("://") else { return }
+        var words = ["request", method, "/" + path]
+        if let session = common.session { words += ["-s", session] }
+        throw .usage("the path must begin with '/'", hint: "did you mean `\(CommandText.authc(words))`?")
     }
 
     private func fields() throws(Failure) -> [String: String] {

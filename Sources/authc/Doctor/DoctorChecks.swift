@@ -131,7 +131,7 @@ enum DoctorChecks {
             return problem(
                 "\(name) is asking you something", "answer its dialog on the desktop; authd continues by itself")
         case .missing:
-            return problem("there is no \(name)", Failure.noKeyringHint)
+            return problem("there is no \(name)", NextStep.noKeyring)
         case .denied:
             return problem("\(name) refuses", "allow authd in the keyring's settings, then run `authc doctor` again")
         case .failed:

@@ -8,6 +8,7 @@ struct HelperToken {
 
     /// - Throws: if the session does not belong to that origin, or has no token now.
     func get() throws(Failure) -> TokenResult {
+        if let origin { try OriginArgument.check(origin) }
         let chosen = try options.chosenSession()
         guard origin != nil, options.session == nil, let chosen else { return try get(chosen) }
         do throws(Failure) {

@@ -1,0 +1,41 @@
+import AuthWire
+
+/// What to try after an error that only the command line explains.
+enum CommandAdvice {
+    /// The user waits for the error.
+    private static let timeout = Duration.seconds(1)
+
+    /// - Parameter words: the command line, without the program's name.
+    /// - Returns: `nil` if the error says what to try.
+    static func hint(for failure: Failure, _ words: [String], _ options: Options) -> String? {
+        guard let error = failure.agentError, failure.hint == nil, !error.message.contains("`") else { return nil }
+        switch error.kind {
+        case .providerError, .validation, .notFound, .conflict, .tooLarge, .unsupported: break
+        default: return nil
+        }
+        let path = VerbCheck.path(GlobalOptions.afterVerb(words), Authc.self)
+        guard let verb = path.first else { return nil }
+        if verb == "cluster", error.kind == .unsupported { return cluster }
+        if verb == "request" || verb == "call" {
+            if error.kind == .tooLarge { return "`--output FILE` writes a response of any size to a file" }
+            let isAboutRequest = error.httpStatus != nil || error.kind == .notFound || error.cause == "arguments"
+            if isAboutRequest, let api = api(options) { return api }
+        }
+        // What is listed is what to correct.
+        return error.details.isEmpty ? "`\(CommandText.authc(path + ["--help"]))` describes the command" : nil
+    }
+
+    private static let cluster =
+        "`authc store migrate --to etcd` shares the sessions with other hosts; authd.toml(5) describes [etcd]"
+
+    /// The command that lists what the API has.
+    private static func api(_ options: Options) -> String? {
+        var quick = options
+        quick.timeout = timeout
+        guard let agent = try? quick.connect(),
+            let detail = try? EndpointInfo.provider(of: quick.chosenSession(), agent)
+        else { return nil }
+        let endpoints = detail.endpoints.isEmpty ? [] : ["--endpoints"]
+        return "`\(CommandText.authc(["provider", "show", detail.name] + endpoints))` shows what the API has"
+    }
+}

@@ -1,0 +1,88 @@
+import AuthWire
+
+/// What to try after an error of the agent: a command that runs as it stands, wherever there is one.
+enum NextStep {
+    /// - Returns: `nil` if the error's message names a command, or says all that can be done.
+    static func after(_ error: AgentError) -> String? {
+        guard !error.message.contains("authc ") else { return nil }
+        let again = error.retryAfter.map { "try again in \(Span.text($0))" }
+        return switch error.kind {
+        case .notSignedIn, .signInRequired: "sign in: `authc login`"
+        case .keyringLocked, .keyringUnavailable, .agentLocked: store(error)
+        case .unknownSession: "`authc list` shows the sessions"
+        case .unknownProvider: "`authc provider list` shows the providers"
+        case .unknownEndpoint: "`authc provider show PROVIDER --endpoints` shows the endpoints"
+        case .offline, .captivePortal, .providerUnreachable, .badReply: joined(again, network(error))
+        case .providerError where error.retryable:
+            joined(again ?? "try again later", "`authc network` shows whether the provider responds")
+        case .rateLimited: again ?? "try again later"
+        case .timeout: again ?? "try again, or set a longer --timeout"
+        case .busy: again ?? "try again in a moment"
+        case .refused where error.cause == "passphrase": again ?? "try again with another passphrase"
+        case .refused where error.cause == "token_refused": joined(again, account)
+        // The messages say what to do, and another sign-in would not help.
+        case .refused where error.cause == "body_once" || isForAnotherAPI(error): again
+        case .refused: joined(again, "check what was entered; `authc login` signs in again")
+        case .forbidden: joined(again, account)
+        case .denied: denied(error, again)
+        case .notFound where error.cause == "not_kept": "without `--cache only`, the request is sent"
+        case .unsupported where error.code == AgentError.methodNotFound("").code:
+            "`authc version` shows whether the agent is older than authc"
+        case .internal_ where error.message.contains("`"): again
+        case .internal_: "`journalctl --user -u authd` shows what happened"
+        // What they are about is known where the command line is: see ``CommandAdvice``.
+        case .providerError, .validation, .notFound, .conflict, .tooLarge, .unsupported, nil: again
+        }
+    }
+
+    static let noKeyring = """
+        without a keyring, use `authd --store sealed-file`, or store = "sealed-file" in authd.toml; with one \
+        (gnome-keyring, KWallet, KeePassXC), start it, or run `authc store unlock`
+        """
+
+    private static let account = "`authc whoami` shows the account, and `authc status` what it may do"
+
+    /// The API names the server that issues tokens for it.
+    private static func isForAnotherAPI(_ error: AgentError) -> Bool {
+        error.details.contains { $0.hasPrefix("resource_metadata: ") }
+    }
+
+    private static func store(_ error: AgentError) -> String {
+        switch (error.kind, error.cause) {
+        case (.agentLocked, _): "unlock it: `authc unlock`"
+        case (.keyringLocked, "keyring_waiting"): "answer its dialog; `authc doctor` shows which program asks"
+        case (.keyringLocked, _): "unlock it: `authc store unlock`; authd then continues by itself"
+        case (_, "missing"): noKeyring
+        default: "`authc doctor` shows the state of the store, and what to do"
+        }
+    }
+
+    private static func network(_ error: AgentError) -> String {
+        switch error.kind {
+        case .offline: "`authc wait --until online` waits for a network; `authc doctor` shows what is missing"
+        case .captivePortal: "open the network's page: `xdg-open http://example.com`; authd continues by itself"
+        case .badReply: "`authc doctor` checks the network, from which the answer may come"
+        default: "`authc doctor` looks for the cause"
+        }
+    }
+
+    private static func denied(_ error: AgentError, _ again: String?) -> String? {
+        guard error.cause == "other_origin" else {
+            return again ?? error.cause.map { _ in "`authc log` shows what was denied, and by which rule" }
+        }
+        // The session that belongs there is named.
+        guard error.details.isEmpty else { return nil }
+        guard let origin = requested(error.message) else { return "`authc list` shows the sessions; -s names one" }
+        return "sign in there: `\(CommandText.login(origin))`"
+    }
+
+    /// The origin in the message of a token that belongs elsewhere.
+    private static func requested(_ message: String) -> String? {
+        guard let start = message.firstRange(of: ", not for "), message.hasPrefix("The token ") else { return nil }
+        let rest = message[start.upperBound...]
+        guard let end = rest.firstRange(of: ". ") else { return nil }
+        return String(rest[..<end.lowerBound])
+    }
+
+    private static func joined(_ parts: String?...) -> String { parts.compactMap(\.self).joined(separator: "; ") }
+}
