@@ -11,19 +11,25 @@ enum DoctorProfiles {
         let own = try answer(to: ProviderListGet(), agent)?.providers.filter { $0.source.hasPrefix("/") } ?? []
         var findings: [Finding] = []
         for provider in own {
-            findings.append(.ok(.settings, "\(provider.name): \(provider.source)"))
-            findings += try notes(provider.source, agent)
+            findings.append(
+                .ok(.settings, "\(provider.name): \(provider.source)").about(provider.name, provider.source, list: all))
+            findings += try notes(provider, agent)
         }
         return findings
     }
 
+    private static let all = "`authc provider list` shows all"
+
     /// Nothing about a file that cannot be read or has problems: the check of all settings reports that.
-    private static func notes(_ path: String, _ agent: Agent) throws(Failure) -> [Finding] {
+    private static func notes(_ provider: ProviderSummary, _ agent: Agent) throws(Failure) -> [Finding] {
+        let path = provider.source
         guard let text = try? FileText.read(path, atMost: Provider.Check.longestProfile, isBlocking: false),
             let check = try answer(to: ProviderCheckRun(text: text, file: path), agent)
         else { return [] }
         return check.notes.map { note in
-            .warning(.settings, note.description, hint: "`authc provider check \(ShellWord.quoted(path))`")
+            .warning(
+                .settings, note.description, hint: "`authc provider check \(ShellWord.quoted(path))`"
+            ).about(provider.name, note.description, list: all)
         }
     }
 

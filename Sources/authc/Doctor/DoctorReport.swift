@@ -142,8 +142,9 @@ struct DoctorReport {
     private func show(offersFix: Bool) throws(Failure) {
         let screen = Screen.current
         // Problems first. Within a level, an earlier one may cause the later ones.
-        let inOrder = Finding.Level.allCases.flatMap { level in findings.filter { $0.level == level } }
-        try Output.result(inOrder.map { lines($0, screen) }.joined(separator: "\n"))
+        let joined = FindingGroups.joined(findings)
+        let inOrder = Finding.Level.allCases.flatMap { level in joined.filter { $0.level == level } }
+        try Output.result(text(of: inOrder, on: screen))
         let (problems, warnings) = (count(.problem), count(.warning))
         if problems + warnings == 0 { return Output.note("Nothing is wrong.") }
         let fixable =
@@ -152,17 +153,41 @@ struct DoctorReport {
         Output.note("Problems: \(problems), warnings: \(warnings).\(fixable)")
     }
 
+    /// The line that counts, and the next prompt.
+    private static let linesBelow = 2
+
+    /// What is not on the screen any more is not seen: on a terminal that is too low, what is fine has one line.
+    private func text(of findings: [Finding], on screen: Screen) -> String {
+        let all = findings.map { lines($0, screen) }.joined(separator: "\n")
+        let height = all.split(separator: "\n", omittingEmptySubsequences: false).count + Self.linesBelow
+        guard screen.isTerminal, height > screen.height else { return all }
+        let others = findings.filter { $0.level != .ok || $0.subject == .lingering }
+        let open = Set(others.map(\.subject))
+        var fine: [String] = []
+        for finding in findings where !open.contains(finding.subject) && !fine.contains(finding.subject.rawValue) {
+            fine.append(finding.subject.rawValue)
+        }
+        let last = fine.isEmpty ? [] : [row(.ok, "fine", fine.joined(separator: ", "), hint: nil, screen)]
+        return (others.map { lines($0, screen) } + last).joined(separator: "\n")
+    }
+
     private func count(_ level: Finding.Level) -> Int { findings.count { $0.level == level } }
 
     /// The width of the mark and the longest name.
     private static let columns = 15
 
     private func lines(_ finding: Finding, _ screen: Screen) -> String {
-        let (mark, colour) = Self.mark(finding.level, isUnicode: screen.isUnicode)
-        let name = Layout.padded(finding.subject.rawValue, to: Self.columns - Layout.width(mark) - 2)
+        row(finding.level, finding.subject.rawValue, finding.brief ?? finding.message, hint: finding.hint, screen)
+    }
+
+    private func row(
+        _ level: Finding.Level, _ name: String, _ message: String, hint: String?, _ screen: Screen
+    ) -> String {
+        let (mark, colour) = Self.mark(level, isUnicode: screen.isUnicode)
+        let name = Layout.padded(name, to: Self.columns - Layout.width(mark) - 2)
         let indent = String(repeating: " ", count: Self.columns)
-        let message = Layout.wrapped(Visible.lines(finding.message), on: screen, indent: Self.columns)
-        let hint = finding.hint.map { Layout.wrapped(Visible.lines($0), on: screen, indent: Self.columns) } ?? []
+        let message = Layout.wrapped(Visible.lines(message), on: screen, indent: Self.columns)
+        let hint = hint.map { Layout.wrapped(Visible.lines($0), on: screen, indent: Self.columns) } ?? []
         let text = message + hint.map { screen.paint($0, .dim) }
         return "\(screen.paint(mark, colour)) \(name) " + text.joined(separator: "\n" + indent)
     }

@@ -27,6 +27,19 @@ struct Finding {
     var fix: DoctorFix?
     /// What a report for strangers may have of it: words of this program, and the parts that ``BugReport`` makes harmless.
     var report: Report = .nothing
+    /// What it is about, if the same can be found about several.
+    var item: Item?
+    /// The message for a screen, if that is shorter.
+    var brief: String?
+
+    /// A session, a provider or a profile.
+    struct Item {
+        let name: String
+        /// What is found, without names.
+        let found: String
+        /// What shows the others.
+        let list: String
+    }
 
     enum Report {
         case nothing
@@ -38,6 +51,18 @@ struct Finding {
     func reported(_ report: Report) -> Finding {
         var finding = self
         finding.report = report
+        return finding
+    }
+
+    func about(_ name: String, _ found: String, list: String) -> Finding {
+        var finding = self
+        finding.item = Item(name: name, found: found, list: list)
+        return finding
+    }
+
+    func shortened(_ brief: String) -> Finding {
+        var finding = self
+        finding.brief = brief
         return finding
     }
 

@@ -1,0 +1,52 @@
+import AuthWire
+
+/// What each session needs.
+extension DoctorChecks {
+    static func sessions(_ sessions: [SessionStatus]) -> [Finding] {
+        let findings = sessions.compactMap(session)
+        let active = sessions.filter { $0.state == .active }.map(\.session.text)
+        if sessions.isEmpty { return [.note(.sessions, "no session is signed in", hint: "`authc login`")] }
+        let ok = Finding.ok(.sessions, "active: " + active.joined(separator: ", "))
+        return (active.isEmpty ? [] : [ok.shortened("active: " + FindingGroups.names(active))]) + findings
+    }
+
+    /// What is found about a session, without its name.
+    private static func found(_ status: SessionStatus) -> String {
+        if status.state != .active { return StatusCard.stateText(status) }
+        return status.unsaved ? "the newest tokens are in memory only" : "the last renewal failed"
+    }
+
+    private static func session(_ status: SessionStatus) -> Finding? {
+        finding(status)?.about(status.session.text, found(status), list: "`authc list` shows all")
+    }
+
+    private static func finding(_ status: SessionStatus) -> Finding? {
+        let name = status.session.text
+        let words = "\(name): \(found(status))"
+        switch status.state {
+        case .signInRequired:
+            return .problem(
+                .sessions, .notSignedIn, words,
+                hint: "`\(CommandText.login(status.provider, session: status.session))`")
+        case .stale:
+            return .problem(
+                .sessions, .temporary, words, hint: status.message ?? status.lastError ?? "authd retries by itself")
+        case .keyringLocked:
+            let isSealed = status.store?.isSealed ?? false
+            return .problem(
+                .sessions, .keyring, words,
+                hint: isSealed ? "`authc store unlock`" : "unlock the keyring; authd continues by itself")
+        case .signedOut, .signingIn: return .note(.sessions, words)
+        case .active where status.unsaved:
+            return .warning(
+                .sessions, "\(name): its newest tokens are in memory only",
+                hint: "\(status.storeError ?? "the store cannot be written now"); authd writes them as soon as it can")
+        case .active:
+            return status.lastError.map {
+                .warning(
+                    .sessions, "\(name): the last renewal failed: \($0)",
+                    hint: "the token is still valid; authd retries by itself")
+            }
+        }
+    }
+}
