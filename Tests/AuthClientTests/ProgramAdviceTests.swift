@@ -10,7 +10,9 @@ struct ProgramAdviceTests {
         "ssh-keygen -t ed25519 -f x", "sudo apt install age", "ip route",
         "git config --global --unset-all x",
         "etcdctl compact REVISION", "etcdctl defrag --cluster", "etcdctl alarm disarm",
-        "etcdctl endpoint status -w json", "etcdctl endpoint status --cluster -w table",
+        "etcdctl endpoint status -w json", "etcdctl endpoint status --cluster -w table", "etcdctl member list",
+        "ip link", "nmcli device status", "xdg-open http://example.com", "curl -I x", "kill x", "df -h x",
+        "busctl --user status org.freedesktop.secrets", "unset AUTHD_SOCKET", "export XDG_RUNTIME_DIR=/run/user/x",
     ]
 
     @Test("units are installed, chmod has a path, authd accepts its options, and every other command is known")
@@ -20,8 +22,9 @@ struct ProgramAdviceTests {
         let texts = sources.map { ($0.path, AdviceTests.code($0.text)) } + others.map { ($0.path, $0.text) }
         let units = Set(try AdviceTests.files(below: "systemd", ending: "").map { $0.path.dropFirst("systemd/".count) })
         var (count, unused) = (0, Self.known)
-        let command =
-            /`((?:authd|systemctl|journalctl|loginctl|ssh-keygen|chmod|apt|apt-get|sudo|etcdctl|git|ip|timedatectl) [^`\n]*)`/
+        let command = try Regex(
+            "`((?:authd|systemctl|journalctl|loginctl|ssh-keygen|chmod|apt|apt-get|sudo|etcdctl|git|ip|timedatectl"
+                + "|curl|kill|nmcli|busctl|xdg-open|df|unset|export) [^`\\n]*)`", as: (Substring, Substring).self)
         for (path, text) in texts {
             for match in text.matches(of: command) {
                 count += 1

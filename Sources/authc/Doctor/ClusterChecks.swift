@@ -45,19 +45,19 @@ struct ClusterChecks {
         case .notAnswering:
             return .warning(
                 .cluster, "\(member.endpoint) does not respond\(reason)",
-                hint: "start this member of etcd, or correct etcd.endpoints in authd.toml; authd uses the others")
+                hint: "start it, or correct etcd.endpoints with `authc config edit`; authd uses the others")
         case .noLeader:
             return .warning(
                 .cluster, "\(member.endpoint) cannot be used now\(reason)",
-                hint: "check its connection to the other members of etcd")
+                hint: "`etcdctl endpoint status --cluster -w table` shows which members are connected")
         case .failed:
             return .warning(
                 .cluster, "\(member.endpoint) refuses to show its state\(reason)",
-                hint: "check the certificate and the user in [etcd] of authd.toml")
+                hint: "check the certificate and the user: `authc config get etcd`")
         case .otherCluster:
             return .problem(
                 .cluster, .badSettings, "\(member.endpoint) belongs to another cluster than the endpoints before it",
-                hint: "name members of one cluster in etcd.endpoints of authd.toml")
+                hint: "name members of one cluster in etcd.endpoints: `authc config edit`")
         }
     }
 
@@ -81,7 +81,7 @@ struct ClusterChecks {
             .cluster, .keyring, "\(member.endpoint) has the alarm \(name)",
             hint: name == "NOSPACE"
                 ? "etcd writes nothing: \(Self.spaceHint)"
-                : "replace this member of etcd: its data differs from that of the others")
+                : "replace this member, whose data differs from that of the others: `etcdctl member list` shows its ID")
     }
 
     /// Whether the next failure of a member ends the majority.
@@ -93,7 +93,7 @@ struct ClusterChecks {
         guard missing > 0, voters - missing == least else { return nil }
         return .warning(
             .cluster, "\(least) of \(voters) members of etcd are left: if another one fails, no session is renewed",
-            hint: "start the missing members before you stop another one")
+            hint: "start the missing members, which `authc cluster status` shows, before you stop another one")
     }
 
     // MARK: Hosts

@@ -12,26 +12,35 @@ extension DoctorChecks {
         case .portal:
             .problem(
                 .network, .temporary, "the network shows its sign-in page",
-                hint: "open any http:// page in a browser and sign in to the network; authd continues by itself")
+                hint: "`xdg-open http://example.com` opens its page: sign in there; authd continues by itself")
         case .offline:
             .problem(
                 .network, .temporary, "offline: this machine has no network connection",
-                hint: "connect it; authd continues by itself")
+                hint: "`nmcli device status` or `ip link` shows what can be connected; authd continues by itself")
         }
     }
 
-    /// Whether each provider with a session was reached last time, except for problems that ``network(_:)`` reports.
-    static func providers(_ network: NetworkStatus) -> [Finding] {
-        let known = network.providers.sorted { $0.key < $1.key }
-        let reached = known.filter { $0.value == NetworkStatus.reachable }.map(\.key)
-        let others = known.filter { $0.value != NetworkStatus.reachable && !isNetworkProblem(network, $0.value) }
+    /// The providers that did not respond last time, except for problems that ``network(_:)`` reports.
+    static func unreachable(_ network: NetworkStatus) -> [String] {
+        network.providers.filter { $0.value != NetworkStatus.reachable && !isNetworkProblem(network, $0.value) }
+            .keys.sorted()
+    }
+
+    /// Whether each provider with a session was reached last time.
+    /// - Parameter addresses: the URLs of providers.
+    static func providers(_ network: NetworkStatus, addresses: [String: String]) -> [Finding] {
+        let reached = network.providers.filter { $0.value == NetworkStatus.reachable }.keys.sorted()
         let ok = Finding.ok(.providers, "reached: " + reached.joined(separator: ", "))
         return (reached.isEmpty ? [] : [ok.shortened("reached: " + FindingGroups.names(reached))])
-            + others.map { provider, kind in
-                .problem(
-                    .providers, .temporary, "\(provider): \(StatusCard.spaced(kind))",
-                    hint: "check whether it needs a VPN or a proxy (authd.toml, [http]); authd retries by itself"
-                ).about(provider, StatusCard.spaced(kind), list: allProviders)
+            + unreachable(network).map { provider in
+                let found = StatusCard.spaced(network.providers[provider] ?? "")
+                let check =
+                    addresses[provider].map { "`curl -I \(ShellWord.quoted($0))` tests its address" }
+                    ?? "`\(CommandText.authc(["provider", "show", provider]))` shows its address"
+                return .problem(
+                    .providers, .temporary, "\(provider): \(found)",
+                    hint: check + "; it may need a VPN or a proxy ([http] in authd.toml)"
+                ).about(provider, found, hint: check, list: allProviders)
             }
     }
 

@@ -17,7 +17,27 @@ extension DoctorChecks {
     }
 
     private static func session(_ status: SessionStatus) -> Finding? {
-        finding(status)?.about(status.session.text, found(status), list: "`authc list` shows all")
+        finding(status)?.about(
+            status.session.text, found(status), hint: hintForSeveral(status), list: "`authc list` shows all")
+    }
+
+    private static func refresh(_ status: SessionStatus) -> String {
+        "`\(CommandText.authc(["refresh", "-s", status.session.text]))` retries now"
+    }
+
+    /// What differs between sessions is left out.
+    private static func hintForSeveral(_ status: SessionStatus) -> String? {
+        switch status.state {
+        case .stale: refresh(status)
+        case .active where status.unsaved: stored(status)
+        case .active: refresh(status)
+        default: nil
+        }
+    }
+
+    private static func stored(_ status: SessionStatus) -> String {
+        let command = CommandText.authc(["status", "-s", status.session.text])
+        return "authd writes them as soon as it can; `\(command)` shows whether it has"
     }
 
     private static func finding(_ status: SessionStatus) -> Finding? {
@@ -29,23 +49,25 @@ extension DoctorChecks {
                 .sessions, .notSignedIn, words,
                 hint: "`\(CommandText.login(status.provider, session: status.session))`")
         case .stale:
+            let reason = status.message ?? status.lastError
             return .problem(
-                .sessions, .temporary, words, hint: status.message ?? status.lastError ?? "authd retries by itself")
+                .sessions, .temporary, words,
+                hint: (reason.map { $0 + "\n" } ?? "") + refresh(status) + ", and authd by itself later")
         case .keyringLocked:
             let isSealed = status.store?.isSealed ?? false
             return .problem(
                 .sessions, .keyring, words,
-                hint: isSealed ? "`authc store unlock`" : "unlock the keyring; authd continues by itself")
+                hint: isSealed ? "`authc store unlock`" : keyringUnlock)
         case .signedOut, .signingIn: return .note(.sessions, words)
         case .active where status.unsaved:
             return .warning(
                 .sessions, "\(name): its newest tokens are in memory only",
-                hint: "\(status.storeError ?? "the store cannot be written now"); authd writes them as soon as it can")
+                hint: "\(status.storeError ?? "the store cannot be written now"); \(stored(status))")
         case .active:
             return status.lastError.map {
                 .warning(
                     .sessions, "\(name): the last renewal failed: \($0)",
-                    hint: "the token is still valid; authd retries by itself")
+                    hint: "the token is still valid; \(refresh(status)), and authd by itself later")
             }
         }
     }

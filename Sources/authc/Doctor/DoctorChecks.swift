@@ -1,5 +1,4 @@
 import AuthWire
-import Glibc
 
 /// Turns the agent's status into findings.
 enum DoctorChecks {
@@ -42,7 +41,10 @@ enum DoctorChecks {
         let reason: String
         switch info.landlock {
         case nil: return []
-        case .on: return info.landlockNotes.map { .warning(.agent, $0, hint: nil) }
+        case .on:
+            return info.landlockNotes.map {
+                .warning(.agent, $0, hint: "a folder with files of authd only prevents this: `authc config edit`")
+            }
         case .off: reason = "AUTHD_LANDLOCK is off"
         case .noManager: reason = "hooks and terminals would be limited, too, because no service manager starts them"
         case .unsupported: reason = "this kernel does not have Landlock"
@@ -88,71 +90,5 @@ enum DoctorChecks {
             findings.append(.ok(.rules, "\(own) besides the built-in ones, \(effect)"))
         }
         return findings
-    }
-
-    static func store(_ store: StoreInfo, of info: AgentInfo) -> Finding {
-        let name = StatusCard.spaced(store.kind.rawValue)
-        let who = store.process.map { " (\($0.name.map { $0 + ", " } ?? "")process \($0.pid))" } ?? ""
-        func problem(_ words: String, _ hint: String) -> Finding {
-            .problem(
-                .store, .keyring, [words + who, store.message].compactMap(\.self).joined(separator: ": "), hint: hint)
-        }
-        let isSealed = store.kind.isSealed
-        let isRefused = store.message?.contains(SystemError.text(EACCES)) ?? false
-        if let cause = store.cause { return problem("\(name) \(StatusCard.spaced(cause))", clusterHint(cause)) }
-        switch store.state {
-        case .ready where store.kind == .memory:
-            return .note(.store, "memory, as configured: sessions end with the agent")
-        case .ready:
-            guard let message = store.message else { return .ok(.store, "\(name) is open\(who)") }
-            return .warning(
-                .store, message,
-                hint: isSealed
-                    ? "`authc login`"
-                    : "`authc login`, or remove the item in the keyring's program")
-        case .starting:
-            return .note(.store, "\(name) has not answered yet", hint: "try again in a few seconds")
-        case .locked where isSealed: return problem("\(name) is locked", "`authc store unlock` asks for its passphrase")
-        case .failed where isSealed && info.landlock == .on && isRefused:
-            return problem(
-                "\(name) failed",
-                "`authc agent restart`: authd cannot use folders that were created or replaced after its start")
-        case .failed where isSealed:
-            return problem("\(name) failed", "fix the cause; authd continues within minutes")
-        case .notAnswering where isSealed:
-            return problem("\(name) does not answer", "check its disk; authd continues by itself")
-        // The user dismissed the keyring's unlock prompt: a refusal without a message.
-        case .locked,
-            .denied where store.message == nil:
-            return problem(
-                "\(name) is locked",
-                "unlock it in the keyring's program (Passwords and Keys, KWalletManager); authd continues by itself")
-        case .waiting:
-            return problem(
-                "\(name) is asking you something", "answer its dialog on the desktop; authd continues by itself")
-        case .missing:
-            return problem("there is no \(name)", NextStep.noKeyring)
-        case .denied:
-            return problem("\(name) refuses", "allow authd in the keyring's settings, then run `authc doctor` again")
-        case .failed:
-            return problem("\(name) failed", "restart the keyring; authd retries with longer and longer pauses")
-        case .notAnswering:
-            return problem("\(name) does not answer", "restart the keyring; authd continues by itself")
-        }
-    }
-
-    /// What to try about a fault of etcd.
-    private static func clusterHint(_ cause: String) -> String {
-        switch cause {
-        case "cluster_unreachable":
-            "check the network and [etcd] in authd.toml; authd serves the tokens it has, and continues by itself"
-        case "cluster_no_quorum": "start the missing members of etcd; authd continues by itself"
-        case "cluster_no_space":
-            "\(ClusterChecks.spaceHint); authd continues by itself"
-        case "cluster_denied": "check the user, its role and the certificate in etcd; authd retries by itself"
-        case "cluster_not_admitted": "`authc cluster join` shows a code and what to run on a host that is a member"
-        case "cluster_other": "check etcd.prefix in authd.toml"
-        default: "see the log of authd: `journalctl --user -u authd`"
-        }
     }
 }

@@ -10,6 +10,15 @@ enum DoctorEnvironment {
         checkedSocket(path, from: source, isDefault: isDefault).reported(.words(isDefault ? "default" : "other"))
     }
 
+    /// What selects another socket, if the path of this one is wrong.
+    static func otherSocket(_ source: String) -> String {
+        switch source {
+        case "--socket": "without it, the default socket is used: `authc doctor`"
+        case "$AUTHD_SOCKET": "`unset AUTHD_SOCKET` selects the default socket"
+        default: "`export XDG_RUNTIME_DIR=/run/user/\(getuid())` names the folder of the login session"
+        }
+    }
+
     private static func checkedSocket(_ path: String, from source: String, isDefault: Bool) -> Finding {
         let folder = String(SocketPath.neighbour("", of: path).dropLast())
         guard unsafe access(path, F_OK) == 0 else {
@@ -23,7 +32,7 @@ enum DoctorEnvironment {
             let remedy = mayClose(folder) ? "`chmod 700 \(ShellWord.quoted(folder))`, or " : ""
             return .warning(
                 .socket, "\(path) (\(source)): other users can open its folder",
-                hint: "close it to others: \(remedy)remove AUTHD_SOCKET and --socket",
+                hint: "close it to others: \(remedy)leave out --socket and `unset AUTHD_SOCKET`",
                 fix: remedy.isEmpty ? nil : .closeFolder(folder))
         }
         return .ok(.socket, "\(path) (\(source))")

@@ -8,6 +8,9 @@ struct DoctorReport {
     /// For a program that a fix runs. polkit may ask the user meanwhile.
     private static let fixTimeout = Duration.seconds(60)
 
+    /// Providers whose addresses are looked up.
+    private static let mostAddresses = 4
+
     private(set) var findings: [Finding] = []
     private var info: AgentInfo?
     private var network: NetworkStatus?
@@ -57,6 +60,8 @@ struct DoctorReport {
                 DoctorEnvironment.socket(
                     try options.socketPath(), from: options.socketSource, isDefault: options.hasDefaultSocket))
         } catch {
+            var error = error
+            error.hint = error.hint ?? DoctorEnvironment.otherSocket(options.socketSource)
             findings.append(.problem(.socket, error))
         }
         defer {
@@ -83,7 +88,9 @@ struct DoctorReport {
             let network = try agent.call(NetworkStatusGet()).value
             self.network = network
             findings.append(DoctorChecks.network(network))
-            findings += DoctorChecks.providers(network) + DoctorChecks.clock(network)
+            findings += DoctorChecks.providers(
+                network, addresses: addresses(of: DoctorChecks.unreachable(network), agent))
+            findings += DoctorChecks.clock(network)
             subject = .sessions
             statuses = try agent.call(SessionListGet()).value.sessions
             findings += DoctorChecks.sessions(statuses)
@@ -114,6 +121,17 @@ struct DoctorReport {
             default: throw error
             }
         }
+    }
+
+    /// The URLs of the first providers: one is enough for the screen.
+    private func addresses(of providers: [String], _ agent: Agent) -> [String: String] {
+        var addresses: [String: String] = [:]
+        for provider in providers.prefix(Self.mostAddresses) {
+            let detail = try? agent.call(ProviderShow(ProviderParams(provider: provider))).value
+            let environment = detail?.environments.first { $0.isDefault } ?? detail?.environments.first
+            addresses[provider] = environment?.url
+        }
+        return addresses
     }
 
     /// Nothing if no other host shares the store.

@@ -37,6 +37,8 @@ struct Finding {
         let name: String
         /// What is found, without names.
         let found: String
+        /// What to try about several of them; `nil`: what to try about the first one.
+        let hint: String?
         /// What shows the others.
         let list: String
     }
@@ -54,9 +56,9 @@ struct Finding {
         return finding
     }
 
-    func about(_ name: String, _ found: String, list: String) -> Finding {
+    func about(_ name: String, _ found: String, hint: String? = nil, list: String) -> Finding {
         var finding = self
-        finding.item = Item(name: name, found: found, list: list)
+        finding.item = Item(name: name, found: found, hint: hint, list: list)
         return finding
     }
 
@@ -88,8 +90,12 @@ struct Finding {
         Finding(subject: subject, level: .problem, message: message, hint: hint, status: status, fix: fix)
     }
 
+    /// The hint has a command: the failure's own, or the one that shows the log.
     static func problem(_ subject: Subject, _ failure: Failure) -> Finding {
-        problem(subject, failure.status, failure.message, hint: failure.hint).reported(
+        let hint =
+            failure.hint.flatMap { $0.contains("`") ? $0 : nil }
+            ?? [failure.hint, "`journalctl --user -u authd` may show why"].compactMap(\.self).joined(separator: "; ")
+        return problem(subject, failure.status, failure.message, hint: hint).reported(
             .words("exit status \(failure.status.rawValue)"))
     }
 

@@ -58,7 +58,8 @@ enum FindingGroups {
         let first = group[0]
         guard group.count > 1, let item = first.item else { return first }
         let isSame = group.allSatisfy { $0.hint == first.hint }
-        let hint = isSame ? first.hint : [first.hint, item.list].compactMap(\.self).joined(separator: "; ")
+        let hint =
+            isSame ? first.hint : [item.hint ?? first.hint, item.list].compactMap(\.self).joined(separator: "; ")
         return replaced(first, "\(names(group.compactMap { $0.item?.name })): \(item.found)", hint)
     }
 
