@@ -75,6 +75,12 @@ package struct SettingKey: Sendable, Equatable {
         SettingKey("listener.extra.endpoints", .texts),
         SettingKey("listener.extra.scopes", .texts),
         SettingKey("listener.extra.audiences", .texts),
+        SettingKey("listener.NAME.sessions", .texts),
+        SettingKey("listener.NAME.classes", .texts),
+        SettingKey("listener.NAME.methods", .texts),
+        SettingKey("listener.NAME.endpoints", .texts),
+        SettingKey("listener.NAME.scopes", .texts),
+        SettingKey("listener.NAME.audiences", .texts),
     ]
 
     /// The setting with this path.

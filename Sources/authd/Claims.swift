@@ -14,6 +14,8 @@ struct Claims: Sendable {
     let stateFolder: String?
     let locks: AgentLocks
     let socket: SocketFile
+    /// Those for limited access from the service manager.
+    let limited: [ListenerName: SocketFile]
     let extra: ExtraSocket
     /// Descriptors of the previous run.
     let handedOver: [ListenDescriptors.Given]
@@ -29,6 +31,8 @@ extension Composition {
         ProcessGuard.harden()
         let received = try StartRefusal.wrapping { try ListenDescriptors.receive() }
         ProcessGuard.closeDescriptors(from: received.end)
+        let errors = AgentLog(level: .error).logger()
+        for refusal in received.refusals { errors.error("\(refusal)") }
         // Before there are secrets in memory, which a child would have a copy of.
         var sandbox = try FileSandbox(environment: Environment.value)
         let inherited = received.sockets[.api]
@@ -42,12 +46,13 @@ extension Composition {
         if storeKind == .secretService { try locks.claimKeyring() }
         let socket =
             if let inherited { inherited } else { try StartRefusal.wrapping { try SocketFile.bind(path: path) } }
-        let extra = ExtraSocket(inherited: received.sockets[.extra], beside: path)
+        let limited = received.sockets.filter { $0.key.isLimited }
+        let extra = ExtraSocket(beside: path)
         // A program in a sandbox may have changed its folder, and must not keep authd from starting.
         do throws(StartRefusal) {
-            try extra.listen(at: try reader.extraSocketPath(configuration.settings))
+            try extra.listen(at: try reader.extraSocketPath(configuration.settings, beside: limited))
         } catch {
-            AgentLog(level: .error).logger().error("The extra socket is not open: \(error.message)")
+            errors.error("The extra socket is not open: \(error.message)")
         }
         if sandbox.state == .on {
             try sandbox.restrict(
@@ -58,7 +63,7 @@ extension Composition {
         sandbox.identifyClients()
         return Claims(
             configuration: configuration, storeKind: storeKind, stateFolder: stateFolder, locks: locks, socket: socket,
-            extra: extra, handedOver: received.others, program: program, sandbox: sandbox)
+            limited: limited, extra: extra, handedOver: received.others, program: program, sandbox: sandbox)
     }
 
     private func fileRules(

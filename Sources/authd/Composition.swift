@@ -50,6 +50,10 @@ struct Composition: Sendable {
         let log = AgentLog(level: reader.arguments.logLevel ?? settings.level ?? .info)
         let logger = log.logger()
         claims.sandbox.report(to: logger)
+        for name in settings.listeners.names where name != .extra && claims.limited[name] == nil {
+            logger.warning(
+                "[listener.\(name.rawValue)] is not in use: no socket unit has FileDescriptorName=\(name.rawValue).")
+        }
         // Providers have a separate loop: unpacking a long response there delays no client.
         let executor = try StartRefusal.wrapping { try SocketExecutor() }
         let providerLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -227,7 +231,7 @@ struct Composition: Sendable {
             dependencies: adapters.storeDependencies)
         let api = APIClient(context: context, registry: registry, kept: cache, seed: .random(in: .min ... .max))
         let policy = CurrentPeerPolicy(PeerPolicy.own(allowing: settings.allowedUserIDs))
-        let rules = StateBroadcast<ListenerRules>(settings.listenerRules)
+        let tables = StateBroadcast<ListenerTables>(settings.listeners)
         let (counters, audit) = (AgentCounters(), AuditLog(clock: clock))
         let accessChanges = AccessChanges(notify: {
             publisher.rulesChanged()
@@ -250,7 +254,7 @@ struct Composition: Sendable {
                 isWithheld: access.needsPresence(toRelease:), defaultSession: { board.status(nil)?.session }))
         let profileCheck = ProfileCheckProcess()
         let accessRules = PolicyRequests(
-            access, behind: rules, from: policySources, readText: profileCheck.read, audit: audit)
+            access, behind: tables, from: policySources, readText: profileCheck.read, audit: audit)
         let outbox = Outbox(
             context: context, api: api, store: adapters.outbox, seed: .random(in: .min ... .max),
             decide: access.decision(about:queuedBy:), record: { audit.record($0, of: context) },
@@ -264,9 +268,9 @@ struct Composition: Sendable {
         let showsNotices = StateBroadcast<Bool>(settings.notifications)
         let reloader = Reloader(
             current: claims.configuration, read: reader.read, board: board, registry: registry, policy: policy,
-            rules: rules, accessRules: accessRules, accessChanges: accessChanges, signInLimit: signInLimit,
+            tables: tables, accessRules: accessRules, accessChanges: accessChanges, signInLimit: signInLimit,
             openExtra: { settings throws(StartRefusal) in
-                try claims.extra.listen(at: try reader.extraSocketPath(settings))
+                try claims.extra.listen(at: try reader.extraSocketPath(settings, beside: claims.limited))
             },
             chosen: defaultSession, showsNotices: showsNotices, hooks: hooks, servesBus: servesBus,
             lock: lockSettings, presence: presenceSettings,
@@ -311,13 +315,14 @@ struct Composition: Sendable {
                         return true
                     }
                 }, program: claims.program,
-                landlock: (claims.sandbox.state, claims.sandbox.notes)),
+                landlock: (claims.sandbox.state, claims.sandbox.notes), listeners: Array(claims.limited.keys)),
             policy: accessRules, audit: audit, signInLimit: signInLimit, presence: presence, consent: consent)
         let stop = ShutdownDeadline()
         let listener = Listener(
-            socket: socket, extra: claims.extra, executor: executor, dispatcher: dispatcher, board: board,
+            sockets: claims.limited.merging([.api: socket]) { $1 }, extra: claims.extra, executor: executor,
+            dispatcher: dispatcher, board: board,
             policy: policy,
-            rules: rules, changes: accessChanges, publisher: publisher, limits: .ofThisProcess, counters: counters,
+            tables: tables, changes: accessChanges, publisher: publisher, limits: .ofThisProcess, counters: counters,
             clock: clock,
             logger: logger,
             bus: SessionBusAccess(address: SessionBus.address(environment: Environment.value), isOn: servesBus),
@@ -327,6 +332,10 @@ struct Composition: Sendable {
                     "socket": "\(socket.path)", "store": "\(adapters.store.kind.rawValue)",
                 ]
                 place["extra_socket"] = claims.extra.path.map { "\($0)" }
+                let limited = claims.limited.sorted { $0.key < $1.key }
+                if !limited.isEmpty {
+                    place["limited_sockets"] = .array(limited.map { "\($0.key.rawValue)=\($0.value.path)" })
+                }
                 logger.notice("Serving.", metadata: place)
                 notifier.ready(status: StatusLine.text(board))
             },

@@ -1,6 +1,7 @@
 import AuthDaemon
 import AuthModel
 import AuthProviders
+import AuthSockets
 import AuthWire
 import Glibc
 import Logging
@@ -94,13 +95,17 @@ struct ConfigurationReader: Sendable {
     func storeSetting() -> StoreKind? { arguments.store ?? read().configuration?.settings.store }
 
     /// The path of the extra socket; `nil` if the service manager or nobody opens it.
-    func extraSocketPath(_ settings: Settings) throws(StartRefusal) -> String? {
+    /// - Parameter inherited: the sockets from the service manager.
+    func extraSocketPath(
+        _ settings: Settings, beside inherited: [ListenerName: SocketFile]
+    ) throws(StartRefusal) -> String? {
+        guard inherited[.extra] == nil else { return nil }
         if let path = arguments.extraSocket { return path }
-        guard settings.listenerRules.listens else { return nil }
+        guard settings.listeners[.extra].listens else { return nil }
         do throws(AgentError) {
             let usual = try SocketPath.resolve(
                 environment: { $0 == "AUTHD_SOCKET" ? nil : Environment.value($0) }, userID: geteuid())
-            return ExtraSocket.path(settings.listenerRules, usual: usual)
+            return ExtraSocket.path(settings.listeners[.extra], usual: usual)
         } catch {
             throw StartRefusal(.badConfiguration, error.message)
         }
@@ -114,7 +119,7 @@ struct ConfigurationReader: Sendable {
 
     /// Where the extra socket is, or would be if the settings opened it.
     func likelyExtraSocket(_ settings: Settings) -> String? {
-        arguments.extraSocket ?? usualSocketPath.map { ExtraSocket.path(settings.listenerRules, usual: $0) }
+        arguments.extraSocket ?? usualSocketPath.map { ExtraSocket.path(settings.listeners[.extra], usual: $0) }
     }
 
     func socketPath(_ settings: Settings) throws(StartRefusal) -> String {

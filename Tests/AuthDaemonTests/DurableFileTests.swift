@@ -124,7 +124,7 @@ struct DurableFileTests {
             logger: log.logger())
         let reloader = Reloader(
             current: AgentConfiguration(settings: Settings(), catalog: ProfileCatalog()), read: { readings.next() },
-            board: context.board, registry: registry, policy: policy, rules: StateBroadcast(ListenerRules()),
+            board: context.board, registry: registry, policy: policy, tables: StateBroadcast(ListenerTables()),
             accessRules: TestServer.policyRequests(
                 access, folder: folder.path, audit: AuditLog(clock: BootClock()),
                 readRoot: { readings.rootRules() }),

@@ -142,7 +142,7 @@ struct ExtraSocketTests {
                 try client.send(
                     RawClient.request("session.wait", ["session": "work", "until": "signed_out"], id: "wait"))
                 #expect(try client.ask("agent.ping")["result"] != nil)
-                rig.rules.set(try Self.rules(["shop"]))
+                rig.tables.set(ListenerTables(extra: try Self.rules(["shop"])))
                 let waited = try client.json()
                 #expect(waited["id"] == "wait" && waited.errorKind == "unknown_session", "\(waited.text())")
                 #expect(
@@ -153,7 +153,7 @@ struct ExtraSocketTests {
                 rig.publisher.publish(
                     AgentEvent(topic: .session, name: "shown", at: 1, session: try SessionName("shop")))
                 #expect(try subscriber.json()["params"]?["event"] == "shown")
-                rig.rules.set(ListenerRules())
+                rig.tables.set(ListenerTables())
                 #expect(try client.ask("session.list").errorKind == "denied")
             }
         }

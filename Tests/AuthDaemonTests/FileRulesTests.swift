@@ -228,7 +228,7 @@ struct FileRulesTests {
         var settings = Settings()
         settings.http.caFile = try folder.write("", to: "config/ca.pem")
         settings.sealedKey = .file(try folder.write("", to: "keys/authd.key"))
-        settings.listenerRules.listens = true
+        settings.listeners[.extra].listens = true
         let new = AgentConfiguration(settings: settings, catalog: ProfileCatalog())
         let base = folder.path
         let advice = SandboxAdvice(

@@ -30,7 +30,7 @@ struct PolicyRequestsTests {
     ///   - readText: the other process, which reads what clients send.
     private static func requests(
         _ policy: AccessPolicy = AccessPolicy(), applying rules: AccessPolicy.Rules = AccessPolicy.Rules(),
-        behind boundary: ListenerRules = ListenerRules(), audit: AuditLog = AuditLog(clock: BootClock()),
+        behind boundary: ListenerTables = ListenerTables(), audit: AuditLog = AuditLog(clock: BootClock()),
         readText: @escaping PolicyRequests.ReadText = { _ throws(AgentError) in throw .stopping }
     ) -> PolicyRequests {
         let sources = PolicySources(
@@ -71,7 +71,7 @@ struct PolicyRequestsTests {
     }
 
     private static func verdict(_ call: PolicyTest, _ requests: PolicyRequests) throws -> PolicyVerdict {
-        try requests.test(call, default: nil, confined: nil, by: terminal())
+        try requests.test(call, default: nil, confined: { _ in nil }, by: terminal())
     }
 
     @Test("a call of another page is tested as the agent decides about it: as this call, then as api.request")
@@ -135,8 +135,8 @@ struct PolicyRequestsTests {
         func tested(_ call: PolicyTest, _ boundary: ListenerRules) throws -> PolicyVerdict {
             var call = call
             call.listener = "extra"
-            return try Self.requests(behind: boundary)
-                .test(call, default: work, confined: shop, by: Self.terminal())
+            return try Self.requests(behind: ListenerTables(extra: boundary))
+                .test(call, default: work, confined: { _ in shop }, by: Self.terminal())
         }
         #expect(try tested(Self.call("items", next: nil), boundary).rule == "listener.extra")
         #expect(try tested(Self.call("items", next: nil), boundary).allowed)

@@ -6,6 +6,7 @@ import Testing
 @Suite("The audit log in memory")
 struct AuditRingTests {
     private static let start = Moment(boot: BootInstant(sinceBoot: .seconds(10)), wall: WallTime(unixSeconds: 1000))
+    private static let confinedRule = AccessPolicy.boundary(of: .extra).id
 
     private static func entry(_ method: String, rule: String = "default.token") -> AuditEntry {
         AuditEntry(AuditedRequest(method: method), at: start, rule: rule, caller: nil)
@@ -76,7 +77,7 @@ struct AuditRingTests {
     func confined() {
         var ring = AuditRing(capacity: 8)
         for number in 1...3 { _ = ring.append(Self.entry("own\(number)")) }
-        for number in 1...100 { _ = ring.append(Self.entry("c\(number)", rule: AuditEntry.confinedRule)) }
+        for number in 1...100 { _ = ring.append(Self.entry("c\(number)", rule: Self.confinedRule)) }
         _ = ring.append(Self.entry("own4"))
         let methods = ring.entries(after: 0, limit: .max).map(\.request.method)
         #expect(methods == ["own1", "own2", "own3", "c99", "c100", "own4"])
@@ -107,7 +108,7 @@ struct AuditRingTests {
     func smallest() {
         var ring = AuditRing(capacity: 0)
         for _ in 1...3 { _ = ring.append(Self.entry("a")) }
-        _ = ring.append(Self.entry("b", rule: AuditEntry.confinedRule))
+        _ = ring.append(Self.entry("b", rule: Self.confinedRule))
         #expect(ring.entries(after: 0, limit: 9).map(\.number) == [3, 4])
     }
 
@@ -144,7 +145,7 @@ struct AuditRingTests {
             method: "session.export", session: try SessionName(String(repeating: "a", count: 64)), scopes: [worst],
             audience: worst, purpose: worst, endpoint: name, call: worst, origin: worst, isReadOnly: true)
         let entry = AuditEntry(
-            request, at: Self.start, rule: AuditEntry.confinedRule, caller: caller, error: .unknownSession,
+            request, at: Self.start, rule: Self.confinedRule, caller: caller, error: .unknownSession,
             token: "0123456789abcdef")
         #expect(entry.item.exe?.hasSuffix("/program") == true)
         let most = 12 << 20
@@ -163,7 +164,7 @@ struct AuditRingTests {
     @Test("the system's log gets a limited number of lines, and confined clients a smaller one, until the next window")
     func budget() {
         var budget = LineBudget()
-        let (own, confined) = (Self.entry("a"), Self.entry("b", rule: AuditEntry.confinedRule))
+        let (own, confined) = (Self.entry("a"), Self.entry("b", rule: Self.confinedRule))
         let now = Self.start.boot
         func allowed(_ entry: AuditEntry, of count: Int, at now: BootInstant) -> Int {
             (0..<count).count { _ in budget.allows(entry, at: now) }

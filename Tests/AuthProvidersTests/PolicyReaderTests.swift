@@ -73,7 +73,10 @@ struct PolicyReaderTests {
             ("[[rule]]\nname = \"a\"\neffect = \"deny\"\nunit = [1]", "rule[0].unit[0]"),
             ("[[rule]]\nname = \"a\"\neffect = \"deny\"\nexecutable = \"curl\"", "an absolute path"),
             ("[[rule]]\nname = \"a\"\neffect = \"deny\"\nsandbox = \"unknown\"", "rule[0].sandbox"),
-            ("[[rule]]\nname = \"a\"\neffect = \"deny\"\nlistener = \"tcp\"", "api, extra, dbus"),
+            (
+                "[[rule]]\nname = \"a\"\neffect = \"deny\"\nlistener = \"TCP\"",
+                "api, extra, dbus or the FileDescriptorName="
+            ),
             ("[[rule]]\nname = \"a\"\neffect = \"deny\"\nclass = \"tokens\"", "rule[0].class"),
             ("[[rule]]\nname = \"a\"\neffect = \"deny\"\nmethod = \"token.gets\"", "a method of the protocol"),
             ("[[rule]]\nname = \"a\"\neffect = \"deny\"\nterminal = 1", "rule[0].terminal"),

@@ -13,7 +13,7 @@ struct SettingKeyTests {
     private static func known() throws -> Set<String> {
         let tables = [
             "", "etcd", "http", "lock", "network", "api", "prompt", "providers.NAME", "folder[N]", "hook[N]",
-            "listener.extra",
+            "listener.extra", "listener.name",
             "presence", "sessions.name",
         ]
         let text = tables.map { table in
@@ -26,6 +26,7 @@ struct SettingKeyTests {
         for problem in failure.problems where problem.key.hasSuffix(unknown) {
             let table = problem.key.dropLast(unknown.count).replacing("[0]", with: "[N]")
                 .replacing("sessions.name", with: "sessions.NAME")
+                .replacing("listener.name", with: "listener.NAME")
             for key in try #require(problem.expected.components(separatedBy: "one of ").last).split(separator: ", ") {
                 keys.insert("\(table)\(key)")
             }
@@ -117,6 +118,7 @@ struct SettingKeyTests {
         let names = text.settings(below: "").map {
             $0.path.replacing("[0]", with: "[N]").replacing("app-template", with: "NAME")
                 .replacing("environments.mine", with: "environments.NAME")
+                .replacing("listener.box", with: "listener.NAME")
         }
         #expect(Set(names) == Set(SettingKey.all.map(\.name)))
         for key in SettingKey.all where key.standard != nil {

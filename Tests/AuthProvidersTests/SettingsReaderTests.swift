@@ -87,7 +87,7 @@ struct SettingsReaderTests {
             scopes = ["read"]
             audiences = ["https://api.example.org"]
             """, source: "authd.toml"
-        ).listenerRules
+        ).listeners[.extra]
         #expect(rules.listens)
         #expect(rules.socket == "/run/user/1000/box/socket")
         #expect(Set(rules.sessions.map(\.text)) == ["work", "home"])
@@ -96,9 +96,28 @@ struct SettingsReaderTests {
         #expect(rules.endpoints == ["me"])
         #expect(rules.scopes == ["read"])
         #expect(rules.audiences == ["https://api.example.org"])
-        let none = try SettingsReader.read("[listener.extra]", source: "authd.toml").listenerRules
-        #expect(none == ListenerRules())
-        #expect(!none.allows("session.list", .status))
+        let none = try SettingsReader.read("[listener.extra]\n[listener.box]", source: "authd.toml").listeners
+        #expect(none == ListenerTables())
+        #expect(!none[.extra].allows("session.list", .status))
+    }
+
+    @Test("each named socket has its own rules")
+    func namedListeners() throws {
+        let tables = try SettingsReader.read(
+            """
+            [listener.box]
+            sessions = ["work"]
+            classes = ["status"]
+            [listener.tool-2]
+            methods = ["token.get"]
+            scopes = ["read"]
+            """, source: "authd.toml"
+        ).listeners
+        #expect(tables.names.map(\.rawValue) == ["box", "tool-2"])
+        let (box, tool) = (tables[tables.names[0]], tables[tables.names[1]])
+        #expect(box.sessions.map(\.text) == ["work"] && box.classes == [.status] && box.methods.isEmpty)
+        #expect(tool.methods == ["token.get"] && tool.scopes == ["read"] && tool.sessions.isEmpty)
+        #expect(tables[.extra] == ListenerRules() && tables[.api] == ListenerRules())
     }
 
     @Test(
@@ -126,7 +145,12 @@ struct SettingsReaderTests {
             (#"folder = [{ path = "work", session = "w" }]"#, "folder[0].path", "an absolute path"),
             (#"folder = [{ path = "/work" }]"#, "folder[0].session", "a session's name"),
             (#"folder = [{ session = "w" }]"#, "folder[0].path", "an absolute path"),
-            ("listener.other = {}", "listener.other", "extra"),
+            ("listener.Other = {}", "listener.Other", "FileDescriptorName="),
+            ("listener.api = {}", "listener.api", "extra"),
+            (#"listener."b x" = {}"#, #"listener."b x""#, "1 to 32 of a-z"),
+            ("listener.box = 1", "listener.box", "a table"),
+            ("listener.box.listen = true", "listener.box.listen", "sessions"),
+            (#"listener.box.classes = ["admin"]"#, "listener.box.classes[0]", "status, token, act"),
             ("listener.extra.listn = true", "listener.extra.listn", "listen (is that meant?)"),
             (#"listener.extra.socket = "here""#, "listener.extra.socket", "an absolute path"),
             (#"listener.extra.sessions = ["a", "My Work"]"#, "listener.extra.sessions[1]", "a session's name"),

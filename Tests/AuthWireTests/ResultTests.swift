@@ -29,7 +29,7 @@ struct ResultTests {
         try check(
             AgentInfo(
                 version: "1.0", protocolVersion: 1, pid: 42, startedAt: 3.25, store: store, features: ["a"],
-                restartPending: true, landlock: .on, landlockNotes: ["a"]),
+                restartPending: true, landlock: .on, landlockNotes: ["a"], listeners: ["a"]),
             \.json, AgentInfo.init)
         try check(Pong(pid: 7), \.json, Pong.init)
         try check(

@@ -1,9 +1,10 @@
-import AuthModel
+package import AuthModel
 import AuthWire
 
 /// Why a client is confined.
 package enum ConfinedClient: Error, Sendable, Equatable {
-    case extraSocket
+    /// It uses a socket for limited access.
+    case socket(ListenerName)
     case processNamespace
     case userNamespace
     case flatpak
@@ -20,7 +21,8 @@ package enum ConfinedClient: Error, Sendable, Equatable {
     /// For error messages.
     var text: String {
         switch self {
-        case .extraSocket: "This client uses the extra socket"
+        case .socket(.extra): "This client uses the extra socket"
+        case .socket(let name): "This client uses the socket '\(name.rawValue)'"
         case .processNamespace: "This client is in a sandbox (another process namespace)"
         case .userNamespace: "This client is in a sandbox (another user namespace)"
         case .flatpak: "This client is in a sandbox (Flatpak)"
@@ -33,10 +35,15 @@ package enum ConfinedClient: Error, Sendable, Equatable {
         }
     }
 
+    /// The listener whose table says what it may do.
+    var boundary: ListenerName {
+        if case .socket(let name) = self { name } else { .extra }
+    }
+
     /// The kind of sandbox; `nil` if it is not confined because of one.
     var sandbox: CallerIdentity.Sandbox? {
         switch self {
-        case .extraSocket, .refused: nil
+        case .socket, .refused: nil
         case .processNamespace: .processNamespace
         case .userNamespace: .userNamespace
         case .flatpak: .flatpak

@@ -9,8 +9,8 @@ import AuthWire
 /// requests that wait, and to streams.
 struct Confinement: Sendable {
     /// Why the client is confined.
-    var client = ConfinedClient.extraSocket
-    let rules: StateBroadcast<ListenerRules>
+    var client = ConfinedClient.socket(.extra)
+    let tables: StateBroadcast<ListenerTables>
     let board: StateBoard
     /// Header fields of a session's responses that may contain its credentials, in lower case.
     let credentialHeaders: @Sendable (SessionName) -> Set<String>
@@ -18,7 +18,7 @@ struct Confinement: Sendable {
     /// Whether an access rule hides one of the listed sessions; `nil`: none does.
     var hides: (@Sendable (SessionName) -> Bool)?
 
-    private var now: ListenerRules { rules.current ?? ListenerRules() }
+    private var now: ListenerRules { (tables.current ?? ListenerTables())[client.boundary] }
 
     var visibility: Visibility {
         var visible = now
@@ -28,12 +28,12 @@ struct Confinement: Sendable {
 
     /// Checks a method before its params are read.
     func check(_ method: String, _ access: AccessClass) throws(AgentError) {
-        if let refusal = ConfinedRequest(method: method, access: access).refusalOfMethod(by: now) { throw refusal }
+        if let refusal = request(method, access).refusalOfMethod(by: now) { throw refusal }
     }
 
     /// Fills in the session that a request means, and checks the request.
     func confine<Method: AgentMethod>(_ request: inout Method) throws(AgentError) -> ConfinedRequest {
-        var confined = ConfinedRequest(method: Method.name, access: Method.access)
+        var confined = self.request(Method.name, Method.access)
         if var scoped = request as? any SessionScoped {
             if scoped.session == nil {
                 scoped.session = try defaultSession()
@@ -53,6 +53,10 @@ struct Confinement: Sendable {
         }
         if let refusal = confined.refusal(by: now) { throw refusal }
         return confined
+    }
+
+    private func request(_ method: String, _ access: AccessClass) -> ConfinedRequest {
+        ConfinedRequest(method: method, access: access, at: client.boundary)
     }
 
     private func defaultSession() throws(AgentError) -> SessionName {
@@ -78,7 +82,7 @@ struct Confinement: Sendable {
     /// The same handling, whose results are checked and filtered.
     func guarding(_ handling: RequestHandling, of request: ConfinedRequest) -> RequestHandling {
         switch handling {
-        case .live: .now(.failure(visibility.error(.notAllowedHere("allows no such token"))))
+        case .live: .now(.failure(visibility.error(.notAllowed(at: client.boundary, "allows no such token"))))
         case .onStream(let name, let use): .onStream(name) { guarding(use($0), of: request) }
         default:
             handling.wrapping(
@@ -113,7 +117,7 @@ struct Confinement: Sendable {
                     throw visibility.error(error)
                 }
                 return .value(visibility.result(json, of: request.method))
-            case .text: throw visibility.error(.notAllowedHere("allows no such result"))
+            case .text: throw visibility.error(.notAllowed(at: client.boundary, "allows no such result"))
             }
         }
     }
@@ -131,8 +135,10 @@ struct Confinement: Sendable {
                 }
             }
             group.addTask {
-                for await rules in self.rules.states() {
-                    if let refusal = request.refusal(by: rules) { return .failure(visibility.error(refusal)) }
+                for await tables in tables.states() {
+                    if let refusal = request.refusal(by: tables[client.boundary]) {
+                        return .failure(visibility.error(refusal))
+                    }
                 }
                 return nil
             }
@@ -161,8 +167,8 @@ struct Confinement: Sendable {
         guarded.run = { stream in
             await withDiscardingTaskGroup { group in
                 group.addTask {
-                    for await rules in self.rules.states() {
-                        guard let refusal = request.refusal(by: rules) else { continue }
+                    for await tables in tables.states() {
+                        guard let refusal = request.refusal(by: tables[client.boundary]) else { continue }
                         return stream.close(visibility.error(refusal))
                     }
                 }

@@ -12,7 +12,7 @@ package struct PolicyRequests: Sendable {
 
     let access: AccessControl
     /// What confined clients may do.
-    private let boundary: StateBroadcast<ListenerRules>
+    private let boundary: StateBroadcast<ListenerTables>
     private let sources: PolicySources
     private let readText: ReadText
     private let audit: AuditLog
@@ -20,14 +20,14 @@ package struct PolicyRequests: Sendable {
     private let disk = BlockingThread()
 
     package init(
-        _ access: AccessControl, behind boundary: StateBroadcast<ListenerRules>, from sources: PolicySources,
+        _ access: AccessControl, behind boundary: StateBroadcast<ListenerTables>, from sources: PolicySources,
         readText: @escaping ReadText, audit: AuditLog
     ) {
         (self.access, self.boundary, self.sources, self.audit) = (access, boundary, sources, audit)
         self.readText = readText
     }
 
-    var boundaryRules: ListenerRules { boundary.current ?? ListenerRules() }
+    var boundaryTables: ListenerTables { boundary.current ?? ListenerTables() }
 
     // MARK: Root's rules
 
@@ -77,19 +77,21 @@ package struct PolicyRequests: Sendable {
     }
 
     /// - Parameters:
-    ///   - session, visible: the default session, and that of a confined client.
+    ///   - session, visible: the default session, and that of a confined client of a listener.
     ///   - caller: the facts that are used if the request describes no program.
     func test(
-        _ call: PolicyTest, default session: SessionName?, confined visible: SessionName?, by caller: AccessFacts
+        _ call: PolicyTest, default session: SessionName?, confined visible: (ListenerName) -> SessionName?,
+        by caller: AccessFacts
     ) throws(AgentError) -> PolicyVerdict {
         let facts = try call.facts() ?? caller
         let described = AccessRequest(
             method: call.method, session: call.session, endpoint: call.endpoint, scopes: call.scopes,
-            hasNext: call.next == true, default: facts.isConfined ? visible : session)
+            hasNext: call.next == true, default: facts.isConfined ? visible(facts.listener.boundary) : session)
         guard let request = described else { throw .methodNotFound(call.method) }
-        if facts.isConfined, let refusal = refusalOfBoundary(request, call.audience) {
+        if facts.isConfined, let refusal = refusal(of: request, for: call.audience, at: facts.listener) {
             return PolicyVerdict(
-                allowed: false, enforced: true, rule: AccessPolicy.boundary.id, reason: refusal.message)
+                allowed: false, enforced: true, rule: AccessPolicy.boundary(of: facts.listener).id,
+                reason: refusal.message)
         }
         var steps: [PolicyStep] = []
         let decision = access.policy.decision(
@@ -105,12 +107,14 @@ package struct PolicyRequests: Sendable {
     }
 
     /// Why no rule is compared with a request of a confined client; `nil` if its boundary allows the request.
-    private func refusalOfBoundary(_ request: AccessRequest, _ audience: String?) -> AgentError? {
-        var confined = ConfinedRequest(method: request.method, access: request.access)
+    private func refusal(
+        of request: AccessRequest, for audience: String?, at listener: ListenerName
+    ) -> AgentError? {
+        var confined = ConfinedRequest(method: request.method, access: request.access, at: listener)
         (confined.session, confined.endpoint) = (request.target.name, request.endpoint)
         (confined.hasAddress, confined.audience) = (request.reachesAnyPath, audience)
         if case .listed(let scopes) = request.scopes { confined.scopes = scopes }
-        return confined.refusal(by: boundaryRules)
+        return confined.refusal(by: boundaryTables[listener])
     }
 
     func replay(_ call: PolicyReplay) async throws(AgentError) -> PolicyReplayed {
@@ -213,8 +217,7 @@ extension PolicyTest {
         if let listener {
             guard let name = ListenerName(rawValue: listener) else {
                 throw .invalidParams(
-                    "params.listener: expected one of \(ListenerName.allCases.map(\.rawValue).joined(separator: ", ")); "
-                        + "found '\(listener.quotable)'.")
+                    "params.listener: expected \(ListenerName.expected); found '\(listener.quotable)'.")
             }
             facts.listener = name
         }
@@ -226,7 +229,7 @@ extension PolicyTest {
             }
             facts.sandbox = .text(sandbox)
         }
-        facts.isConfined = facts.listener == .extra || facts.sandbox != .absent
+        facts.isConfined = facts.listener.isLimited || facts.sandbox != .absent
         facts.executable = .init(executable, isKnown: false)
         facts.unit = .init(unit, isKnown: false)
         facts.slice = .init(slice, isKnown: false)

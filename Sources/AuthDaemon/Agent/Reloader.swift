@@ -17,7 +17,7 @@ package actor Reloader {
     private let board: StateBoard
     private let registry: SessionRegistry
     private let policy: CurrentPeerPolicy
-    private let rules: StateBroadcast<ListenerRules>
+    private let tables: StateBroadcast<ListenerTables>
     /// Root's rules; those of the user change only with `policy.apply`.
     private let accessRules: PolicyRequests
     private let accessChanges: AccessChanges
@@ -43,7 +43,7 @@ package actor Reloader {
 
     package init(
         current: AgentConfiguration, read: @escaping Read, board: StateBoard, registry: SessionRegistry,
-        policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>, accessRules: PolicyRequests,
+        policy: CurrentPeerPolicy, tables: StateBroadcast<ListenerTables>, accessRules: PolicyRequests,
         accessChanges: AccessChanges,
         signInLimit: SignInLimit,
         openExtra: @escaping OpenExtra,
@@ -59,7 +59,7 @@ package actor Reloader {
         self.board = board
         self.registry = registry
         self.policy = policy
-        self.rules = rules
+        self.tables = tables
         self.accessRules = accessRules
         self.accessChanges = accessChanges
         self.signInLimit = signInLimit
@@ -145,7 +145,7 @@ package actor Reloader {
         current = new
         policy.now = PeerPolicy(
             ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
-        rules.set(new.settings.listenerRules)
+        tables.set(new.settings.listeners)
         accessChanges.changed()
         signInLimit.change(perHour: new.settings.signInsPerHour)
         do throws(StartRefusal) {
@@ -179,8 +179,8 @@ enum ConfigurationChange {
         if old.settings.allowedUserIDs != new.settings.allowedUserIDs {
             changes.append("users allowed besides the owner: \(new.settings.allowedUserIDs)")
         }
-        if old.settings.listenerRules != new.settings.listenerRules {
-            changes.append("[listener.extra] is different")
+        for name in new.settings.listeners.differences(from: old.settings.listeners) {
+            changes.append("[listener.\(name.rawValue)] is different")
         }
         if old.settings.defaultSession != new.settings.defaultSession {
             changes.append("the default session is \(new.settings.defaultSession?.text ?? "the first signed in")")

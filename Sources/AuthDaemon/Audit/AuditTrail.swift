@@ -25,7 +25,8 @@ struct AuditTrail: Sendable {
     ) {
         (self.request, self.decided) = (request, decided)
         self.caller = caller.identity
-        rule = decision?.rule.id ?? (caller.confinement == nil ? Self.undecided : AuditEntry.confinedRule)
+        let boundary = caller.confinement.map { AccessPolicy.boundary(of: $0.client.boundary).id }
+        rule = decision?.rule.id ?? boundary ?? Self.undecided
         enforced = decision?.enforced
         repeated = caller.repeated
         generation = caller.generation

@@ -35,13 +35,16 @@ package struct AgentServices: Sendable {
     private let tokenRequests: TokenRequestStatistics
     private let program: ProgramFile?
     private let landlock: (state: LandlockState, notes: [String])?
+    private let listeners: [ListenerName]
 
-    /// - Parameter program: `nil` if it is not known.
+    /// - Parameters:
+    ///   - program: `nil` if it is not known.
+    ///   - listeners: the sockets for limited access from the service manager.
     package init(
         clock: any SystemClock, counters: AgentCounters, tokenRequests: TokenRequestStatistics,
         checkProfile: @escaping CheckProfile, tryProfile: @escaping TryProfile, reload: @escaping Reload,
         restart: @escaping Restart, program: ProgramFile?,
-        landlock: (state: LandlockState, notes: [String])? = nil
+        landlock: (state: LandlockState, notes: [String])? = nil, listeners: [ListenerName] = []
     ) {
         self.clock = clock
         self.counters = counters
@@ -52,6 +55,7 @@ package struct AgentServices: Sendable {
         self.restart = restart
         self.program = program
         self.landlock = landlock
+        self.listeners = listeners.sorted()
         started = clock.now()
     }
 
@@ -62,7 +66,7 @@ package struct AgentServices: Sendable {
             version: Release.version, protocolVersion: Release.protocolNumber, pid: getpid(),
             startedAt: started.wall.unixSeconds, store: store, features: Self.features,
             restartPending: program?.replacement() != nil, lock: lock, landlock: landlock?.state,
-            landlockNotes: landlock?.notes ?? [])
+            landlockNotes: landlock?.notes ?? [], listeners: listeners.map(\.rawValue))
     }
 
     func stats(board: StateBoard) -> AgentStats {

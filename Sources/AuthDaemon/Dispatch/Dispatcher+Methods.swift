@@ -218,9 +218,12 @@ extension Dispatcher {
         later(PolicyShow.self) { _ async throws(AgentError) in try await policy.show() }
         onCaller(PolicyTest.self) { [board] call, caller throws(AgentError) in
             let facts = policy.access.facts(of: caller, for: .program)
-            let visibility = Visibility(policy.boundaryRules, board, for: .extraSocket)
             let verdict = try policy.test(
-                call, default: board.status(nil)?.session, confined: try? visibility.defaultSession(), by: facts)
+                call, default: board.status(nil)?.session,
+                confined: { listener in
+                    let rules = policy.boundaryTables[listener]
+                    return try? Visibility(rules, board, for: .socket(listener)).defaultSession()
+                }, by: facts)
             return .now(.success(verdict.json))
         }
         later(PolicyReplay.self) { call async throws(AgentError) in try await policy.replay(call) }

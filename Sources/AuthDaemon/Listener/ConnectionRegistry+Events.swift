@@ -5,14 +5,15 @@ import AuthWire
 
 /// What clients are sent without a request.
 extension ConnectionRegistry {
-    /// Serialized once for all subscribers, and once for those that are confined, unless a rule hides sessions from some.
+    /// Serialized once for all subscribers, and once for the confined ones of each boundary, unless a rule hides sessions from
+    /// some.
     func send(_ event: AgentEvent) {
         bus?.changed()
         dropFormerTokens()
         let access = dispatcher.access
         let isHiding = access.mayHideSessions
-        var (line, confinedLine): ([UInt8]?, [UInt8]?)
-        var visible: AgentEvent??
+        var line: [UInt8]?
+        var confined: [ListenerName: ConfinedEvent] = [:]
         for connection in followers.values where connection.subscriptions.matches(event) {
             guard let confinement = access.confinement(of: connection.caller) else {
                 if let hidden = HiddenSessions(access, for: connection.caller) {
@@ -24,13 +25,12 @@ extension ConnectionRegistry {
                 connection.send(event: bytes)
                 continue
             }
-            if isHiding { (visible, confinedLine) = (nil, nil) }
-            let filtered = visible ?? confinement.visibility.event(event)
-            visible = .some(filtered)
-            guard let filtered, connection.sent.isNew(filtered) else { continue }
-            let bytes = confinedLine ?? RPCReply.notification(filtered).serialized()
-            confinedLine = bytes
-            connection.send(event: bytes)
+            let boundary = confinement.client.boundary
+            let known = isHiding ? nil : confined[boundary]
+            var visible = known ?? ConfinedEvent(event: confinement.visibility.event(event))
+            defer { confined[boundary] = visible }
+            guard let filtered = visible.event, connection.sent.isNew(filtered) else { continue }
+            connection.send(event: visible.line(of: filtered))
         }
     }
 
@@ -40,5 +40,22 @@ extension ConnectionRegistry {
         }
         let hidden = HiddenSessions(dispatcher.access, for: caller)
         return HiddenSessions.snapshot(of: session, board, without: hidden, at: clock.now().wall)
+    }
+}
+
+/// An event as confined clients of one boundary receive it.
+private struct ConfinedEvent {
+    /// `nil`: they do not.
+    let event: AgentEvent?
+    private var serialized: [UInt8]?
+
+    init(event: AgentEvent?) {
+        self.event = event
+    }
+
+    mutating func line(of event: AgentEvent) -> [UInt8] {
+        let line = serialized ?? RPCReply.notification(event).serialized()
+        serialized = line
+        return line
     }
 }

@@ -55,7 +55,7 @@ final class ConnectionRegistry {
     private(set) var isStopping = false
 
     init(
-        dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules>,
+        dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, tables: StateBroadcast<ListenerTables>,
         changes: AccessChanges, limits: ConnectionLimits, counters: AgentCounters, clock: any SystemClock,
         logger: Logger,
         executor: SocketExecutor, hasPeerDescriptors: Bool, newTasks: AsyncStream<ConnectionTasks>.Continuation,
@@ -65,7 +65,7 @@ final class ConnectionRegistry {
         self.board = board
         self.policy = policy
         confinement = Confinement(
-            rules: rules, board: board, credentialHeaders: { dispatcher.credentialHeaders(of: $0) })
+            tables: tables, board: board, credentialHeaders: { dispatcher.credentialHeaders(of: $0) })
         self.changes = changes
         processes = PeerProcesses(
             executor: executor, limit: limits.watchedProcesses, hasPeerDescriptors: hasPeerDescriptors)
@@ -95,14 +95,26 @@ final class ConnectionRegistry {
         }
     }
 
-    func stopListening(as name: ListenerName) { acceptSources.removeValue(forKey: name)?.close() }
-
-    /// Ends the clients of the extra socket, which is not served any more.
-    func closeExtra() {
-        stopListening(as: .extra)
-        for connection in Array(connections.values) where connection.confinement?.client == .extraSocket {
-            connection.close()
+    /// The same for a socket for limited access, without which the others are served.
+    func listenIfPossible(at descriptor: CInt, as name: ListenerName) {
+        do throws(SystemFailure) {
+            try listen(at: descriptor, as: name)
+        } catch {
+            logger.error("The socket '\(name.rawValue)' is not served: \(error)")
         }
+    }
+
+    /// Accepts no clients any more.
+    func stopListening() {
+        for name in Array(acceptSources.keys) { stopListening(as: name) }
+    }
+
+    private func stopListening(as name: ListenerName) { acceptSources.removeValue(forKey: name)?.close() }
+
+    /// Ends the clients of a socket that is not served any more.
+    func stopServing(_ name: ListenerName) {
+        stopListening(as: name)
+        for connection in Array(connections.values) where connection.caller.listener == name { connection.close() }
     }
 
     private func accept(_ descriptor: CInt, from name: ListenerName) {
@@ -130,7 +142,7 @@ final class ConnectionRegistry {
             return Caller(
                 peer, from: name, process: nil, reference: reference, confinement: confinement, changes: changes)
         }
-        guard name != .extra else { return confined(.extraSocket) }
+        guard !name.isLimited else { return confined(.socket(name)) }
         do throws(AgentError) {
             try admit(peer)
         } catch {

@@ -1,45 +1,39 @@
 import AuthFiles
 package import AuthModel
-package import AuthSockets
+import AuthSockets
 import AuthWire
 import Glibc
 import Synchronization
 
-/// The second socket, in its own folder: from systemd, or opened by authd as the settings or the command line say, now or at a
-/// reload. systemd starts no socket unit whose service runs, so a reload is the way to get it without a restart.
+/// The extra socket, in its own folder, if authd opens it as the settings or the command line say, now or at a reload. systemd
+/// starts no socket unit whose service runs, so a reload is the way to get it without a restart.
 ///
-/// Invariant: a socket that authd has opened itself is locked as long as it exists. The lock is beside the agent's own socket:
-/// the folder of this one may be writable in a sandbox.
+/// Invariant: the socket is locked as long as it exists. The lock is beside the agent's own socket: the folder of this one may
+/// be writable in a sandbox.
 package final class ExtraSocket: Sendable {
     private struct Contents {
-        var socket: SocketFile?
-        /// `nil` if systemd has opened the socket.
-        var lock: LockFile?
+        var open: (socket: SocketFile, lock: LockFile)?
         var listener: Listener?
     }
 
-    private let inside: Mutex<Contents>
+    private let inside = Mutex(Contents())
     /// The path of the agent's own socket.
     private let main: String
 
-    /// - Parameters:
-    ///   - inherited: the socket from systemd.
-    ///   - main: the path of the agent's own socket.
-    package init(inherited: SocketFile?, beside main: String) {
-        inside = Mutex(Contents(socket: inherited))
+    /// - Parameter main: the path of the agent's own socket.
+    package init(beside main: String) {
         self.main = main
     }
 
     /// Where it listens.
-    package var path: String? { inside.withLock { $0.socket?.path } }
+    package var path: String? { inside.withLock { $0.open?.socket.path } }
 
-    /// Opens the socket at the path, or closes it if that is `nil`. A socket from systemd stays as it is.
+    /// Opens the socket at the path, or closes it if that is `nil`.
     /// - Throws: why it cannot be opened; there is none then.
     package func listen(at path: String?) throws(StartRefusal) {
         let isDone = inside.withLock { inside in
-            if inside.socket != nil, inside.lock == nil { return true }
             // Somebody may have removed or replaced its file.
-            if let socket = inside.socket, socket.path == path, socket.isInPlace { return true }
+            if let socket = inside.open?.socket, socket.path == path, socket.isInPlace { return true }
             Self.close(&inside)
             return path == nil
         }
@@ -55,7 +49,7 @@ package final class ExtraSocket: Sendable {
         let lock = try AgentLocks.claim(Self.lockPath(path, beside: main), as: "on \(path)")
         let socket = try StartRefusal.wrapping { try SocketFile.bind(path: path) }
         inside.withLock { inside in
-            (inside.socket, inside.lock) = (socket, lock)
+            inside.open = (socket, lock)
             inside.listener?.setExtra(socket.descriptor)
         }
     }
@@ -64,19 +58,19 @@ package final class ExtraSocket: Sendable {
     func connect(to listener: Listener?) {
         inside.withLock { inside in
             inside.listener = listener
-            if let socket = inside.socket { listener?.setExtra(socket.descriptor) }
+            if let socket = inside.open?.socket { listener?.setExtra(socket.descriptor) }
         }
     }
 
-    /// Removes the file of a socket that authd has opened.
+    /// Removes its file.
     package func remove() { inside.withLock { Self.close(&$0) } }
 
     private static func close(_ inside: inout Contents) {
-        guard inside.lock != nil else { return }
+        guard let open = inside.open else { return }
         // The listener closes the descriptor, which keeps the file of a new socket at the same path apart from this one.
-        inside.socket?.removeIfOurs()
+        open.socket.removeIfOurs()
         inside.listener?.setExtra(nil)
-        (inside.socket, inside.lock) = (nil, nil)
+        inside.open = nil
     }
 
     /// With another name for each path: `extra`, and the path with dashes.

@@ -11,7 +11,7 @@ import ServiceLifecycle
 ///
 /// Every waiting request runs in a task below ``run()``; all have ended when it returns.
 package actor Listener: Service {
-    private let socket: SocketFile
+    private let sockets: [ListenerName: SocketFile]
     private let extra: ExtraSocket
     private let executor: SocketExecutor
     private let registry: ConnectionRegistry
@@ -31,6 +31,8 @@ package actor Listener: Service {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     /// - Parameters:
+    ///   - sockets: the agent's own, and those for limited access from the service manager.
+    ///   - extra: opened by authd.
     ///   - parse: parses long lines, on another thread.
     ///   - bus: `nil`: there is none.
     ///   - hasPeerDescriptors: whether the kernel may know SO_PEERPIDFD.
@@ -38,9 +40,9 @@ package actor Listener: Service {
     ///   - accepting: called when clients are served.
     ///   - stopping: called when clients are not served any more.
     package init(
-        socket: SocketFile, extra: ExtraSocket, executor: SocketExecutor,
+        sockets: [ListenerName: SocketFile], extra: ExtraSocket, executor: SocketExecutor,
         dispatcher: Dispatcher, board: StateBoard,
-        policy: CurrentPeerPolicy, rules: StateBroadcast<ListenerRules> = StateBroadcast(ListenerRules()),
+        policy: CurrentPeerPolicy, tables: StateBroadcast<ListenerTables> = StateBroadcast(ListenerTables()),
         changes: AccessChanges = AccessChanges(), publisher: EventPublisher,
         limits: ConnectionLimits = ConnectionLimits(),
         counters: AgentCounters, clock: any SystemClock,
@@ -50,7 +52,7 @@ package actor Listener: Service {
         accepting: @escaping @Sendable () -> Void = {},
         stopping: @escaping @Sendable () -> Void = {}
     ) {
-        self.socket = socket
+        self.sockets = sockets
         self.extra = extra
         self.executor = executor
         self.publisher = publisher
@@ -68,7 +70,7 @@ package actor Listener: Service {
         self.lines = lines
         self.newLines = newLines
         registry = ConnectionRegistry(
-            dispatcher: dispatcher, board: board, policy: policy, rules: rules, changes: changes, limits: limits,
+            dispatcher: dispatcher, board: board, policy: policy, tables: tables, changes: changes, limits: limits,
             counters: counters, clock: clock, logger: logger, executor: executor,
             hasPeerDescriptors: hasPeerDescriptors, newTasks: newTasks, newLines: newLines)
     }
@@ -78,7 +80,13 @@ package actor Listener: Service {
         defer { connect(to: nil) }
         // A stop must not wait for a slow store.
         await cancelWhenGracefulShutdown { [opening] in await opening() }
-        try registry.listen(at: socket.descriptor, as: .api)
+        for (name, socket) in sockets {
+            if name.isLimited {
+                registry.listenIfPossible(at: socket.descriptor, as: name)
+            } else {
+                try registry.listen(at: socket.descriptor, as: name)
+            }
+        }
         extra.connect(to: self)
         await withDiscardingTaskGroup { group in
             group.addTask { [tasks] in
@@ -101,9 +109,8 @@ package actor Listener: Service {
             }
             let graceful = (try? await gracefulShutdown()) != nil
             stopping()
-            registry.stopListening(as: .api)
             extra.connect(to: nil)
-            registry.stopListening(as: .extra)
+            registry.stopListening()
             await finishRequests(within: graceful ? limits.stopGrace : .zero)
             newTasks.finish()
             newLines.finish()
@@ -121,12 +128,8 @@ package actor Listener: Service {
     /// Serves the extra socket, or no longer if the descriptor is `nil`: its clients are disconnected then.
     nonisolated func setExtra(_ descriptor: CInt?) {
         perform { registry in
-            guard let descriptor else { return registry.closeExtra() }
-            do throws(SystemFailure) {
-                try registry.listen(at: descriptor, as: .extra)
-            } catch {
-                registry.logger.error("The extra socket is not served: \(error)")
-            }
+            guard let descriptor else { return registry.stopServing(.extra) }
+            registry.listenIfPossible(at: descriptor, as: .extra)
         }
     }
 

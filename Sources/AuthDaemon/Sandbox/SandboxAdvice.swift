@@ -24,7 +24,7 @@ package struct SandboxAdvice: Sendable {
     func refusals(for new: AgentConfiguration) -> [String] {
         guard isRestricted else { return [] }
         var refused = FilePlaces.files(of: new).filter(refuses)
-        if new.settings.listenerRules.listens, let socket = extraSocket(new.settings) {
+        if new.settings.listeners[.extra].listens, let socket = extraSocket(new.settings) {
             let folder = PrivateFolder.parent(of: socket)
             // The agent may not create a folder, either.
             if unsafe access(folder, F_OK) != 0 || refuses(folder) { refused.append(socket) }

@@ -1,27 +1,55 @@
 package import AuthFiles
 package import AuthModel
 package import AuthSockets
+import AuthWire
 import CSystemd
 import Glibc
 
 /// The descriptors that systemd passes to us (sd_listen_fds_with_names(3)), distinguished by name.
 package enum ListenDescriptors {
+    /// Sockets besides the agent's own. Each is a unit that the user has added; all their clients share one limit.
+    package static let mostLimited = 16
+
     package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         case failed(SystemFailure)
+        case invalidName(String)
         case notListening(name: String)
         case several(ListenerName)
+        case tooMany(ListenerName)
 
         package var description: String {
             switch self {
             case .failed(let failure): "\(failure)"
-            case .notListening(let name): "the socket '\(name)' from the service manager is not a listening Unix socket"
+            case .invalidName(let name):
+                """
+                The socket '\(name.quotable)' from the service manager is not served: FileDescriptorName= of its unit \
+                must be \(ListenerName.rule), and not dbus, unknown, stored or connection.
+                """
+            case .notListening(let name):
+                """
+                The descriptor '\(name.quotable)' from the service manager is not served, because it is not a \
+                listening Unix stream socket with a file: its unit needs ListenStream= with a path.
+                """
+            case .several(.api):
+                """
+                The service manager passed more than one socket named 'api', which is the main socket: authd.socket \
+                may have one ListenStream=, and each other unit needs a different FileDescriptorName=.
+                """
             case .several(let name):
-                "the service manager passed more than one socket named '\(name.rawValue)'"
+                """
+                The service manager passed more than one socket named '\(name.rawValue)', and only the first is \
+                served: each unit needs a different FileDescriptorName=, and one ListenStream=.
+                """
+            case .tooMany(let name):
+                """
+                The socket '\(name.rawValue)' from the service manager is not served: at most \(mostLimited) units \
+                besides authd.socket may have Service= with authd.
+                """
             }
         }
     }
 
-    /// A descriptor that is not one of the agent's sockets.
+    /// A descriptor and its name.
     package struct Given: Sendable {
         package let name: String
         package let descriptor: CInt
@@ -35,8 +63,10 @@ package enum ListenDescriptors {
     /// What the service manager passed.
     package struct Received: Sendable {
         package var sockets: [ListenerName: SocketFile] = [:]
-        /// The caller closes them.
+        /// Those that are no sockets of the agent. The caller closes them.
         package var others: [Given] = []
+        /// Why sockets are not served. They are closed.
+        package var refusals: [Refusal] = []
         /// The number after theirs.
         package var end: CInt = 3
     }
@@ -49,20 +79,48 @@ package enum ListenDescriptors {
         guard count >= 0 else {
             throw .failed(SystemFailure("accept the sockets of the service manager", number: -count))
         }
-        var received = Received()
+        let names = unsafe names(list, count: Int(count))
+        var received = try sorted(names.enumerated().map { Given(name: $1, descriptor: descriptor($0)) })
         received.end = descriptor(Int(count))
-        for (index, name) in unsafe names(list, count: Int(count)).enumerated() {
-            guard let listener = ListenerName(descriptor: name) else {
-                received.others.append(Given(name: name, descriptor: descriptor(index)))
-                continue
+        return received
+    }
+
+    /// Distinguishes descriptors by name.
+    /// - Throws: why the main socket cannot be used. A second one is not ignored either: the order of descriptors is undefined
+    ///   (sd_listen_fds(3)), so the first may be the one of another unit, whose clients must be confined.
+    package static func sorted(_ given: [Given]) throws(Refusal) -> Received {
+        var received = Received()
+        for given in given {
+            do throws(Refusal) {
+                guard let (name, path) = try socket(given) else {
+                    received.others.append(given)
+                    continue
+                }
+                guard received.sockets[name] == nil else { throw .several(name) }
+                let limited = received.sockets.keys.count(where: \.isLimited)
+                guard !name.isLimited || limited < mostLimited else { throw .tooMany(name) }
+                received.sockets[name] = .inherited(descriptor: given.descriptor, path: path)
+            } catch {
+                if ListenerName(descriptor: given.name) == .api { throw error }
+                received.refusals.append(error)
+                close(given.descriptor)
             }
-            guard received.sockets[listener] == nil else { throw .several(listener) }
-            guard sd_is_socket_unix(descriptor(index), Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0,
-                let path = path(of: descriptor(index))
-            else { throw .notListening(name: name) }
-            received.sockets[listener] = .inherited(descriptor: descriptor(index), path: path)
         }
         return received
+    }
+
+    /// The listener and the path of a socket; `nil` for what is not meant to be one, such as sessions of the previous run.
+    private static func socket(_ given: Given) throws(Refusal) -> (ListenerName, path: String)? {
+        guard let name = ListenerName(descriptor: given.name) else {
+            if sd_is_socket(given.descriptor, 0, 0, -1) > 0 { throw .invalidName(given.name) }
+            // The default of FileDescriptorName=: one of ListenFIFO= or another kind.
+            if given.name.hasSuffix(".socket") { throw .notListening(name: given.name) }
+            return nil
+        }
+        guard sd_is_socket_unix(given.descriptor, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0,
+            let path = path(of: given.descriptor)
+        else { throw .notListening(name: given.name) }
+        return (name, path)
     }
 
     /// SD_LISTEN_FDS_START

@@ -84,7 +84,8 @@ extension AccessPolicy {
             return nil
         }
         // For a confined client, the boundary replaces the built-in rules.
-        let builtIn = read(.connection).isConfined ? [Self.boundary] : Self.defaults
+        let connection = read(.connection)
+        let builtIn = connection.isConfined ? [Self.boundary(of: connection.listener)] : Self.defaults
         let own = first(root.rules)
         let base = own ?? first(builtIn) ?? (Self.rest, nil)
         let narrowing = first(user.rules)

@@ -6,7 +6,7 @@ extension AccessFacts: WireObject {
     package init(blank: Blank) { self.init(isOwnUser: false, sandbox: .unknown) }
 
     package mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
-        try visitor.required("listener", &listener, .word)
+        try visitor.required("listener", &listener, .listener)
         try visitor.required("own_user", &isOwnUser, .bool)
         try visitor.required("confined", &isConfined, .bool)
         try visitor.optional("sandbox", &sandbox.known, .fact)
@@ -25,6 +25,12 @@ extension AccessFacts.Fact {
         get { self == .unknown ? nil : self }
         set { self = newValue ?? .unknown }
     }
+}
+
+extension Field where Value == ListenerName {
+    fileprivate static let listener = Field(
+        .string, "the name of a listener", read: { $0.stringValue.flatMap(ListenerName.init(rawValue:)) },
+        write: { .string($0.rawValue) })
 }
 
 extension Field where Value == AccessFacts.Fact {

@@ -53,7 +53,10 @@ package struct AccessPolicy: Sendable, Equatable {
 
     // MARK: Built-in rules
 
-    package static let boundary = AccessRule("extra", from: .boundary, .allow)
+    /// The rule for a confined client of this listener: its table has allowed the request.
+    package static func boundary(of listener: ListenerName) -> AccessRule {
+        AccessRule(listener.boundary.rawValue, from: .boundary, .allow)
+    }
 
     /// Decides if no built-in rule matches, so that every request has a rule. Answering questions without a terminal is such a
     /// request: nobody can be asked about it.

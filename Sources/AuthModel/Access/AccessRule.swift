@@ -96,6 +96,9 @@ package struct AccessRule: Sendable, Equatable {
     /// The name in messages and in the audit log.
     package var id: String { "\(source.rawValue).\(name)" }
 
+    /// Whether this is the ID of a boundary.
+    static func isBoundary(_ id: String) -> Bool { id.hasPrefix("\(Source.boundary.rawValue).") }
+
     /// Whether it is a valid name, as for a session: lower-case letters, digits and `._-`.
     package static func isName(_ text: String) -> Bool { (try? SessionName(text)) != nil }
 

@@ -71,8 +71,6 @@ package struct AuditedRequest: Sendable, Hashable {
 
 /// One entry of the audit log. A request that a client repeats is counted in the entry of the first one.
 package struct AuditEntry: Sendable, Equatable {
-    /// `[listener.extra]` of the settings.
-    package static let confinedRule = AccessPolicy.boundary.id
     /// The agent did it, at a signal.
     package static let signalRule = "signal"
 
@@ -113,7 +111,7 @@ package struct AuditEntry: Sendable, Equatable {
 
     /// Whether a confined client made the request. Its entries must not replace those of others.
     package var isConfined: Bool {
-        rule == Self.confinedRule || caller?.isConfined == true || queuedBy?.isConfined == true
+        AccessRule.isBoundary(rule) || caller?.isConfined == true || queuedBy?.isConfined == true
     }
 
     /// The kernel allows paths of 4,095 bytes.

@@ -1,13 +1,13 @@
 package import AuthWire
 
-/// What confined clients may do: those of the extra socket, and those in a sandbox (`[listener.extra]` in authd.toml(5)).
+/// What the confined clients of a listener may do (`[listener.NAME]` in authd.toml(5)).
 ///
 /// Invariant: what is not listed here is refused. A new method is refused until it is added to ``byClass`` or ``byName``,
 /// whatever the settings say: its results must be filtered first.
 package struct ListenerRules: Sendable, Equatable {
-    /// authd opens the extra socket itself, without a socket unit.
+    /// Of the extra socket only: authd opens it itself, without a socket unit.
     package var listens = false
-    /// An absolute path; `nil`: the standard one.
+    /// Of the extra socket only: an absolute path; `nil`: the standard one.
     package var socket: String?
     package var sessions: Set<SessionName> = []
     package var classes: Set<AccessClass> = []
@@ -55,6 +55,8 @@ package struct ListenerRules: Sendable, Equatable {
 package struct ConfinedRequest: Sendable {
     package let method: String
     package let access: AccessClass
+    /// The listener whose rules apply.
+    package let listener: ListenerName
     package var session: SessionName?
     /// The endpoint of `api.call`.
     package var endpoint: String?
@@ -66,14 +68,15 @@ package struct ConfinedRequest: Sendable {
     package var scopes: [String]?
     package var audience: String?
 
-    package init(method: String, access: AccessClass) {
+    package init(method: String, access: AccessClass, at listener: ListenerName = .extra) {
         self.method = method
         self.access = access
+        self.listener = listener.boundary
     }
 
     /// Why its method is refused, before its params are read.
     package func refusalOfMethod(by rules: ListenerRules) -> AgentError? {
-        rules.allows(method, access) ? nil : .notAllowedHere("does not allow \(method)")
+        rules.allows(method, access) ? nil : notAllowed("does not allow \(method)")
     }
 
     /// Why it is refused; `nil` if it is allowed. A session that is not listed gets the error of one that does not exist,
@@ -82,29 +85,29 @@ package struct ConfinedRequest: Sendable {
         if let refusal = refusalOfMethod(by: rules) { return refusal }
         if let session, !rules.sessions.contains(session) { return .unknownSession(session) }
         if let endpoint, !rules.endpoints.contains(endpoint) {
-            return .notAllowedHere("does not allow the endpoint \(endpoint.quotable)")
+            return notAllowed("does not allow the endpoint \(endpoint.quotable)")
         }
         // It can reach any path of the API.
         if hasAddress, !rules.allows(APIRequest.name, APIRequest.access) {
-            return .notAllowedHere("does not allow `next`, which needs api.request")
+            return notAllowed("does not allow `next`, which needs api.request")
         }
-        if isQueued { return .notAllowedHere("does not allow queued writes") }
+        if isQueued { return notAllowed("does not allow queued writes") }
         return method == TokenGet.name ? tokenRefusal(by: rules) : nil
     }
 
     private func tokenRefusal(by rules: ListenerRules) -> AgentError? {
         guard !rules.scopes.isEmpty || !rules.audiences.isEmpty else {
-            return .notAllowedHere("lists no scopes and no audiences for token.get")
+            return notAllowed("lists no scopes and no audiences for token.get")
         }
         if !rules.scopes.isEmpty || scopes != nil {
             guard let scopes, !scopes.isEmpty, rules.scopes.isSuperset(of: scopes) else {
-                return .notAllowedHere(
+                return notAllowed(
                     "allows token.get only with `scopes` of this list", details: rules.scopes.sorted())
             }
         }
         if !rules.audiences.isEmpty || audience != nil {
             guard let audience, rules.audiences.contains(audience) else {
-                return .notAllowedHere(
+                return notAllowed(
                     "allows token.get only with an `audience` of this list", details: rules.audiences.sorted())
             }
         }
@@ -117,18 +120,22 @@ package struct ConfinedRequest: Sendable {
     /// those that were requested (RFC 6749 §5.1). Neither can the audience of an opaque token.
     package func refusal(of token: TokenResult, by rules: ListenerRules) -> AgentError? {
         let issued = "does not allow the token that was issued"
-        if token.isOwn { return .notAllowedHere("\(issued): it is the session's own") }
+        if token.isOwn { return notAllowed("\(issued): it is the session's own") }
         let secret = Secret(token.accessToken)
         guard isNarrow(token.granted), isNarrow(JWTClaims.scopes(of: secret)) else {
-            return .notAllowedHere("\(issued): it has more scopes than requested")
+            return notAllowed("\(issued): it has more scopes than requested")
         }
         if let audience, JWTClaims.isReadable(secret) {
             let audiences = Set(JWTClaims.audiences(of: secret))
             guard audiences.contains(audience), rules.audiences.isSuperset(of: audiences) else {
-                return .notAllowedHere("\(issued): it is for another audience, or for more than one")
+                return notAllowed("\(issued): it is for another audience, or for more than one")
             }
         }
         return nil
+    }
+
+    private func notAllowed(_ reason: String, details: [String] = []) -> AgentError {
+        .notAllowed(at: listener, reason, details: details)
     }
 
     private func isNarrow(_ granted: [String]?) -> Bool {
@@ -141,9 +148,12 @@ extension AgentError {
     /// The cause of an error for a client that may not do what it requested.
     package static let confinedCause = "confined"
 
-    package static func notAllowedHere(_ reason: String, details: [String] = []) -> AgentError {
+    /// - Parameter listener: whose table does not allow it.
+    package static func notAllowed(
+        at listener: ListenerName, _ reason: String, details: [String] = []
+    ) -> AgentError {
         AgentError(
-            .denied, "[listener.extra] in authd.toml \(reason).", cause: confinedCause,
+            .denied, "[listener.\(listener.boundary.rawValue)] in authd.toml \(reason).", cause: confinedCause,
             details: details)
     }
 }

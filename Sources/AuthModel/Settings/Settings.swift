@@ -13,8 +13,8 @@ package struct Settings: Sendable, Equatable {
     package var logLevel: String?
     /// Other users who may connect; if empty, no other user may, not even root.
     package var allowedUserIDs: [UInt32] = []
-    /// For clients of the extra socket and in sandboxes.
-    package var listenerRules = ListenerRules()
+    /// For clients of sockets for limited access and in sandboxes.
+    package var listeners = ListenerTables()
     package var http = HTTPSettings()
     /// Environments that are added to a profile or replace its own, by provider.
     package var environments: [String: [SettingsEntry<ProviderEnvironment>]] = [:]

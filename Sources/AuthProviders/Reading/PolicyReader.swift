@@ -84,10 +84,7 @@ package enum PolicyReader {
         test.sandboxes = values(section, "sandbox", "one of " + sandboxes.joined(separator: ", ")) {
             AccessRule.SandboxTest($0)
         }
-        let listeners = ListenerName.allCases.map(\.rawValue)
-        test.listeners = values(section, "listener", "one of " + listeners.joined(separator: ", ")) {
-            ListenerName(rawValue: $0)
-        }
+        test.listeners = values(section, "listener", ListenerName.expected) { ListenerName(rawValue: $0) }
         test.terminal = section.bool("terminal")
         test.loginSession = section.bool("login_session")
         return test

@@ -2,13 +2,31 @@ internal import AuthConfiguration
 internal import AuthModel
 internal import AuthWire
 
-/// `[listener.extra]`: what confined clients may do.
+/// `[listener.NAME]`: what confined clients may do.
 extension SettingsReader {
-    static func listenerRules(_ section: TOMLSection) -> ListenerRules {
-        section.allow("listen", "socket", "sessions", "classes", "methods", "endpoints", "scopes", "audiences")
+    static func listenerTables(_ section: TOMLSection) -> ListenerTables {
+        var tables = ListenerTables()
+        for key in section.keysInOrder {
+            guard let name = ListenerName(table: key) else {
+                section.problems.add(
+                    section.path(key),
+                    expected: "extra or the FileDescriptorName= of a socket unit, \(ListenerName.rule)", found: key)
+                continue
+            }
+            if let table = section.section(key) { tables[name] = listenerRules(table, of: name) }
+        }
+        return tables
+    }
+
+    private static func listenerRules(_ section: TOMLSection, of name: ListenerName) -> ListenerRules {
+        // The unit of another listener opens its socket.
+        let opening = name == .extra ? ["listen", "socket"] : []
+        section.allow(opening + ["sessions", "classes", "methods", "endpoints", "scopes", "audiences"])
         var rules = ListenerRules()
-        rules.listens = section.bool("listen") ?? false
-        rules.socket = absolutePath(section, "socket")
+        if name == .extra {
+            rules.listens = section.bool("listen") ?? false
+            rules.socket = absolutePath(section, "socket")
+        }
         rules.sessions = Set(
             words(section, "sessions", "a session's name, \(SessionName.rule)") { try? SessionName($0) })
         let classes = ListenerRules.grantableClasses

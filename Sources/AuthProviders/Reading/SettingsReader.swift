@@ -44,10 +44,7 @@ package enum SettingsReader {
         if let count = root.integer("sign_ins_per_hour", in: signInCounts) { settings.signInsPerHour = count }
         settings.clientDocument = clientDocument(root)
         if let http = root.section("http") { settings.http = httpSettings(http) }
-        if let listener = root.section("listener") {
-            listener.allow("extra")
-            if let extra = listener.section("extra") { settings.listenerRules = listenerRules(extra) }
-        }
+        if let listeners = root.section("listener") { settings.listeners = listenerTables(listeners) }
         if let lock = root.section("lock") { settings.lock = lockSettings(lock) }
         settings.presence = presence(root)
         if let network = root.section("network") {

@@ -16,12 +16,14 @@ public struct AgentInfo: WireObject {
     public var landlock: LandlockState?
     /// What the user should know about the files that the agent can use.
     public var landlockNotes: [String] = []
+    /// The names of the sockets for limited access that the service manager has opened.
+    public var listeners: [String] = []
 
     public init(blank: Blank) {}
     public init(
         version: String, protocolVersion: Int, pid: Int32, startedAt: Double, store: StoreInfo, features: [String] = [],
         restartPending: Bool = false, lock: LockStatus? = nil, landlock: LandlockState? = nil,
-        landlockNotes: [String] = []
+        landlockNotes: [String] = [], listeners: [String] = []
     ) {
         self.version = version
         self.protocolVersion = protocolVersion
@@ -33,6 +35,7 @@ public struct AgentInfo: WireObject {
         self.lock = lock
         self.landlock = landlock
         self.landlockNotes = landlockNotes
+        self.listeners = listeners
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
@@ -46,6 +49,7 @@ public struct AgentInfo: WireObject {
         try visitor.optional("lock", &lock, .object)
         try visitor.optional("landlock", &landlock, .word)
         try visitor.optional("landlock_notes", &landlockNotes, .strings, default: [])
+        try visitor.optional("listeners", &listeners, .strings, default: [])
     }
 }
 

@@ -20,6 +20,7 @@ extension CompletionKind {
     static let scopes = live(KnownNames.scopes)
     static let providerScopes = live(KnownNames.providerScopes)
     static let clusterHosts = live(KnownNames.clusterHosts)
+    static let listeners = live(KnownNames.listeners)
     static let outbox = live(KnownNames.outbox)
     static let tokenVariables = live(KnownNames.tokenVariables)
     static let sessionFields = live { $0.listed(SessionFields.names) }

@@ -100,6 +100,15 @@ enum KnownNames {
         return status.hosts.filter { !$0.isThis }.map { ClusterStatusText.name(of: $0.id, in: status) }
     }
 
+    static func listeners(_ line: CompletionLine) -> [String] { listeners(try? options(for: line).connect()) }
+
+    /// Where programs can reach every agent, and the sockets with names of the user's choice.
+    static func listeners(_ agent: Agent?) -> [String] {
+        let usual = ["api", "extra", "dbus"]
+        let named = (try? agent?.call(AgentInfoGet()).value.listeners) ?? []
+        return usual + named.filter { !usual.contains($0) }
+    }
+
     /// The programs of the local HTTP endpoint.
     static func clients() -> [String] {
         let names = try? EndpointFolder(environment: environmentValue)?.names()

@@ -32,7 +32,7 @@ extension Policy {
 
         @Option(
             help: ArgumentHelp("Where it connects.", valueName: "listener"),
-            completion: .list(listeners), transform: listenerWord)
+            completion: .listeners)
         var asListener: String?
 
         @Flag(help: "The program has a terminal.")
@@ -81,6 +81,7 @@ extension Policy {
             if asLoginSession { params.loginSession = true }
             let agent = try options.connect()
             if let endpoint { try Self.check(endpoint, of: params.session, agent) }
+            if let asListener { try Self.check(listener: asListener, agent) }
             let (verdict, json) = try agent.call(params)
             if options.json {
                 try Output.json(json)
@@ -99,16 +100,19 @@ extension Policy {
                 status: ExitStatus(.unknownEndpoint), kind: ErrorKind.unknownEndpoint.rawValue,
                 message: "\(detail.name) has no endpoint named \(Visible.line(name))", hint: hint)
         }
+
+        /// Refuses a name that is probably misspelt. Rules may name listeners that do not exist now.
+        private static func check(listener name: String, _ agent: Agent) throws(Failure) {
+            let known = KnownNames.listeners(agent)
+            guard !known.contains(name), let hint = NameAdvice.meant(name, among: known) else { return }
+            throw .usage("there is no listener '\(Visible.line(name))'", hint: hint)
+        }
     }
 }
 
 private let sandboxes = ["none", "process-namespace", "user-namespace", "flatpak", "snap"]
 
-private let listeners = ["api", "extra", "dbus"]
-
 @Sendable private func sandboxWord(_ text: String) throws -> String { try word(text, of: sandboxes) }
-
-@Sendable private func listenerWord(_ text: String) throws -> String { try word(text, of: listeners) }
 
 private func word(_ text: String, of known: [String]) throws -> String {
     guard known.contains(text) else { throw ValidationError(NameAdvice.refusal(of: text, known)) }

@@ -20,7 +20,7 @@ struct TestServer: Sendable {
     let path: String
     /// The path of the extra socket.
     let extraPath: String
-    let rules: StateBroadcast<ListenerRules>
+    let tables: StateBroadcast<ListenerTables>
     let board: StateBoard
     let sessions: SessionRequests
     let counters: AgentCounters
@@ -34,6 +34,11 @@ struct TestServer: Sendable {
     let stop: @Sendable () async -> Void
 
     func dial() throws -> RawClient { try RawClient(path) }
+
+    /// - Parameter listener: the name of a socket.
+    func dial(_ listener: String) throws -> RawClient {
+        try RawClient(path.dropLast("socket".count) + "\(listener)/socket")
+    }
 
     func dialExtra() throws -> RawClient { try RawClient(extraPath) }
 
@@ -56,6 +61,7 @@ struct TestServer: Sendable {
     /// - Parameters:
     ///   - names: of its sessions; all have the same token.
     ///   - rules: for the extra socket.
+    ///   - named: for sockets from the service manager.
     ///   - accessPolicy: root's and the user's rules.
     ///   - time: for the connections; by default the system's.
     ///   - clock: of the sessions.
@@ -64,7 +70,8 @@ struct TestServer: Sendable {
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
         names: [String] = [session], catalog: ProfileCatalog = ProfileCatalog(),
-        rules: ListenerRules = ListenerRules(), accessPolicy: AccessPolicy = AccessPolicy(),
+        rules: ListenerRules = ListenerRules(), named: [ListenerName: ListenerRules] = [:],
+        accessPolicy: AccessPolicy = AccessPolicy(),
         signInsPerHour: Int = Settings.defaultSignInsPerHour, presence: any PresenceCheck = NoPresence(),
         desktop: any ConsentPrompt = NoDesktop(), hasLoginSession: Bool = true,
         time: ManualTime? = nil, clock: any SystemClock = BootClock(),
@@ -78,10 +85,15 @@ struct TestServer: Sendable {
         let executor = if let time { try SocketExecutor(time: { time.now }) } else { try SocketExecutor() }
         let store = MovableStore(MemoryStore())
         for name in names { try await store.save(record(named: name, at: clock.now().wall)) }
-        let extra = ExtraSocket(inherited: nil, beside: socket.path)
+        let extra = ExtraSocket(beside: socket.path)
         let extraPath = folder.path + "/extra/socket"
         try extra.listen(at: extraPath)
-        let broadcast = StateBroadcast<ListenerRules>(rules)
+        var (tables, sockets) = (ListenerTables(extra: rules), [ListenerName.api: socket])
+        for (name, rules) in named {
+            sockets[name] = try SocketFile.bind(path: try folder.folder(name.rawValue) + "/socket")
+            tables[name] = rules
+        }
+        let broadcast = StateBroadcast<ListenerTables>(tables)
         let publisher = EventPublisher()
         let context = AgentContext(
             storeKind: store.kind, transport: NoTransport(), clock: clock, network: StillNetwork(),
@@ -110,7 +122,7 @@ struct TestServer: Sendable {
         let access = AccessControl(accessPolicy, changes: changes)
         let policyRequests = policyRequests(access, behind: broadcast, folder: folder.path, audit: audit)
         let listener = Listener(
-            socket: socket, extra: extra, executor: executor,
+            sockets: sockets, extra: extra, executor: executor,
             dispatcher: Dispatcher(
                 context: context, sessions: sessions,
                 signIns: signIns, api: api,
@@ -128,7 +140,7 @@ struct TestServer: Sendable {
                 presence: PresenceService(context: context, check: presence),
                 consent: ConsentService(
                     context: context, prompt: desktop, hasLoginSession: { hasLoginSession }, log: { _ in })),
-            board: context.board, policy: CurrentPeerPolicy(policy), rules: broadcast,
+            board: context.board, policy: CurrentPeerPolicy(policy), tables: broadcast,
             changes: changes, publisher: publisher, limits: recognition.limits(limits),
             counters: counters,
             clock: clock, parse: parse, logger: logger, hasPeerDescriptors: recognition.hasPeerDescriptors,
@@ -138,7 +150,7 @@ struct TestServer: Sendable {
                 services: [.init(service: listener, successTerminationBehavior: .gracefullyShutdownGroup)],
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = TestServer(
-            path: socket.path, extraPath: extraPath, rules: broadcast, board: context.board, sessions: sessions,
+            path: socket.path, extraPath: extraPath, tables: broadcast, board: context.board, sessions: sessions,
             counters: counters, publisher: publisher, audit: audit, changes: changes, lock: lock, access: access,
             executor: executor, time: time,
             stop: { await agent.triggerGracefulShutdown() })
@@ -163,7 +175,7 @@ struct TestServer: Sendable {
 
     /// Without files of rules.
     static func policyRequests(
-        _ access: AccessControl, behind boundary: StateBroadcast<ListenerRules> = StateBroadcast(ListenerRules()),
+        _ access: AccessControl, behind boundary: StateBroadcast<ListenerTables> = StateBroadcast(ListenerTables()),
         folder: String, audit: AuditLog,
         readRoot: @escaping @Sendable () -> AccessPolicy.Rules = { AccessPolicy.Rules() }
     ) -> PolicyRequests {

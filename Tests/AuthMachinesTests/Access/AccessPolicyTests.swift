@@ -267,7 +267,10 @@ struct AccessPolicyTests {
         var facts = Self.service { $0.sandbox = .text("user-namespace") }
         facts.isConfined = true
         let token = try Self.request(TokenGet.self)
-        #expect(Self.decide(AccessPolicy(), token, by: facts).rule.id == "listener.extra")
+        for (listener, rule) in [("api", "extra"), ("dbus", "extra"), ("extra", "extra"), ("box", "box")] {
+            facts.listener = try #require(ListenerName(rawValue: listener))
+            #expect(Self.decide(AccessPolicy(), token, by: facts).rule.id == "listener.\(rule)")
+        }
         let rule = Self.rule("boxes", from: .user, .deny) { $0.caller.sandboxes = [.any] }
         let policy = AccessPolicy(user: Self.rules(rule, enforces: true))
         #expect(Self.decide(policy, token, by: facts).isRefused)

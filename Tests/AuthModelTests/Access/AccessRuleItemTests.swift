@@ -14,7 +14,7 @@ struct AccessRuleItemTests {
         rule.caller.slices = patterns("app.slice")
         rule.caller.labels = patterns("mail (enforce)")
         rule.caller.sandboxes = AccessRule.SandboxTest.words.compactMap { AccessRule.SandboxTest($0) }
-        rule.caller.listeners = ListenerName.allCases
+        rule.caller.listeners = [.api, .extra, .dbus] + ["box"].compactMap { ListenerName(rawValue: $0) }
         (rule.caller.terminal, rule.caller.loginSession, rule.caller.ownUser) = (true, false, true)
         rule.request.sessions = patterns("work", "work-*")
         rule.request.classes = AccessClass.allCases
@@ -37,7 +37,7 @@ struct AccessRuleItemTests {
         let changes: [(inout PolicyRuleItem) -> Void] = [
             { $0.rule = "work" }, { $0.rule = "other.work" }, { $0.rule = "user." }, { $0.effect = "maybe" },
             { $0.executables = [""] }, { $0.units = ["a\n"] }, { $0.sandboxes = ["unknown"] },
-            { $0.listeners = ["tcp"] }, { $0.classes = ["status", "all"] },
+            { $0.listeners = ["TCP"] }, { $0.classes = ["status", "all"] },
             { $0.methods = [String(repeating: "*", count: 9)] },
         ]
         for (index, change) in changes.enumerated() {

@@ -17,7 +17,7 @@ struct FuzzedAgent: Sendable {
     let access: AccessControl
     let audit: AuditLog
     let changes: AccessChanges
-    let rules: StateBroadcast<ListenerRules>
+    let tables: StateBroadcast<ListenerTables>
     let dispatcher: Dispatcher
     let events = SentEvents()
     private let loader: SessionLoader
@@ -40,7 +40,7 @@ struct FuzzedAgent: Sendable {
         changes = AccessChanges()
         access = AccessControl(AccessPolicy(), changes: changes)
         audit = AuditLog(clock: clock)
-        rules = StateBroadcast(try Self.widestRules())
+        tables = StateBroadcast(ListenerTables(extra: try Self.widestRules()))
         board = context.board
         let outbox = Outbox(
             context: context, api: api, store: MemoryOutbox(), seed: 1, decide: access.decision(about:queuedBy:),
@@ -57,7 +57,7 @@ struct FuzzedAgent: Sendable {
                 LockService.Dependencies(
                     context: context, registry: registry, storage: storage, signIns: signIns, store: MemoryLock(),
                     endAccepted: {}, log: { _ in })),
-            services: Self.services(context), policy: Self.policyRequests(access, rules, audit), audit: audit,
+            services: Self.services(context), policy: Self.policyRequests(access, tables, audit), audit: audit,
             signInLimit: SignInLimit(clock: clock), presence: PresenceService(context: context, check: NoPresence()),
             consent: ConsentService(
                 context: context, prompt: NoDesktop(), hasLoginSession: { true }, log: { _ in }))
@@ -103,13 +103,14 @@ struct FuzzedAgent: Sendable {
     }
 
     private static func policyRequests(
-        _ access: AccessControl, _ rules: StateBroadcast<ListenerRules>, _ audit: AuditLog
+        _ access: AccessControl, _ tables: StateBroadcast<ListenerTables>, _ audit: AuditLog
     ) -> PolicyRequests {
         let sources = PolicySources(
             rootPath: "/etc/authd/policy.toml", userPath: nil, stateFolder: nil, readRoot: { AccessPolicy.Rules() },
             readUser: { _ in nil }, parseUser: { _, _ in AccessPolicy.Rules() })
         return PolicyRequests(
-            access, behind: rules, from: sources, readText: { _ in ProfileReading(AccessPolicy.Rules()) }, audit: audit)
+            access, behind: tables, from: sources, readText: { _ in ProfileReading(AccessPolicy.Rules()) }, audit: audit
+        )
     }
 }
 

@@ -47,7 +47,7 @@ struct FuzzedClient {
         self.agent = agent
         self.waits = waits
         let confinement = Confinement(
-            rules: agent.rules, board: agent.board,
+            tables: agent.tables, board: agent.board,
             credentialHeaders: { [dispatcher = agent.dispatcher] in dispatcher.credentialHeaders(of: $0) })
         caller = Caller(
             PeerCredentials(processID: getpid(), userID: geteuid()), from: isConfined ? .extra : .api, process: nil,

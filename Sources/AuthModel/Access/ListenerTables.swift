@@ -1,0 +1,26 @@
+/// The tables `[listener.NAME]` of authd.toml(5): what the confined clients of each listener may do.
+///
+/// Invariant: a listener without a table has the rules that allow nothing.
+package struct ListenerTables: Sendable, Equatable {
+    private var tables: [ListenerName: ListenerRules] = [:]
+
+    /// - Parameter extra: for the extra socket.
+    package init(extra: ListenerRules = ListenerRules()) {
+        self[.extra] = extra
+    }
+
+    /// The rules for confined clients of a listener.
+    package subscript(listener: ListenerName) -> ListenerRules {
+        get { tables[listener.boundary] ?? ListenerRules() }
+        // So that an empty table is the same as none.
+        set { tables[listener.boundary] = newValue == ListenerRules() ? nil : newValue }
+    }
+
+    /// Those whose table says something, in order.
+    package var names: [ListenerName] { tables.keys.sorted() }
+
+    /// The listeners whose rules differ, in order.
+    package func differences(from other: ListenerTables) -> [ListenerName] {
+        Set(names + other.names).filter { self[$0] != other[$0] }.sorted()
+    }
+}
