@@ -75,6 +75,33 @@ struct RootlessContainerTests {
             }
             let stranger = try await run("--user 1234:1234", "authc list")
             #expect(stranger.status == 69 && stranger.out.isEmpty, "\(stranger)")
+
+            // Another container, with a separate socket and table.
+            func block(_ language: String, _ text: String) throws -> String {
+                let blocks = try BootedMachine.blocks(of: "Docs/recipes.md", language)
+                return try #require(blocks.first { $0.contains(text) }).replacing("\"work\"", with: "\"envelope\"")
+            }
+            try await machine.write(
+                try block("ini", "FileDescriptorName=box"), to: ".config/systemd/user/authd-box.socket")
+            try await machine.write(former + Self.rules + block("toml", "[listener.box]"), to: settings)
+            try await machine.person("bash", "-euc", try block("sh", "systemctl --user enable authd-box.socket"))
+            let command = try block("sh", "/authd.box:/run/authd:ro")
+                .replacing("/usr/lib/authd-built/auth", with: "/usr/bin/auth").trimmingCharacters(in: .newlines)
+            let last = "authc status -s work"
+            #expect(command.hasSuffix(" " + last))
+            func runInBox(_ words: String) async throws -> Child.Output {
+                try await machine.asPerson(["sh", "-c", command.dropLast(last.count) + words])
+            }
+            let list = try await runInBox("authc list")
+            #expect(list.status == 0 && list.out.contains("envelope"), "\(list)")
+            #expect(!list.out.contains("app-template"), "\(list)")
+            #expect(try await runInBox("authc status -s envelope").status == 0)
+            for words in ["authc call users -s envelope", "authc token -s envelope"] {
+                let refused = try await runInBox(words)
+                #expect(refused.status == 77 && refused.out.isEmpty, "\(words): \(refused)")
+            }
+            let first = try await run("", "authc list")
+            #expect(first.status == 0 && !first.out.contains("envelope"), "\(first)")
         }
     }
 }
