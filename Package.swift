@@ -407,7 +407,7 @@ let package = Package(
         // The units and sleep on a machine that systemd boots; boot has how.
         suite(
             "BootedRootTests", ["StandInBackends", "TestSupport"],
-            exclude: ["boot", "fresh-root", "restart-load.py", "stop-threads.py"]),
+            exclude: ["boot", "fresh-root", "restart-load.py", "stop-actor.py", "stop-threads.py"]),
         suite("HouseTests", [subprocess]),
     ],
     cxxLanguageStandard: .cxx17

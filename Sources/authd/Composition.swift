@@ -351,7 +351,9 @@ struct Composition: Sendable {
         let watchdog = ServiceNotifier.watchdogInterval().map { interval in
             Watchdog(
                 executor: executor, interval: interval, notifier: notifier,
-                checks: [adapters.busAnswers, registry.answers, ProcessReader.answers], onBeat: { upgrade?.look() })
+                checks: [
+                    adapters.busAnswers, registry.answers, outbox.answers, lock.answers, ProcessReader.answers,
+                ], onBeat: { upgrade?.look() })
         }
         let services: [(any Service)?] = [
             watchdog,

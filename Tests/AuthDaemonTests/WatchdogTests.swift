@@ -9,16 +9,19 @@ import Testing
 
 @Suite("The watchdog", .timeLimit(.minutes(1)))
 struct WatchdogTests {
-    /// Holds the thread of the next session event, once it is closed.
+    /// Holds the thread of the next event of this topic, once it is closed.
     private final class Gate: Sendable {
+        private let topic: Topic
         private let isClosed = Atomic(false)
         private let reached = DispatchSemaphore(value: 0)
         private let opened = DispatchSemaphore(value: 0)
 
+        init(_ topic: Topic) { self.topic = topic }
+
         func close() { isClosed.store(true, ordering: .relaxed) }
 
         func pass(_ event: AgentEvent) {
-            guard event.session != nil, isClosed.exchange(false, ordering: .relaxed) else { return }
+            guard event.topic == topic, isClosed.exchange(false, ordering: .relaxed) else { return }
             reached.signal()
             opened.wait()
         }
@@ -34,13 +37,18 @@ struct WatchdogTests {
         func closeIdleConnections() async {}
     }
 
-    private struct Still: NetworkWatch {
-        func readings() -> AsyncStream<NetworkReading> { AsyncStream { $0.yield(NetworkReading(reach: .internet)) } }
+    private struct Network: NetworkWatch {
+        let source: AsyncStream<NetworkReading>
+        func readings() -> AsyncStream<NetworkReading> { source }
     }
 
-    @Test("there is no watchdog notification while the actor of a session is blocked, and one again afterwards")
-    func blocked() async throws {
-        let (gate, clock, store, name) = (Gate(), BootClock(), MemoryStore(), try SessionName("shop"))
+    @Test(
+        "no watchdog notification is sent while the actor of a session or of the network is blocked",
+        arguments: [Topic.session, .network])
+    func blocked(topic: Topic) async throws {
+        let (gate, clock, store, name) = (Gate(topic), BootClock(), MemoryStore(), try SessionName("shop"))
+        let (readings, network) = AsyncStream.makeStream(of: NetworkReading.self)
+        network.yield(NetworkReading(reach: .internet))
         let now = clock.now().wall
         try await store.save(
             SessionRecord(
@@ -48,7 +56,8 @@ struct WatchdogTests {
                 tokens: TokenSet(accessToken: Secret("token"), issuedAt: now, expiresAt: now + .seconds(3600)),
                 user: nil, rawUser: nil, signedInAt: now))
         let context = AgentContext(
-            storeKind: store.kind, transport: Nowhere(), clock: clock, network: Still(), catalog: ProfileCatalog(),
+            storeKind: store.kind, transport: Nowhere(), clock: clock, network: Network(source: readings),
+            catalog: ProfileCatalog(),
             publish: gate.pass)
         let storage = SessionStorage(store: store)
         let registry = SessionRegistry(context: context, storage: storage, seed: 1)
@@ -73,7 +82,13 @@ struct WatchdogTests {
             tasks.addTask { try await watchdog.run() }
             await loader.ready()
             tasks.addTask {
-                for await _ in starts { _ = try await sessions.logout(SessionLogout(session: name, revoke: false)) }
+                for await _ in starts {
+                    guard topic == .session else {
+                        network.yield(NetworkReading(reach: .offline))
+                        continue
+                    }
+                    _ = try await sessions.logout(SessionLogout(session: name, revoke: false))
+                }
             }
             try await onThread {
                 while signs.count < 3 { beat() }

@@ -56,6 +56,9 @@ package final class LockService: Sendable {
 
     private var context: AgentContext { dependencies.context }
 
+    /// Returns when its actor has handled what it was sent before.
+    package func answers() async { await runner.read { _ in } }
+
     // MARK: Requests
 
     package func lock() async throws(AgentError) -> LockStatus {

@@ -70,6 +70,9 @@ package final class NetworkMonitor: Sendable {
         await runner.read { $0.news(of: origin) }
     }
 
+    /// Returns when its actor has handled what it was sent before.
+    func answers() async { await runner.read { _ in } }
+
     /// Returns when it is known whether a call may go there; a probe takes ``Probe/limit`` at most.
     /// - Throws: ``TransportError/cancelled`` if the task is cancelled, or the agent is stopping.
     package func clearance(for origin: Origin) async throws(TransportError) -> Clearance {

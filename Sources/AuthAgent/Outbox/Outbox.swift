@@ -35,6 +35,9 @@ package final class Outbox: Sendable {
         await runner.send(.stopping)
     }
 
+    /// Returns when its actor has handled what it was sent before.
+    package func answers() async { await runner.read { _ in } }
+
     /// Returns with the provider's answer, or when it is certain that the write waits. A lock of the agent ends the
     /// wait for the answer, not the write.
     /// - Parameter caller: who queues it.

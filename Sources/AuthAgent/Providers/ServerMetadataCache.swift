@@ -31,6 +31,9 @@ package actor ServerMetadataCache {
 
     package init() {}
 
+    /// Returns when it has handled what it was sent before.
+    func answers() {}
+
     /// - Returns: the document, and whether it is fresh; an old one is better than none.
     func entry(of name: String, _ kind: Kind, at now: BootInstant) -> (document: JSON, isFresh: Bool)? {
         let entry = kind == .metadata ? metadata[name] : keys[name]

@@ -35,6 +35,9 @@ final class RenewalHolds: Sendable {
         runner = Runner(LeaseMachine(), performer: LeasePerformer(store: store, clock: tasks.clock), tasks: tasks)
     }
 
+    /// Returns when its actor has handled what it was sent before.
+    func answers() async { await runner.read { _ in } }
+
     /// Waits until this host holds the session.
     /// - Parameters:
     ///   - isStored: whether the store has had it.

@@ -259,9 +259,12 @@ package final class SessionRegistry: Sendable {
         for session in all { await session.handle(.targetedTokensDropped) }
     }
 
-    /// Returns when the actors that token requests pass through have handled what they were sent before.
+    /// Returns when the actors that token requests and renewals pass through have handled what they were sent before.
     package func answers() async {
         await renewals.read { _ in }
+        await holds.answers()
+        await context.network.answers()
+        await context.providers.servers.answers()
         for session in all { await session.answers() }
     }
 
