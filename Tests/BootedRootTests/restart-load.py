@@ -1,7 +1,9 @@
-"""restart-load.py SOCKET COUNT UNIT: asks for tokens on several connections, as fast as it can, while the unit is restarted
-COUNT times. Before each restart every connection has some requests answered, so that no request meets two restarts. Prints a
-line of JSON: requests, per_second (restarts included), retries, refused (requests that a second attempt did not get a token
-for), and tokens (how many different ones there were)."""
+"""restart-load.py SOCKET COUNT UNIT: offers 1,000 requests for a token per second while the unit is restarted COUNT times. The
+clock decides when a request is due. It is sent then, or right after the one before it on its connection: what a restart
+delays is made up for, and no request is left out. Before each restart every connection has some requests answered, so that no
+request meets two restarts. Prints a line of JSON: requests, offered (how many were due), per_second (offered), during (how many
+became due during each restart), retries, refused (requests that a second attempt did not get a token for, 20 at most), tokens
+(how many different ones there were), and slowest_ms (the longest time from when a request was due to its answer)."""
 
 import json
 import socket
@@ -10,18 +12,28 @@ import sys
 import threading
 import time
 
-CLIENTS, REQUESTS, TIMEOUT = 8, 125, 60
+CLIENTS, PER_SECOND, REQUESTS, TIMEOUT = 50, 1000, 20, 60
 path, count, unit = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 request = b'{"jsonrpc":"2.0","id":1,"method":"token.get","params":{}}\n'
 changed = threading.Condition()
-seen = {"requests": 0, "retries": 0, "refused": []}
+seen = {"requests": 0, "retries": 0, "refused": [], "during": [], "slowest_ms": 0}
 tokens = set()
 ending = threading.Event()
+begin = time.monotonic()
+end = float("inf")
+
+
+def offered(until):
+    """How many are due by then."""
+    return int((until - begin) * PER_SECOND) + 1
 
 
 class Client:
     connection = None
     ended = 0
+
+    def __init__(self, number):
+        self.number = number
 
     def attempt(self):
         if not self.connection:
@@ -40,7 +52,12 @@ class Client:
         self.connection = None
 
     def run(self):
-        while not ending.is_set():
+        # The clients take turns in the schedule.
+        while True:
+            due = begin + (self.ended * CLIENTS + self.number) / PER_SECOND
+            ending.wait(max(0, due - time.monotonic()))
+            if due > end:
+                return
             problems = []
             for _ in range(2):
                 try:
@@ -53,14 +70,14 @@ class Client:
                 self.ended += 1
                 seen["requests"] += 1
                 seen["retries"] += len(problems) == 1
-                if len(problems) == 2:
+                if len(problems) == 2 and len(seen["refused"]) < 20:
                     seen["refused"].append(problems)
+                seen["slowest_ms"] = max(seen["slowest_ms"], round((time.monotonic() - due) * 1000))
                 changed.notify_all()
 
 
-clients = [Client() for _ in range(CLIENTS)]
+clients = [Client(number) for number in range(CLIENTS)]
 threads = [threading.Thread(target=client.run, daemon=True) for client in clients]
-begin = time.monotonic()
 for thread in threads:
     thread.start()
 for number in range(count + 1):
@@ -69,9 +86,13 @@ for number in range(count + 1):
         if not changed.wait_for(lambda: all(c.ended >= w for c, w in zip(clients, wanted)), timeout=TIMEOUT):
             sys.exit(f"a connection had no {REQUESTS} answers in {TIMEOUT} s: {seen}")
     if number < count:
+        before = offered(time.monotonic())
         subprocess.run(["systemctl", "--user", "restart", unit], check=True)
+        seen["during"].append(offered(time.monotonic()) - before)
+end = time.monotonic()
 ending.set()
 for thread in threads:
     thread.join(TIMEOUT)
-rate = round(seen["requests"] / (time.monotonic() - begin))
-print(json.dumps(seen | {"per_second": rate, "tokens": len(tokens)}))
+total = offered(end)
+rate = round(total / (end - begin))
+print(json.dumps(seen | {"offered": total, "per_second": rate, "tokens": len(tokens)}))
