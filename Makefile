@@ -166,7 +166,7 @@ check-packages: packages deb
 	Tests/BootedRootTests/fresh-root $(FRESH_ROOT) $(PACKAGES)/*.deb
 	$(SWIFT) build --build-tests
 	PACKAGED_PROGRAMS=$(CURDIR)/$(RELEASE) PACKAGE_ROOT=$(CURDIR)/$(FRESH_ROOT) \
-	    $(SWIFT) test --skip-build --disable-xctest --filter 'PackageLifeTests|PackageReadmeTests|OtherPackageInstalledTests'
+	    $(SWIFT) test --skip-build --disable-xctest --filter 'PackageLifeTests|PackageReadmeTests|PackageFirstSignInTests|OtherPackageInstalledTests'
 
 tarball: build
 	Sources/Packaging/tarball $(RELEASE) $(PACKAGES)
