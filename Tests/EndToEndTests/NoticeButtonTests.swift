@@ -7,63 +7,20 @@ import Testing
 /// dunst, a notification server of desktops, on a virtual screen. The user clicks with xdotool.
 @Suite("Notifications of a real server", .serialized, .timeLimit(.minutes(2)))
 struct NoticeButtonTests {
-    /// What the user sees and does.
-    private final class Screen: Sendable {
-        let screen: VirtualScreen
-        private let dunst: Child
-
-        init(on desktop: Desktop) async throws {
-            screen = try await VirtualScreen(on: desktop)
-            // Nothing goes away by itself.
-            let urgencies = ["low", "normal", "critical"].map { "[urgency_\($0)]\ntimeout = 0\n" }
-            let settings = try desktop.folder.write(
-                "[global]\norigin = top-left\noffset = 0x0\nmouse_left_click = do_action\n" + urgencies.joined(),
-                to: "dunstrc")
-            dunst = try await Child(["dunst", "-conf", settings, "-print"], environment: screen.environment)
-            let owned = try await desktop.run([
-                "gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.Notifications",
-            ])
-            guard owned.status == 0 else { throw Failure("no notification server: \(dunst.err.text)") }
-        }
-
-        /// All that it has shown so far.
-        var shown: Gathered { dunst.out }
-
-        /// How many it shows now.
-        func count() async throws -> Int? {
-            let output = try await screen.run(["dunstctl", "count", "displayed"])
-            return Int(output.out.trimmingCharacters(in: .whitespacesAndNewlines))
-        }
-
-        /// Clicks on the notification.
-        func click() async throws {
-            var window: String?
-            guard
-                try await until({
-                    window = try await screen.window("--class", "Dunst")
-                    return window != nil
-                }), let window
-            else { throw Failure("there is no notification: \(shown.text)") }
-            let clicked = try await screen.run(["xdotool", "mousemove", "--window", window, "20", "20", "click", "1"])
-            guard clicked.status == 0 else { throw Failure("no click: \(clicked.err)") }
-        }
-
-        func end() async {
-            await dunst.end()
-            await screen.end()
-        }
+    /// xterm, with a record of what it shows in the file. Its programs end by themselves, too, if the test does not get that far.
+    private func terminal(of scene: Scene, recording log: String) throws -> String {
+        let terminal = try scene.desktop.folder.write(
+            "#!/bin/sh\nshift\nexec xterm -e timeout --foreground 110 script -qfec \"$*\" '\(log)'\n", to: "terminal")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: terminal)
+        return terminal
     }
 
     @Test("a click on that of an ended session opens a terminal, where the user signs in; then it is withdrawn")
     func signIn() async throws {
         try await Scene.play(tokenSeconds: 4) { scene in
-            let screen = try await Screen(on: scene.desktop)
+            let screen = try await NotificationScreen(on: scene.desktop)
             let log = scene.desktop.folder.path + "/terminal.log"
-            // xterm, with a record of what it shows. Its programs end by themselves, too, if the test does not get that far.
-            let terminal = try scene.desktop.folder.write(
-                "#!/bin/sh\nshift\nexec xterm -e timeout --foreground 110 script -qfec \"$*\" '\(log)'\n",
-                to: "terminal")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: terminal)
+            let terminal = try terminal(of: scene, recording: log)
             try await scene.restart(with: ["DISPLAY": screen.screen.display, "TERMINAL": terminal])
             // Nothing renews it.
             #expect(try await scene.login(.anonymousWall).status == 0)
@@ -102,7 +59,7 @@ struct NoticeButtonTests {
     @Test("the action of that of a locked keyring has the keyring ask; a click while nothing is shown does nothing")
     func unlock() async throws {
         try await Scene.play { scene in
-            let screen = try await Screen(on: scene.desktop)
+            let screen = try await NotificationScreen(on: scene.desktop)
             #expect(try await scene.login(.appTemplate).status == 0)
             try await scene.agent.child.end()
             let person = try await Person(on: scene.desktop)
@@ -134,7 +91,7 @@ struct NoticeButtonTests {
         let clock = try await WrongClock()
         try clock.set(seconds: -20 * day)
         try await OAuthScene.play { scene, server in
-            let screen = try await Screen(on: scene.desktop)
+            let screen = try await NotificationScreen(on: scene.desktop)
             server.setRefreshLifetime(.seconds(25 * day))
             server.misbehave(.noIDToken)
             try await scene.restart(with: clock.environment.merging(["DISPLAY": screen.screen.display]) { $1 })
