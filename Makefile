@@ -43,12 +43,16 @@ SITE := .build/site
 SHAKE := .build/shake
 FUZZ := .build/fuzz
 SANITIZED := .build/sanitized
+REPRODUCED := .build/reproduced
+# The same program from each folder (Docs/decisions/packages.md): no debug information, no paths in what C code says of itself, and no
+# hash of the intermediate code, which depends on the folder.
+FROM_ANYWHERE := -debug-info-format none -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
 # The Swift runtime is linked into the programs, so that they run on machines without Swift. They have no run path: with one,
 # the loader would search the program's folder for libraries first.
-RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath
+RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath $(FROM_ANYWHERE)
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/proxy-config) \
-    Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake Tests/sanitize Tests/Fuzzing/fuzz \
+    Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/reproduce Tests/shake Tests/sanitize Tests/Fuzzing/fuzz \
     Tests/BootedRootTests/boot Tests/BootedRootTests/fresh-root Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive \
     $(wildcard Sources/Packaging/tarball Sources/Packaging/site/swift-reference Sources/Packaging/deb/assemble Sources/Packaging/deb/*.p*) Docs/clients/shell/token
 SWIFT_SOURCES := Package.swift Sources Tests
@@ -60,6 +64,9 @@ COMMANDS := authc-full authd-gateway
 # than authc-full, and is replaced whole: $(call write-texts,PROGRAMS,FOLDER)
 TEXTS := authc-texts
 write-texts = $(1)/authc-full ---texts > $(2)/$(TEXTS).new && chmod 644 $(2)/$(TEXTS).new && mv -f $(2)/$(TEXTS).new $(2)/$(TEXTS)
+# What make build builds, and make reproduce builds twice.
+PRODUCTS ?= $(PROGRAMS) $(COMMANDS) stand-in-backends
+REPRODUCE ?= authc authd-gateway
 UNITS := $(wildcard systemd/*.service systemd/*.socket)
 CATALOGS := $(wildcard systemd/*.catalog)
 # The commented sample that authc config starts with.
@@ -96,13 +103,14 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages tarball docs site library install-library build-tests demo test shake simulate crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench packages peers sbom
+.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
 	@echo 'make library    libauthclient for programs in C; make install-library installs it'
 	@echo 'make deb        Debian packages of the release programs in $(PACKAGES)'
 	@echo 'make check-packages  the same, then lintian, their life in a fresh Debian, the archive, rpm and Nix; needs root and a network'
+	@echo 'make reproduce  two builds in two folders, compared byte by byte (REPRODUCE="$(REPRODUCE)")'
 	@echo 'make tarball    the release programs with units, pages and licences as an archive, in $(PACKAGES)'
 	@echo 'make docs       the reference of AuthClient, for a web server: $(DOCS)/AuthClient.doccarchive'
 	@echo 'make site       README, Docs and man pages as a site to open in a browser: $(SITE)/index.html'
@@ -136,21 +144,26 @@ packages:
 peers: packages
 	@Tests/install-peers
 
+define build-product
+$(SWIFT) build $(RELEASE_FLAGS) --product $(1)
+
+endef
+
 # For Package.swift.
 build: export AUTHC_PIE := 1
 build: export AUTHC_PACKED = $(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, v, "."); print (v[1] > 2 || v[2] >= 36) }')
 build:
-	$(SWIFT) build $(RELEASE_FLAGS) --product authd
-	$(SWIFT) build $(RELEASE_FLAGS) --product authc
-	$(SWIFT) build $(RELEASE_FLAGS) --product authc-full
-	$(SWIFT) build $(RELEASE_FLAGS) --product authd-gateway
-	$(SWIFT) build $(RELEASE_FLAGS) --product stand-in-backends
-	$(call write-texts,$(RELEASE),$(RELEASE))
-	Tests/check-programs $(addprefix $(RELEASE)/,$(PROGRAMS) $(COMMANDS))
+	$(foreach product,$(PRODUCTS),$(call build-product,$(product)))
+	$(if $(filter authc-full,$(PRODUCTS)),$(call write-texts,$(RELEASE),$(RELEASE)))
+	Tests/check-programs $(addprefix $(RELEASE)/,$(filter $(PROGRAMS) $(COMMANDS),$(PRODUCTS)))
+
+# Two release builds of what REPRODUCE names, compared byte by byte.
+reproduce: packages
+	Tests/reproduce $(SWIFT) $(REPRODUCED) $(REPRODUCE)
 
 # libauthclient, shared and static, with the Swift runtime in it (Docs/decisions/c-library.md).
 library:
-	$(SWIFT) build -c release --disable-local-rpath --product authclient
+	$(SWIFT) build -c release --disable-local-rpath $(FROM_ANYWHERE) --product authclient
 	Sources/AuthClientLibrary/archive $(RELEASE) $(RELEASE)/libauthclient.a
 
 # Neither root nor a network is needed (Docs/decisions/packages.md).
