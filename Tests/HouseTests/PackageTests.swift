@@ -60,6 +60,11 @@ struct PackageTests {
             #expect(
                 names.contains { $0.wholeMatch(of: /\.\/usr\/lib\/[^\/]+-linux-gnu\/(.+)/)?.1 == name[...] }, "\(name)")
         }
+        for file in ProjectFiles.files(under: "systemd") {
+            let name = file.path.split(separator: "/").last.map(String.init) ?? ""
+            let place = name.hasSuffix(".catalog") ? "catalog" : "user"
+            #expect(names.contains("./usr/lib/systemd/\(place)/\(name)"), "\(name)")
+        }
         for page in ProjectFiles.files(under: "Docs/man") {
             let name = page.path.split(separator: "/").last.map(String.init) ?? ""
             #expect(names.contains("./usr/share/man/man\(name.suffix(1))/\(name).gz"), "\(name)")
@@ -88,6 +93,30 @@ struct PackageTests {
             print(found.version, *(f"{entry.group} {entry.value}" for entry in found.entry_points))'
             """, folder)
         #expect(found.out == "\(number) keyring.backends authd_client.keyring_backend\n", "\(found.err)")
+    }
+
+    // MARK: Units
+
+    @Test("the preset names each unit that can be enabled, and enables only the socket; a removal stops each that runs")
+    func units() throws {
+        let units = ProjectFiles.files(under: "systemd").filter { !$0.path.hasSuffix(".catalog") }
+        #expect(units.count > 9)
+        let preset = try #require(ProjectFiles.file("Sources/Packaging/user.preset"))
+        let removal = try #require(ProjectFiles.file("Sources/Packaging/deb/authd-session.prerm"))
+        let rules = Set(preset.lines.filter { !$0.hasPrefix("#") && !$0.isEmpty }.map(String.init))
+        var expected: Set<String> = []
+        for unit in units {
+            let name = unit.path.split(separator: "/").last.map(String.init) ?? ""
+            if unit.text.contains("\n[Install]\n") {
+                expected.insert((name == "authd.socket" ? "enable " : "disable ") + name)
+            }
+            // authc-wait only waits, and ends with the socket that it requires.
+            guard !name.hasPrefix("authc-wait@") else { continue }
+            let words = removal.text.split { $0 == " " || $0 == "'" || $0.isNewline }
+            #expect(words.contains(Substring(name.replacing("@.", with: "@*."))), "\(name)")
+        }
+        #expect(expected.subtracting(rules).isEmpty, "\(expected.subtracting(rules))")
+        #expect(rules.filter { $0.hasPrefix("enable ") } == ["enable authd.socket"])
     }
 
     // MARK: Licences

@@ -21,7 +21,7 @@ stdenv.mkDerivation {
   src = archive;
 
   nativeBuildInputs = [ autoPatchelfHook ];
-  # What authd and authd-gateway are linked with; authc is static.
+  # What authd and authd-gateway are linked with; authc and authc-full are static.
   buildInputs = [
     glib
     libsecret
