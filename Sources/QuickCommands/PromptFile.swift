@@ -10,6 +10,11 @@ enum PromptFile {
         let number = unsafe folder.file("prompt").withCString { unsafe start_open($0) }
         // Without a file there is nothing to print.
         guard number >= 0 else { return start_errno() == ENOENT }
+        defer { close(number) }
+        // Root may have another user's folder in its environment, as sudo may keep it. As for the agent itself, root is trusted.
+        var found = stat()
+        guard unsafe fstat(number, &found) == 0 else { return false }
+        guard found.st_uid == geteuid() || found.st_uid == 0 else { return true }
         return unsafe withUnsafeTemporaryAllocation(byteCount: longest, alignment: 1) { room in
             let count = unsafe read(number, room.baseAddress, room.count)
             guard count > 0,

@@ -3,7 +3,7 @@ import AuthWire
 import Glibc
 
 /// `authc prompt`: prints the prompt file's line without calling the agent. Prints nothing if there is no file, or if the
-/// agent that wrote it has ended.
+/// agent that wrote it has ended, or if the file belongs to another user.
 enum PromptReport {
     /// Far above any real line, so that another file is not printed by mistake.
     private static let longest = 16 << 10
@@ -28,6 +28,12 @@ enum PromptReport {
             return nil
         }
         let file = Descriptor(number)
+        // Root may have another user's folder in its environment, as sudo may keep it. As for the agent itself, root is trusted.
+        var found = stat()
+        guard unsafe fstat(file.number, &found) == 0 else {
+            throw .internalError("cannot read \(path) (\(SystemError.text(errno)))")
+        }
+        guard found.st_uid == geteuid() || found.st_uid == 0 else { return nil }
         var code: Int32 = 0
         let text = unsafe String(unsafeUninitializedCapacity: longest) { room in
             let count = unsafe Glibc.read(file.number, room.baseAddress, room.count)

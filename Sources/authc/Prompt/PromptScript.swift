@@ -3,9 +3,9 @@ import AuthFiles
 
 /// The functions that shells evaluate. Everything in them is built into the shell: a process would cost more than all the rest.
 ///
-/// Each reads the prompt file (`PromptLine` in AuthWire), drops the line if the agent that wrote it has ended, and joins what
-/// is shown of each session: first those that need the user, and at most three. It remembers the result, because most prompts
-/// follow no change.
+/// Each reads the prompt file (`PromptLine` in AuthWire) if it belongs to the user, drops the line if the agent that wrote it has
+/// ended, and joins what is shown of each session: first those that need the user, and at most three. It remembers the result,
+/// because most prompts follow no change.
 struct PromptScript {
     /// The limit for sessions in the prompt; of the others it shows how many there are.
     private static let most = 3
@@ -35,7 +35,8 @@ struct PromptScript {
                 authd_prompt() {
                     local code=$? IFS=' ' agent='' line='' key word session user state text
                     local file=\(posixFile)
-                    { read -r agent line < "$file"; } 2> /dev/null
+                    # Root may have the folder of another user in its environment.
+                    if [[ -O $file ]]; then { read -r agent line < "$file"; } 2> /dev/null; fi
                     # The agent that wrote the file may have been killed.
                     if [[ $agent != [1-9]* || ${#agent} -gt 7 ]] || ! kill -0 "$agent" 2> /dev/null; then line=''; fi
                     key=$line
@@ -118,8 +119,8 @@ struct PromptScript {
                     emulate -L zsh
                     local line='' agent key word session user state text
                     local file=\(posixFile)
-                    # zsh reads it without a process.
-                    { line=$(<"$file") } 2> /dev/null
+                    # zsh reads it without a process. Root may have the folder of another user in its environment.
+                    if [[ -O $file ]]; then { line=$(<"$file") } 2> /dev/null; fi
                     line=${line%%$'\\n'*}
                     agent=${line%% *}
                     line=${line#"$agent"}
@@ -215,7 +216,8 @@ struct PromptScript {
                 """
                     set -l agent
                     set -l line
-                    if test -r $folder/prompt
+                    # Root may have the folder of another user in its environment.
+                    if test -O $folder/prompt; and test -r $folder/prompt
                         read agent line < $folder/prompt
                     end
                     # The agent that wrote the file may have been killed. Where /proc hides processes (hidepid), it cannot tell.
