@@ -321,7 +321,7 @@ uninstall:
 	rm -f $(addprefix $(LIB)/,$(SONAME) libauthclient.so libauthclient.a pkgconfig/authclient.pc) $(INCLUDE)/authclient.h
 	rm -f $(addprefix $(MAN)/man3/,$(notdir $(MAN3)))
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
-	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS) $(TEXTS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
+	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS) $(TEXTS) $(TEXTS).new) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
 	rm -f $(DESKTOP_FOLDER)/$(notdir $(DESKTOP)).desktop $(ICON_FOLDER)/$(notdir $(DESKTOP)).svg \
 	    $(METAINFO_FOLDER)/$(notdir $(DESKTOP)).metainfo.xml
 	rm -f $(addprefix $(CATALOG_FOLDER)/,$(notdir $(CATALOGS))) $(BUS_SERVICE) $(POLKIT_ACTIONS)

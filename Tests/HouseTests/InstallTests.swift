@@ -93,6 +93,9 @@ struct InstallTests {
     func uninstall() async throws {
         try await withFolder { folder in
             try await make("install", into: folder)
+            // From an installation that was interrupted.
+            let texts = folder.appending(path: "root").path + "/usr/libexec/authd-session/authc-texts.new"
+            #expect(FileManager.default.createFile(atPath: texts, contents: nil))
             try await make("uninstall", into: folder)
             let left = FileManager.default.enumerator(atPath: folder.path + "/root")?.compactMap { $0 as? String } ?? []
             let files = left.filter { name in
