@@ -268,7 +268,8 @@ struct Composition: Sendable {
         let showsNotices = StateBroadcast<Bool>(settings.notifications)
         let reloader = Reloader(
             current: claims.configuration, read: reader.read, board: board, registry: registry, policy: policy,
-            tables: tables, accessRules: accessRules, accessChanges: accessChanges, signInLimit: signInLimit,
+            tables: tables, sockets: Set(claims.limited.keys), accessRules: accessRules, accessChanges: accessChanges,
+            signInLimit: signInLimit,
             openExtra: { settings throws(StartRefusal) in
                 try claims.extra.listen(at: try reader.extraSocketPath(settings, beside: claims.limited))
             },

@@ -241,7 +241,7 @@ struct AccessControlTests {
         var rules = ListenerRules()
         rules.sessions = [try SessionName("shop")]
         rules.classes = [.status]
-        let rule = Self.rule("extra") { $0.caller.listeners = [.extra] }
+        let rule = Self.rule("extra") { $0.caller.listeners = [.name(.extra)] }
         try await TestServer.run(rules: rules) { rig in
             try await onThread {
                 let client = try rig.dialExtra()
@@ -265,7 +265,7 @@ struct AccessControlTests {
         rules.classes = [.status]
         let rule = Self.rule("hidden") {
             $0.request.sessions = Self.texts("work")
-            $0.caller.listeners = [.extra]
+            $0.caller.listeners = [.name(.extra)]
         }
         try await TestServer.run(names: ["shop", "work"], rules: rules) { rig in
             try await onThread {

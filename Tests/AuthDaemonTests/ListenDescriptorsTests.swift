@@ -43,7 +43,8 @@ struct ListenDescriptorsTests {
     @Test(
         "with a name outside the rule are refused with the option to correct, and others are served",
         arguments: [
-            "Box", "box.socket", "../api", "api api", "dbus", "unknown", "stored", "connection", "b\u{1B}[2J", "",
+            "Box", "box.socket", "../api", "api api", "dbus", "unknown", "stored", "connection", "limited",
+            "b\u{1B}[2J", "",
         ])
     func hostileNames(_ name: String) throws {
         let (wrong, right) = (try listening(), try listening())

@@ -110,7 +110,7 @@ struct NamedSocketTests {
     @Test("rules match the name of a socket, and the audit log has it")
     func policy() async throws {
         var rule = AccessRule("box", from: .user, .deny)
-        rule.caller.listeners = [try Self.name("box")]
+        rule.caller.listeners = [.name(try Self.name("box"))]
         var policy = AccessPolicy()
         (policy.user.rules, policy.user.enforces) = ([rule], true)
         try await Self.play(policy) { rig in

@@ -20,7 +20,7 @@ struct PolicyReaderTests {
         slice = "app.slice"
         sandbox = ["none", "flatpak"]
         label = "unconfined"
-        listener = ["api", "dbus"]
+        listener = ["api", "dbus", "limited"]
         terminal = false
         login_session = false
         session = "work-*"
@@ -52,7 +52,7 @@ struct PolicyReaderTests {
         #expect(item.effect == "deny" && item.reason == "The backup needs no tokens.")
         #expect(item.executables == ["/usr/bin/restic", "/opt/*"] && item.units == ["backup.service"])
         #expect(item.slices == ["app.slice"] && item.sandboxes == ["none", "flatpak"] && item.labels == ["unconfined"])
-        #expect(item.listeners == ["api", "dbus"] && item.terminal == false && item.loginSession == false)
+        #expect(item.listeners == ["api", "dbus", "limited"] && item.terminal == false && item.loginSession == false)
         #expect(item.sessions == ["work-*"] && item.classes == ["token", "act"] && item.methods == ["token.*"])
         #expect(item.endpoints == ["items.list"] && item.scopes == ["read"])
         // No key is missing above.

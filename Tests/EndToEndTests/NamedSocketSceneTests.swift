@@ -94,10 +94,14 @@ struct NamedSocketSceneTests {
             let file = scene.desktop.folder.path + "/config/authd/authd.toml"
             let settings = try String(contentsOfFile: file, encoding: .utf8)
             _ = try scene.desktop.folder.write(
-                settings.replacing("[\"envelope\"]\nclasses = [\"status\"]", with: "[\"envelope\"]"),
+                settings.replacing("[\"envelope\"]\nclasses = [\"status\"]", with: "[\"envelope\"]")
+                    .replacing("[listener.missing]", with: "[listener.absent]"),
                 to: "config/authd/authd.toml")
             let reload = try await scene.agent.authc("reload")
             #expect(reload.status == 0 && reload.err.contains("[listener.tool] is different"), "\(reload)")
+            #expect(!reload.err.contains("FileDescriptorName=tool"), "\(reload)")
+            #expect(reload.err.contains("FileDescriptorName=absent"), "\(reload)")
+            #expect(!reload.err.contains("FileDescriptorName=missing"), "\(reload)")
             try await expectRights(toolSees: false)
             let first = try scene.agent
             try await scene.restart(descriptorStore: manager)

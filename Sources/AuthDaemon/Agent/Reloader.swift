@@ -18,6 +18,8 @@ package actor Reloader {
     private let registry: SessionRegistry
     private let policy: CurrentPeerPolicy
     private let tables: StateBroadcast<ListenerTables>
+    /// Those that the service manager has passed; `nil`: unknown.
+    private let sockets: Set<ListenerName>?
     /// Root's rules; those of the user change only with `policy.apply`.
     private let accessRules: PolicyRequests
     private let accessChanges: AccessChanges
@@ -43,8 +45,8 @@ package actor Reloader {
 
     package init(
         current: AgentConfiguration, read: @escaping Read, board: StateBoard, registry: SessionRegistry,
-        policy: CurrentPeerPolicy, tables: StateBroadcast<ListenerTables>, accessRules: PolicyRequests,
-        accessChanges: AccessChanges,
+        policy: CurrentPeerPolicy, tables: StateBroadcast<ListenerTables>, sockets: Set<ListenerName>? = nil,
+        accessRules: PolicyRequests, accessChanges: AccessChanges,
         signInLimit: SignInLimit,
         openExtra: @escaping OpenExtra,
         chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, hooks: StateBroadcast<[Hook]>,
@@ -60,6 +62,7 @@ package actor Reloader {
         self.registry = registry
         self.policy = policy
         self.tables = tables
+        self.sockets = sockets
         self.accessRules = accessRules
         self.accessChanges = accessChanges
         self.signInLimit = signInLimit
@@ -132,7 +135,7 @@ package actor Reloader {
         let otherRules = accessRules.differs(root: rootRules) ? ["root's access rules are different"] : []
         return Found(
             reading: number, configuration: new, rootRules: rootRules,
-            changes: ConfigurationChange.list(from: current, to: new) + otherRules + refusals)
+            changes: ConfigurationChange.list(from: current, to: new, sockets: sockets) + otherRules + refusals)
     }
 
     private static func result(_ changes: [String]) -> MessageResult {
@@ -171,7 +174,9 @@ package actor Reloader {
 
 /// Describes the changes of a reload for the log.
 enum ConfigurationChange {
-    static func list(from old: AgentConfiguration, to new: AgentConfiguration) -> [String] {
+    static func list(
+        from old: AgentConfiguration, to new: AgentConfiguration, sockets: Set<ListenerName>? = nil
+    ) -> [String] {
         var changes = profiles(from: old.catalog, to: new.catalog)
         if old.settings.logLevel != new.settings.logLevel {
             changes.append("the log level is \(new.settings.logLevel ?? "the default")")
@@ -180,7 +185,10 @@ enum ConfigurationChange {
             changes.append("users allowed besides the owner: \(new.settings.allowedUserIDs)")
         }
         for name in new.settings.listeners.differences(from: old.settings.listeners) {
-            changes.append("[listener.\(name.rawValue)] is different")
+            let isUnused =
+                name != .extra && new.settings.listeners.names.contains(name) && sockets?.contains(name) == false
+            let note = isUnused ? ", and not in use: no socket unit has FileDescriptorName=\(name.rawValue)" : ""
+            changes.append("[listener.\(name.rawValue)] is different\(note)")
         }
         if old.settings.defaultSession != new.settings.defaultSession {
             changes.append("the default session is \(new.settings.defaultSession?.text ?? "the first signed in")")

@@ -23,7 +23,8 @@ package enum ListenDescriptors {
             case .invalidName(let name):
                 """
                 The socket '\(name.quotable)' from the service manager is not served: FileDescriptorName= of its unit \
-                must be \(ListenerName.rule), and not dbus, unknown, stored or connection.
+                must be \(ListenerName.rule), and not dbus, limited, unknown, stored or \
+                connection.
                 """
             case .notListening(let name):
                 """

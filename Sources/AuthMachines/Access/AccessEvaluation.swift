@@ -95,7 +95,9 @@ package struct AccessEvaluation {
         }
         let connection = read(.connection)
         if let listeners = test.listeners {
-            if let end = check("listener", listeners.contains(connection.listener) ? .yes : .no) { return end }
+            if let end = check("listener", listeners.contains { $0.matches(connection.listener) } ? .yes : .no) {
+                return end
+            }
         }
         if let own = test.ownUser, let end = check("own_user", own == connection.isOwnUser ? .yes : .no) { return end }
         if let tests = test.sandboxes, let end = check("sandbox", Self.test(connection.sandbox, tests)) { return end }

@@ -36,7 +36,7 @@ package struct AccessRule: Sendable, Equatable {
         package var slices: [TextPattern]?
         package var labels: [TextPattern]?
         package var sandboxes: [SandboxTest]?
-        package var listeners: [ListenerName]?
+        package var listeners: [ListenerTest]?
         package var terminal: Bool?
         package var loginSession: Bool?
         package var ownUser: Bool?
@@ -67,6 +67,38 @@ package struct AccessRule: Sendable, Equatable {
             case .none: "none"
             case .any: "any"
             case .kind(let kind): kind.rawValue
+            }
+        }
+    }
+
+    package enum ListenerTest: Sendable, Equatable {
+        case name(ListenerName)
+        /// Every socket for limited access.
+        case limited
+
+        /// For messages.
+        package static let expected = "\(ListenerName.limitedWord), \(ListenerName.expected)"
+
+        package init?(_ word: String) {
+            guard word != ListenerName.limitedWord else {
+                self = .limited
+                return
+            }
+            guard let name = ListenerName(rawValue: word) else { return nil }
+            self = .name(name)
+        }
+
+        package var word: String {
+            switch self {
+            case .name(let name): name.rawValue
+            case .limited: ListenerName.limitedWord
+            }
+        }
+
+        package func matches(_ listener: ListenerName) -> Bool {
+            switch self {
+            case .name(let name): name == listener
+            case .limited: listener.isLimited
             }
         }
     }
@@ -109,7 +141,7 @@ package struct AccessRule: Sendable, Equatable {
         (item.executables, item.units) = (texts(caller.executables), texts(caller.units))
         (item.slices, item.labels) = (texts(caller.slices), texts(caller.labels))
         item.sandboxes = caller.sandboxes?.map(\.word)
-        item.listeners = caller.listeners?.map(\.rawValue)
+        item.listeners = caller.listeners?.map(\.word)
         (item.terminal, item.loginSession) = (caller.terminal, caller.loginSession)
         item.ownUser = caller.ownUser
         (item.sessions, item.methods) = (texts(request.sessions), texts(request.methods))
@@ -135,7 +167,7 @@ package struct AccessRule: Sendable, Equatable {
         (caller.executables, caller.units) = (patterns(item.executables), patterns(item.units))
         (caller.slices, caller.labels) = (patterns(item.slices), patterns(item.labels))
         caller.sandboxes = values(item.sandboxes) { SandboxTest($0) }
-        caller.listeners = values(item.listeners) { ListenerName(rawValue: $0) }
+        caller.listeners = values(item.listeners) { ListenerTest($0) }
         (caller.terminal, caller.loginSession) = (item.terminal, item.loginSession)
         caller.ownUser = item.ownUser
         (request.sessions, request.methods) = (patterns(item.sessions), patterns(item.methods))

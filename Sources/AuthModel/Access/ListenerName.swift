@@ -21,10 +21,13 @@ package struct ListenerName: RawRepresentable, Sendable, Hashable, Comparable {
     /// For messages about a rule or a request that names one.
     package static let expected = "api, extra, dbus or the FileDescriptorName= of a socket unit, \(rule)"
 
-    /// What sd_listen_fds_with_names(3) has for a descriptor without a name.
-    private static let reserved: Set<String> = ["unknown", "stored", "connection"]
+    /// A word for all limited listeners, in rules.
+    package static let limitedWord = "limited"
 
-    /// `nil` for a text outside the rule, and for a name that systemd gives.
+    /// What sd_listen_fds_with_names(3) has for a descriptor without a name, and the word of rules.
+    private static let reserved: Set<String> = ["unknown", "stored", "connection", limitedWord]
+
+    /// `nil` for a text outside the rule, for a name that systemd gives, and for the word of rules.
     package init?(rawValue: String) {
         let bytes = rawValue.utf8
         guard let first = bytes.first, bytes.count <= Self.longest, Self.letters.contains(first),

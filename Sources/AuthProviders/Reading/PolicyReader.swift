@@ -84,7 +84,9 @@ package enum PolicyReader {
         test.sandboxes = values(section, "sandbox", "one of " + sandboxes.joined(separator: ", ")) {
             AccessRule.SandboxTest($0)
         }
-        test.listeners = values(section, "listener", ListenerName.expected) { ListenerName(rawValue: $0) }
+        test.listeners = values(section, "listener", AccessRule.ListenerTest.expected) {
+            AccessRule.ListenerTest($0)
+        }
         test.terminal = section.bool("terminal")
         test.loginSession = section.bool("login_session")
         return test

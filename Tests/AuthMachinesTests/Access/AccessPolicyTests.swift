@@ -185,8 +185,8 @@ struct AccessPolicyTests {
             (true, scoped, sandboxed, { $0.caller.sandboxes = [.any] }),
             (true, scoped, sandboxed, { $0.caller.sandboxes = [.kind(.flatpak)] }),
             (false, scoped, sandboxed, { $0.caller.sandboxes = [.kind(.snap), .none] }),
-            (true, scoped, bus, { $0.caller.listeners = [.dbus] }),
-            (false, scoped, Self.service(), { $0.caller.listeners = [.dbus, .extra] }),
+            (true, scoped, bus, { $0.caller.listeners = [.name(.dbus)] }),
+            (false, scoped, Self.service(), { $0.caller.listeners = [.name(.dbus), .limited] }),
             (true, scoped, Self.service(), { $0.request.sessions = [Self.pattern("w*k")] }),
             (false, scoped, Self.service(), { $0.request.sessions = [Self.pattern("home")] }),
             (true, scoped, Self.service(), { $0.request.methods = [Self.pattern("token.*")] }),
@@ -275,6 +275,19 @@ struct AccessPolicyTests {
         let policy = AccessPolicy(user: Self.rules(rule, enforces: true))
         #expect(Self.decide(policy, token, by: facts).isRefused)
         #expect(!Self.decide(policy, token, by: Self.service()).isDenied)
+    }
+
+    @Test("a rule can name all sockets for limited access, whatever their names are")
+    func limitedListeners() throws {
+        var facts = Self.service()
+        facts.isConfined = true
+        let token = try Self.request(TokenGet.self)
+        let rule = Self.rule("remote", .deny) { $0.caller.listeners = [.limited] }
+        let policy = AccessPolicy(root: Self.rules(rule, enforces: true))
+        for (listener, isDenied) in [("extra", true), ("box", true), ("api", false), ("dbus", false)] {
+            facts.listener = try #require(ListenerName(rawValue: listener))
+            #expect(Self.decide(policy, token, by: facts).isDenied == isDenied, "\(listener)")
+        }
     }
 
     @Test("a file that cannot be used denies account and admin, also if rules are not enforced")

@@ -14,7 +14,7 @@ struct AccessRuleItemTests {
         rule.caller.slices = patterns("app.slice")
         rule.caller.labels = patterns("mail (enforce)")
         rule.caller.sandboxes = AccessRule.SandboxTest.words.compactMap { AccessRule.SandboxTest($0) }
-        rule.caller.listeners = [.api, .extra, .dbus] + ["box"].compactMap { ListenerName(rawValue: $0) }
+        rule.caller.listeners = ["api", "extra", "limited", "dbus", "box"].compactMap { AccessRule.ListenerTest($0) }
         (rule.caller.terminal, rule.caller.loginSession, rule.caller.ownUser) = (true, false, true)
         rule.request.sessions = patterns("work", "work-*")
         rule.request.classes = AccessClass.allCases

@@ -14,6 +14,7 @@ struct ListenerNameTests {
         let hostile = [
             "", longest + "a", "Box", "2box", "-box", "box.socket", "box/../api", "box_1", "box 1", "box:1", "b\u{0}x",
             "b\nx", "b\u{1B}[2Jx", "böx", "bо\u{445}", "a\u{301}", "*", "box]", "unknown", "stored", "connection",
+            "limited",
         ]
         for name in hostile {
             #expect(ListenerName(rawValue: name) == nil, "\(name.debugDescription)")
