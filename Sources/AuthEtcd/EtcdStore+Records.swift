@@ -71,7 +71,9 @@ extension EtcdStore: SessionStore, KeyStore {
                     return nil
                 }
                 // A damaged one goes, too.
-                let stored = try? await record(in: entry, of: session)
+                let stored = try await unlessDamaged { () throws(StoreError) in
+                    try await record(in: entry, of: session)
+                }
                 if let signIn, let stored, stored.signIn != signIn {
                     removed(session)
                     tellChange.yield(session)
