@@ -39,6 +39,8 @@ struct QuickScreenTests {
     ) async throws -> Bool {
         let line = try "\(LoneAuthc.install(in: agent.folder)) \(words)"
         var alone = try await shown(line, agent.folder, columns: columns, environment)
+        // It waits for the agent for a moment only, which a busy machine may exceed once.
+        if !alone.hasSuffix("=end 0\r\n") { alone = try await shown(line, agent.folder, columns: columns, environment) }
         guard alone.hasSuffix("=end 0\r\n") else {
             #expect(alone.hasPrefix("authc: cannot start ") && alone.hasSuffix("=end 70\r\n"), "\(words): \(alone)")
             return false
