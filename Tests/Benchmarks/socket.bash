@@ -70,8 +70,7 @@ flooded() {
         started+=("$flood")
         read -r loud echoed < <(p99_trip) || fail "$kind: the good client failed"
         kill -0 "$flood" || fail "the flood of $kind ended"
-        kill "$flood"
-        wait "$flood" || true
+        end "$flood" TERM
         awk "BEGIN { print $loud, ($quiet > $echoed ? $quiet : $echoed) }"
     done >"$world/times"
     peer='without it' middle_row "$kind" "$flood_budget" 1

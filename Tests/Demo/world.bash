@@ -73,27 +73,28 @@ world_begin() {
 }
 
 world_end() {
-    local status=$? index
+    local status=$?
     trap - EXIT HUP INT TERM ERR
     if ((status > 0 && status < 128)) && [[ -z $told ]]; then
         # A command failed that nobody had thought of.
         (fail "${unexpected:-a command} ended with $status") || true
     fi
     # The last one started is the first to end: nobody loses what it still needs.
-    for ((index = ${#started[@]} - 1; index >= 0; index--)); do
-        end "${started[index]}" TERM
-    done
+    while ((${#started[@]} > 0)); do end "${started[-1]}" TERM; done
     rm -rf "$world"
     exit "$status"
 }
 
-# end PID SIGNAL: sends it, then waits; what does not end in 10 s is killed. Quiet: bash tells of every killed child.
+# end PID SIGNAL: sends it, then waits; what does not end in 10 s is killed. Quiet: bash tells of every killed child. Another program
+# may get the number afterwards, so it is removed from those to end.
 end() {
-    local pid=$1 deadline=$((SECONDS + 10))
+    local pid=$1 deadline=$((SECONDS + 10)) other left=()
     kill "-$2" "$pid" || true
     while kill -0 "$pid" && ((SECONDS < deadline)); do sleep 0.02; done
     kill -KILL "$pid" || true
     wait "$pid" || true
+    for other in "${started[@]}"; do [[ $other == "$pid" ]] || left+=("$other"); done
+    started=("${left[@]}")
 } 2>/dev/null
 
 # A bus without service files: it starts nothing by itself.
