@@ -1,5 +1,6 @@
-// A provider that does nothing but answer: provider PORT-FILE
-// HTTP/1.1 on a port of 127.0.0.1 that the system chooses; each POST gets a new access token and a new refresh token. One thread.
+// A provider that does nothing but answer: provider PORT-FILE [SECONDS]
+// HTTP/1.1 on a port of 127.0.0.1 that the system chooses; each POST gets a new access token, which is valid for so long (an hour), and
+// a new refresh token. A GET gets the number of tokens so far. One thread.
 #define _GNU_SOURCE
 #include <netinet/in.h>
 #include <poll.h>
@@ -16,13 +17,16 @@ static struct {
 } inputs[most];
 static struct pollfd peers[most];
 static unsigned long tokens;
+static int lifetime = 3600;
 
-static void answer(int peer)
+static void answer(int peer, int counted)
 {
-    char body[256], head[256];
-    int length = snprintf(
-        body, sizeof body, "{\"access_token\":\"access-%lu\",\"refresh_token\":\"refresh-%lu\",\"expires_in\":3600}", tokens, tokens);
-    tokens++;
+    char body[256], head[512];
+    int length = counted ? snprintf(body, sizeof body, "%lu\n", tokens)
+                         : snprintf(
+                             body, sizeof body, "{\"access_token\":\"access-%lu\",\"refresh_token\":\"refresh-%lu\",\"expires_in\":%d}",
+                             tokens, tokens, lifetime);
+    tokens += !counted;
     int size = snprintf(
         head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", length, body);
     if (send(peer, head, (size_t)size, MSG_NOSIGNAL) != size) exit(70);
@@ -40,7 +44,7 @@ static void serve(int index)
         size_t body = field && field < end ? strtoul(field + 17, NULL, 10) : 0;
         size_t whole = (size_t)(end + 4 - bytes) + body;
         if (inputs[index].length < whole) return;
-        answer(peers[index].fd);
+        answer(peers[index].fd, strncmp(bytes, "GET ", 4) == 0);
         inputs[index].length -= whole;
         memmove(bytes, bytes + whole, inputs[index].length);
     }
@@ -48,7 +52,8 @@ static void serve(int index)
 
 int main(int count, char **words)
 {
-    if (count != 2) return 64;
+    if (count < 2 || count > 3) return 64;
+    if (count == 3) lifetime = atoi(words[2]);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -15,6 +15,7 @@ readonly person_password=Correct-horse1
 world=
 programs=
 agent_pid=
+keyring_pid=
 started=()
 told=
 
@@ -85,11 +86,12 @@ world_end() {
     exit "$status"
 }
 
-# end PID SIGNAL: sends it, then waits; what does not end in 10 s is killed. Quiet: bash tells of every killed child. Another program
+# end PID SIGNAL: sends it, then waits; what does not end in 10 s is killed, and what is stopped (SIGSTOP) continues. Quiet: bash tells of every killed child. Another program
 # may get the number afterwards, so it is removed from those to end.
 end() {
     local pid=$1 deadline=$((SECONDS + 10)) other left=()
     kill "-$2" "$pid" || true
+    kill -CONT "$pid" || true
     while kill -0 "$pid" && ((SECONDS < deadline)); do sleep 0.02; done
     kill -KILL "$pid" || true
     wait "$pid" || true
@@ -116,7 +118,8 @@ BUS
 
 start_keyring() {
     gnome-keyring-daemon --foreground --unlock --components=secrets < <(printf keyring) >"$world/log/keyring" 2>&1 &
-    started+=($!)
+    keyring_pid=$!
+    started+=("$keyring_pid")
     wait_until 10 'gnome-keyring does not come up' has_owner org.freedesktop.secrets
 }
 
