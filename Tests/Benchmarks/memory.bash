@@ -3,8 +3,6 @@
 
 # kB. The installed size has been 85 MB; lower its budget whenever that falls.
 readonly anonymous_budget=6144 installed_budget=91136 agent_budget=30720 command_budget=8192
-# kB for each further session, and for each connection.
-readonly session_budget=2 connection_budget=8
 # Without systemd there is no watchdog, and no token is due in that time, so there are no wake-ups.
 readonly wake_up_budget=0
 
@@ -26,35 +24,6 @@ sizes() {
     row 'authc' "$(size authc)" "$command_budget" 'kB'
     row 'authc-full' "$(size authc-full)" "$command_budget" 'kB'
     row 'all' "$(size authd authc authc-full authc-texts authd-gateway)" "$installed_budget" 'kB, authd-gateway too'
-}
-
-# Sessions of the provider that only answers, in an agent with nothing on disk; then open connections.
-growth() {
-    section 'What a session and a connection cost'
-    local count=0 most first='' seen each
-    for most in 1 10 100 1000; do
-        for ((; count < most; count++)); do
-            printf secret | authc login bench -s "s$count" --password-stdin --no-input >/dev/null || fail 'signing in'
-        done
-        seen=$(anonymous)
-        : "${first:=$seen}"
-        point 'Anonymous memory by sessions, kB' authd "$most" "$seen"
-        each=$(awk "BEGIN { printf \"%.1f\", ($seen - $first) / ($most > 1 ? $most - 1 : 1) }")
-        ((most == 1)) || row "each session, of $most" "$each" "$session_budget" "kB; $seen kB in all"
-    done
-    local before=$seen holder
-    for most in 100 1000; do
-        "$world/c/hold" "$most" "$socket" >"$world/held" &
-        holder=$!
-        started+=("$holder")
-        wait_until 20 'the connections are not open' test -s "$world/held"
-        seen=$(anonymous)
-        point 'Anonymous memory by connections, kB' authd "$most" "$seen"
-        row "each connection, of $most" "$(awk "BEGIN { printf \"%.1f\", ($seen - $before) / $most }")" "$connection_budget" \
-            "kB; $seen kB in all"
-        end "$holder" TERM
-        : >"$world/held"
-    done
 }
 
 threads_and_files() { echo "/proc/$agent_pid/task/"* "/proc/$agent_pid/fd/"*; }

@@ -1,7 +1,8 @@
-// Round trips of one line on two open connections, in turn: trip WAIT COUNT SOCKET SOCKET
+// Round trips of one line on two open connections, in turn: trip WAIT COUNT SOCKET SOCKET [SESSIONS]
 // The line is a token.get; a trip ends with the line feed of its answer. WAIT is how the client waits for that: in poll, as clients
 // with a deadline or an event loop do, or in read. The kernel wakes the latter also when the server reads the request, because
 // there is room to write again; a server that has run for long enough is then interrupted.
+// With SESSIONS the first server is asked for the tokens of s0, s1 and so on in turn, so many, and the second for ten at most.
 #define _GNU_SOURCE
 #include "connected.h"
 #include "samples.h"
@@ -13,11 +14,25 @@ static const char request[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"token.
 static char answer[1 << 16];
 static int polls;
 
+struct server {
+    int peer, sessions;
+};
+
 static double trip(const void *candidate)
 {
-    int peer = *(const int *)candidate;
+    static unsigned asked;
+    int peer = ((const struct server *)candidate)->peer, sessions = ((const struct server *)candidate)->sessions;
+    char named[128];
+    const char *line = request;
+    size_t size = sizeof request - 1;
+    if (sessions > 0) {
+        size = (size_t)snprintf(
+            named, sizeof named, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"token.get\",\"params\":{\"session\":\"s%u\"}}\n",
+            asked++ % (unsigned)sessions);
+        line = named;
+    }
     double start = now();
-    if (write(peer, request, sizeof request - 1) != sizeof request - 1) exit(70);
+    if (write(peer, line, size) != (ssize_t)size) exit(70);
     size_t length = 0;
     do {
         struct pollfd event = {.fd = peer, .events = POLLIN};
@@ -37,10 +52,11 @@ static double trip(const void *candidate)
 
 int main(int count, char **words)
 {
-    if (count != 5 || atoi(words[2]) <= 0) return 64;
+    if (count < 5 || count > 6 || atoi(words[2]) <= 0) return 64;
     polls = strcmp(words[1], "poll") == 0;
     if (!polls && strcmp(words[1], "read") != 0) return 64;
-    int first = connected(words[3]), second = connected(words[4]);
+    int sessions = count == 6 ? atoi(words[5]) : 0;
+    struct server first = {connected(words[3]), sessions}, second = {connected(words[4]), sessions < 10 ? sessions : 10};
     // Runs long enough to be warm, short enough for both to meet the same machine.
     compare((size_t)atoi(words[2]), 100, trip, &first, &second);
 }

@@ -1,0 +1,150 @@
+# shellcheck shell=bash
+# How each cost grows with the sessions, the subscribers, the connections and the writes that wait. Sourced by
+# Tests/Benchmarks/bench.
+
+# kB for each further session, and for each connection.
+readonly session_budget=2 connection_budget=8
+# As a multiple of the same with ten sessions and no other connection; ms until the last subscriber has an event.
+readonly flat_budget=1.1 fan_out_budget=10
+readonly scale_sessions=(1 10 100 1000 "${MOST:-10000}") scale_connections=(100 1000 "${MOST:-10000}")
+readonly scale_renewals=100 scale_idle=5 fan_out_times=20
+# How often a session with tokens of an hour is renewed in a day: after three quarters of it.
+readonly renewals_a_day=32
+# The most that the outbox holds (OutboxMachine).
+readonly most_entries=1000
+
+scale() {
+    start_provider bench
+    start_small_agent
+    fresh_agent --store memory
+    session_scale
+    fan_outs
+    connection_scale
+    end "$small_pid" TERM
+    outbox_scale
+}
+
+# A second agent, with ten sessions, to compare with. It has the same settings, and separate folders.
+start_small_agent() {
+    local folder=$world/small
+    small_socket=$folder/socket
+    mkdir -m 700 "$folder" "$folder/run" "$folder/state"
+    XDG_RUNTIME_DIR=$folder/run XDG_STATE_HOME=$folder/state DBUS_SESSION_BUS_ADDRESS=unix:path=$folder/none \
+        authd --store memory --log-level info --socket "$small_socket" 2>>"$world/log/small" &
+    small_pid=$!
+    started+=("$small_pid")
+    wait_until 10 'the second agent does not listen' test -S "$small_socket"
+    at=$small_socket sign_in_many 10 's#' bench
+}
+
+session_scale() {
+    section 'What each number of sessions costs'
+    local known=0 most first='' seen
+    for most in "${scale_sessions[@]}"; do
+        sign_in_many "$known-$most" 's#' bench
+        known=$most
+        seen=$(anonymous)
+        : "${first:=$seen}"
+        point 'Anonymous memory by sessions, kB' authd "$most" "$seen"
+        ((most == 1)) || row "each session, of $most" "$(awk "BEGIN { printf \"%.1f\", ($seen - $first) / ($most - 1) }")" \
+            "$session_budget" "kB; $seen kB in all"
+        day_of "$most"
+        token_beside_ten "the default session's token, of $most" 'the default session'
+        # The audit log merges requests for up to eight sessions of a connection; with ten, each has an entry.
+        ((most < 10)) || token_beside_ten "each session's token in turn, of $most" 'each session in turn' "$most"
+    done
+}
+
+# The processor time of a day, from an idle stretch and some renewals.
+day_of() {
+    local most=$1 count=$(($1 * 10)) idle spent each seen
+    ((count <= scale_renewals)) || count=$scale_renewals
+    idle=$(cpu_ms)
+    sleep "$scale_idle"
+    idle=$(($(cpu_ms) - idle))
+    spent=$(cpu_ms)
+    "$world/c/many" "$count" 8 0 "$most" "$socket" "$(renewal_of 's#')" >/dev/null || fail 'renewing'
+    each=$(awk "BEGIN { printf \"%.2f\", ($(cpu_ms) - $spent) / $count }")
+    seen=$(awk "BEGIN { printf \"%.1f\", ($each * $renewals_a_day * $most + $idle * 86400 / $scale_idle) / 1000 }")
+    row "processor time of a day with $most" "$seen" - \
+        "s, with $renewals_a_day renewals of each, $each ms for one; idle, $idle ms in $scale_idle s"
+    # The axes are logarithmic.
+    point 'Processor time of a day by sessions, s' authd "$most" "$(awk "BEGIN { print $seen > 0.1 ? $seen : 0.1 }")"
+}
+
+# token_beside_ten WHAT SERIES [SESSIONS]: a round trip, beside one of the second agent.
+token_beside_ten() {
+    local what=$1 series=$2 ours
+    shift 2
+    pin "$processor" "$agent_pid" "$small_pid"
+    peer='with ten sessions' ratio "$what" "$flat_budget" \
+        taskset --cpu-list "$processor" "$world/c/trip" poll "$flood_trips" "$socket" "$small_socket" "$@"
+    pin "$processor,$other_processor" "$agent_pid" "$small_pid"
+    ours=$(sed -n "$((($(wc -l <"$world/ratios") + 1) / 2))p" "$world/ratios" | cut -d ' ' -f 2)
+    [[ -z $series ]] || point 'Microseconds for a token by sessions' "$series" "$most" "$ours"
+}
+
+fan_outs() {
+    section 'From a change to the event of it at the last subscriber'
+    local subscribers median p99
+    for subscribers in 1 10 100 1000; do
+        read -r median p99 < <("$world/c/fanout" "$subscribers" "$fan_out_times" "$socket" s1 s0) ||
+            fail 'the event was not measured'
+        row "$subscribers subscribers" "$(awk "BEGIN { printf \"%.2f\", $median / 1000 }")" "$fan_out_budget" \
+            "ms; the 99th percentile is $(awk "BEGIN { printf \"%.2f\", $p99 / 1000 }") ms"
+        point 'Microseconds until the last subscriber has an event' authd "$subscribers" "$median"
+    done
+}
+
+connection_scale() {
+    section 'What each number of open connections costs'
+    local before most seen holder
+    before=$(anonymous)
+    for most in "${scale_connections[@]}"; do
+        : >"$world/held"
+        "$world/c/hold" "$most" "$socket" >"$world/held" &
+        holder=$!
+        started+=("$holder")
+        wait_until 60 'the connections are not open' test -s "$world/held"
+        seen=$(anonymous)
+        point 'Anonymous memory by connections, kB' authd "$most" "$seen"
+        row "each connection, of $most" "$(awk "BEGIN { printf \"%.1f\", ($seen - $before) / $most }")" "$connection_budget" \
+            "kB; $seen kB in all"
+        token_beside_ten "a token beside $most open connections" ''
+        end "$holder" TERM
+    done
+}
+
+# Writes of a session whose provider cannot be reached.
+outbox_scale() {
+    section 'What each number of writes that wait costs'
+    local queued=0 most write
+    start_provider away
+    fresh_agent
+    printf secret | authc login away -s away --password-stdin --no-input >/dev/null || fail 'signing in'
+    end "$provider_pid" TERM
+    write=$(request api.request '"session":"away","method":"POST","path":"/notes","body":{"number":"#"},"queue":true')
+    for most in 10 100 "$most_entries"; do
+        "$world/c/many" "$((most - queued - 5))" 4 0 1000 "$socket" "$write" >/dev/null || fail 'queueing'
+        queued=$most
+        outbox_row "one more, of $most" 'one more' 5 "$write"
+        outbox_row "the list of $most" 'the list' 50 "$(request outbox.list '')"
+        outbox_row "one entry of $most" 'one entry' 50 "$(request outbox.list "\"id\":\"$(first_entry)\"")"
+    done
+    # It holds no more, and says so.
+    if "$world/c/many" 1 1 0 1 "$socket" "$write" >/dev/null 2>>"$world/log/outbox"; then
+        fail "the outbox holds more than $most_entries"
+    fi
+    authc outbox drop --all --timeout 5m >/dev/null || fail 'the outbox cannot be emptied'
+    authc logout -s away >/dev/null 2>&1 || true
+}
+
+first_entry() { authc outbox list --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["entries"][0]["id"])'; }
+
+# outbox_row WHAT SERIES TIMES LINE
+outbox_row() {
+    local median p99
+    read -r median p99 < <("$world/c/many" "$3" 1 0 1000 "$socket" "$4") || fail "$1 was not measured"
+    row "$1" "$median" - "µs; the 99th percentile is $p99 µs"
+    point 'Microseconds by entries of the outbox' "$2" "$most" "$median"
+}
