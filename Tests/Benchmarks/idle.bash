@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# How often an idle agent wakes up, and its memory. Sourced by Tests/Benchmarks/bench.
+
+# Without systemd there is no watchdog, and no token is due in that time, so there are no wake-ups.
+readonly wake_up_budget=0
+# kB.
+readonly anonymous_budget=6144
+# IDLE=600 watches for ten minutes.
+readonly idle_seconds=${IDLE:-20}
+
+idle() {
+    section 'An idle agent with one session'
+    settle
+    local wake_ups way
+    if kernel_traces; then
+        wake_ups=$(traced_switches)
+        way="traced by the kernel$(awk '!seen[$1]++ { printf "%s %s", NR == 1 ? ":" : ",", $1 }' "$world/log/switches")"
+    else
+        way='by the counts of /proc'
+        wake_ups=$(switches)
+        sleep "$idle_seconds"
+        wake_ups=$(($(switches) - wake_ups))
+    fi
+    row 'wake-ups' "$wake_ups" "$wake_up_budget" "in $idle_seconds s, all threads, $way"
+    row 'anonymous memory' "$(anonymous)" "$anonymous_budget" 'kB'
+    row 'proportional set size (PSS)' "$(memory Pss)" - 'kB, with the pages of its file that are in memory'
+}
+
+# Whether perf(1) may record each switch of a thread, also in the kernel: a program that sleeps has one at least.
+kernel_traces() {
+    perf record -q -e context-switches -c 1 -o "$world/perf" -- sleep 0.1 2>/dev/null && (($(recorded_switches) > 0))
+}
+
+# A thread that has run gives its processor away, so each wake-up ends with a switch. Threads that begin meanwhile are traced, too.
+traced_switches() {
+    perf record -q -e context-switches -c 1 -p "$agent_pid" -o "$world/perf" -- sleep "$idle_seconds" 2>"$world/log/perf" ||
+        fail 'perf does not record'
+    recorded_switches
+}
+
+recorded_switches() {
+    perf script -i "$world/perf" -F comm,tid,time 2>/dev/null | tee "$world/log/switches" | wc -l
+}
+
+switches() {
+    cat /proc/"$agent_pid"/task/*/status | awk '/ctxt_switches/ { sum += $2 } END { print sum }'
+}
+
+threads_and_files() { echo "/proc/$agent_pid/task/"* "/proc/$agent_pid/fd/"*; }
+
+# After a sign-in, Swift's workers end after 5 s, the connection to the provider after 20 s, and the timer of its requests
+# after 60 s. Between two of these ends it is quiet for 60 s at most.
+# The agent is idle after that.
+settle() {
+    local since=$SECONDS seen now deadline=$((SECONDS + 240))
+    seen=$(threads_and_files)
+    while ((SECONDS - since < 62)); do
+        ((SECONDS < deadline)) || fail 'the threads or connections of authd come and go'
+        sleep 0.5
+        now=$(threads_and_files)
+        [[ $now == "$seen" ]] || since=$SECONDS
+        seen=$now
+    done
+}
