@@ -44,12 +44,12 @@ SHAKE := .build/shake
 FUZZ := .build/fuzz
 SANITIZED := .build/sanitized
 REPRODUCED := .build/reproduced
-# The same program from each folder (Docs/decisions/packages.md): no debug information, no paths in what C code says of itself, and no
-# hash of the intermediate code, which depends on the folder.
-FROM_ANYWHERE := -debug-info-format none -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+# So that the folder of a build does not change its programs (Docs/decisions/packages.md): no debug information, no paths of C
+# sources, and no hash of the intermediate code.
+REPRODUCIBLE := -debug-info-format none -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
 # The Swift runtime is linked into the programs, so that they run on machines without Swift. They have no run path: with one,
 # the loader would search the program's folder for libraries first.
-RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath $(FROM_ANYWHERE)
+RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath $(REPRODUCIBLE)
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/proxy-config) \
     Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/reproduce Tests/shake Tests/sanitize Tests/Fuzzing/fuzz \
@@ -60,8 +60,8 @@ SWIFT_SOURCES := Package.swift Sources Tests
 PROGRAMS := authd authc
 # Called by authc: for all that authc does not do by itself, and for what needs TLS.
 COMMANDS := authc-full authd-gateway
-# What authc prints by itself: the help and completion scripts of authc-full (Docs/decisions/quick-commands.md). It must be newer
-# than authc-full, and is replaced whole: $(call write-texts,PROGRAMS,FOLDER)
+# What authc prints by itself: the help and completion scripts of authc-full (Docs/decisions/quick-commands.md). The file must not
+# be older than authc-full, and is replaced whole: $(call write-texts,PROGRAMS,FOLDER)
 TEXTS := authc-texts
 write-texts = $(1)/authc-full ---texts > $(2)/$(TEXTS).new && chmod 644 $(2)/$(TEXTS).new && mv -f $(2)/$(TEXTS).new $(2)/$(TEXTS)
 # What make build builds, and make reproduce builds twice.
@@ -110,7 +110,7 @@ help:
 	@echo 'make library    libauthclient for programs in C; make install-library installs it'
 	@echo 'make deb        Debian packages of the release programs in $(PACKAGES)'
 	@echo 'make check-packages  the same, then lintian, their life in a fresh Debian, the archive, rpm and Nix; needs root and a network'
-	@echo 'make reproduce  two builds in two folders, compared byte by byte (REPRODUCE="$(REPRODUCE)")'
+	@echo 'make reproduce  two builds in two folders, compared byte for byte (REPRODUCE="$(REPRODUCE)")'
 	@echo 'make tarball    the release programs with units, pages and licences as an archive, in $(PACKAGES)'
 	@echo 'make docs       the reference of AuthClient, for a web server: $(DOCS)/AuthClient.doccarchive'
 	@echo 'make site       README, Docs and man pages as a site to open in a browser: $(SITE)/index.html'
@@ -158,13 +158,13 @@ build:
 	$(if $(filter authc-full,$(PRODUCTS)),$(call write-texts,$(RELEASE),$(RELEASE)))
 	Tests/check-programs $(addprefix $(RELEASE)/,$(filter $(PROGRAMS) $(COMMANDS),$(PRODUCTS)))
 
-# Two release builds of what REPRODUCE names, compared byte by byte.
+# Two release builds of what REPRODUCE names, compared byte for byte.
 reproduce: packages
 	Tests/reproduce $(SWIFT) $(REPRODUCED) $(REPRODUCE)
 
 # libauthclient, shared and static, with the Swift runtime in it (Docs/decisions/c-library.md).
 library:
-	$(SWIFT) build -c release --disable-local-rpath $(FROM_ANYWHERE) --product authclient
+	$(SWIFT) build -c release --disable-local-rpath $(REPRODUCIBLE) --product authclient
 	Sources/AuthClientLibrary/archive $(RELEASE) $(RELEASE)/libauthclient.a
 
 # Neither root nor a network is needed (Docs/decisions/packages.md).

@@ -27,7 +27,7 @@ public final class AgentConnection {
         }
     }
 
-    /// For a program that takes the socket from the environment: answers of another user's agent are not for it.
+    /// For a program that takes the socket from the environment, which may name another user's agent.
     /// - Throws: `otherUser` if the agent runs neither as this user nor as root.
     package func requireOwnAgent() throws(ClientError) { try socket.requireOwnServer() }
 

@@ -22,8 +22,8 @@ public final class AuthClient: Sendable {
         loop = CallLoop(path: socketPath, requiresOwnAgent: false)
     }
 
-    /// - Parameter requiresOwnAgent: whether every call and subscription fails with `otherUser` if the agent runs neither as this
-    ///   user nor as root.
+    /// - Parameter requiresOwnAgent: whether every call and subscription fails if the agent runs neither as this user nor as root
+    ///   (``ClientError/otherUser(userID:)``).
     package init(socket: String?, requiresOwnAgent: Bool) throws(AgentError) {
         socketPath = try SocketPath.resolve(flag: socket, environment: environmentValue, userID: getuid())
         self.requiresOwnAgent = requiresOwnAgent

@@ -12,8 +12,8 @@ public enum ClientError: Error, Sendable, Equatable {
     case tooLong(limit: Int)
     /// More events arrived during a call than are buffered for ``AgentConnection/nextEvent(deadline:)``.
     case tooManyEvents(limit: Int)
-    /// A request was not sent, because the agent on the socket runs as another user: one with a secret, or in authc any one
-    /// if only a variable names the socket.
+    /// The request was not sent, because the agent on the socket runs as another user. Requests with a secret are never
+    /// sent to it, and `authc` sends it none at all if only a variable names the socket.
     case otherUser(userID: UInt32?)
     /// The agent's error.
     case agent(AgentError)
@@ -39,7 +39,8 @@ extension ClientError: CustomStringConvertible {
             "more than \(limit) events arrived during a call; subscribe on a separate connection"
         case .otherUser(let userID):
             "the agent on the socket runs as \(userID.map { "user \($0)" } ?? "an unknown user"), not as you, "
-                + "so the request was not sent. Unset AUTHD_SOCKET or XDG_RUNTIME_DIR, or name the socket of your own agent"
+                + "so the request was not sent. Unset AUTHD_SOCKET or XDG_RUNTIME_DIR, "
+                + "or name the socket of your own agent"
         case .agent(let error): error.message
         case .badReply(let reason): "invalid response: \(reason); check whether another program uses the socket"
         case .cancelled: "cancelled"

@@ -45,8 +45,8 @@ struct LocalSocket: Sendable {
         return peer.1
     }
 
-    /// Before anything is sent that another user must not have: the agent must run as this user, or as root, which can read
-    /// this process anyway.
+    /// Before anything is sent that another user must not see: the agent must run as this user, or as root, which can
+    /// read this process anyway.
     func requireOwnServer() throws(ClientError) {
         let userID = serverUserID
         guard userID == geteuid() || userID == 0 else { throw .otherUser(userID: userID) }

@@ -3,16 +3,18 @@ package enum Suggestion {
     /// A longer word was hardly mistyped, and comparing it takes too long.
     private static let longest = 64
 
-    /// The shortest beginning of a word that stands for it.
+    /// A shorter beginning of a word does not stand for it.
     private static let shortestBeginning = 3
 
-    /// `nil` if no word is similar: one edit is always allowed, otherwise one for three letters. The beginning of one
-    /// word only is similar to it. If several have the same edits, one with the same first letter is nearest.
+    /// The most similar word; `nil` if none is similar. One edit is always allowed, and one for every three letters. Of
+    /// several words with as few edits, the nearest is one with the same first letter. A beginning stands for its word
+    /// if no other word has it.
     package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.count <= longest else { return nil }
         let near = known.map { other in
-            (word: other, edits: distance(from: Array(word), to: Array(other)), isOther: other.first != word.first)
-        }.min { ($0.edits, $0.isOther ? 1 : 0) < ($1.edits, $1.isOther ? 1 : 0) }
+            let edits = distance(from: Array(word), to: Array(other))
+            return (word: other, edits: edits, firstLetterEdits: other.first == word.first ? 0 : 1)
+        }.min { ($0.edits, $0.firstLetterEdits) < ($1.edits, $1.firstLetterEdits) }
         if let near, near.edits <= max(1, word.count / 3) { return near.word }
         let longer = known.filter { $0.hasPrefix(word) }
         return word.count >= shortestBeginning && longer.count == 1 ? longer[0] : nil

@@ -1,5 +1,5 @@
-/// Text as a terminal can show it: its characters, and lines of so many columns. Colours are added later: the text has no
-/// escape sequences.
+/// Text as a terminal can show it: in its character set, and in lines that fit its width. Colours are added later: the
+/// text has no escape sequences.
 package enum TerminalText {
     /// Below this, only one word fits on a line.
     package static let fewestColumns = 20
@@ -13,8 +13,8 @@ package enum TerminalText {
         return ["UTF-8", "UTF8"].contains { locale.uppercased().hasSuffix($0) }
     }
 
-    /// The text with the characters that our own messages have, as this terminal can show them. Names and words of others
-    /// stay as they are.
+    /// The text, with ASCII in place of the other characters that our own messages have, unless the locale has them.
+    /// Names and words of others stay as they are.
     package static func shown(_ text: String, isUnicode: Bool) -> String {
         guard !isUnicode, text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
         var result = ""
@@ -50,8 +50,8 @@ package enum TerminalText {
         }
     }
 
-    /// A line that is too long is continued in the next one, with the same indentation. Nothing is left out, and no word is
-    /// broken: tokens, URLs and paths can be copied. Neither is a command in backticks, if it fits on a line.
+    /// A line that is too long is continued in the next one, with the same indentation. Nothing is left out, and no
+    /// word is broken: tokens, URLs and paths can be copied. Neither is a command in backticks, if it fits on a line.
     package static func fitted(_ text: String, to columns: Int) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .flatMap { fitted(line: $0, to: columns) }.joined(separator: "\n")

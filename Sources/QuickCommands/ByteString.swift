@@ -24,8 +24,9 @@ struct ByteString {
         for _ in 0..<max(0, times) { bytes.append(byte) }
     }
 
-    /// - Parameter fill: gets so many bytes, and returns whether they are valid.
-    /// - Returns: that.
+    /// Appends bytes that a function writes.
+    /// - Parameter fill: gets room for `count` bytes.
+    /// - Returns: what it returns: whether it has written all of them.
     mutating func append(count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Bool) -> Bool {
         let start = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: count))

@@ -2,13 +2,13 @@ import CStart
 
 /// The help of a command on lines that fit, as ArgumentParser divides them.
 ///
-/// In the file, a text to divide begins with the byte 1 and its indent, and ends with the byte 2.
+/// In the file, each text to divide has the byte 1 and a byte for its indent before it, and the byte 2 after it.
 enum HelpLayout {
     private static let start: UInt8 = 1
     private static let end: UInt8 = 2
-    /// The byte of the indent 0.
+    /// The byte for no indent. The next byte stands for one column, and so on.
     private static let noIndent = UInt8.space
-    /// As in `HelpWidth` of the full program.
+    /// As in `HelpWidth` of `authc-full`.
     private static let narrowest = 40
     private static let defaultWidth = 80
 
@@ -44,8 +44,8 @@ enum HelpLayout {
     /// Appends a text that is divided at its line feeds and, where a line is too long, at spaces. The first line is not
     /// indented.
     ///
-    /// The same steps as in ArgumentParser, so that the result is the same: there a line that just fits is divided if another
-    /// one follows.
+    /// The steps are those of ArgumentParser, so that the result is the same: it also divides a line that just fits, if
+    /// another one follows.
     private static func append(_ part: Text, indent: Int, columns: Int, to text: inout ByteString) {
         var rest = part
         var isFirst = true
@@ -82,7 +82,7 @@ extension Text {
 
     fileprivate func lastIndex(of byte: UInt8) -> Int? { unsafe bytes.lastIndex(of: byte) }
 
-    /// The first so many characters of a text in UTF-8 without combined ones.
+    /// The first characters of a text in UTF-8 that has no combined ones.
     fileprivate func prefix(characters: Int) -> Text {
         var left = characters
         var end = 0

@@ -2,7 +2,8 @@ import CStart
 
 /// The files that belong to this program.
 enum InstalledFiles {
-    /// Where they are, relative to the folder of `authc`: where `make install` puts them; in a build all are in one folder.
+    /// Where they may be, relative to the folder of `authc`: where `make install` puts them, or in the same folder, as
+    /// in a build.
     static var places: [StaticString] { ["../libexec/authd-session/", ""] }
     private static let longestPath = 4096
 
@@ -19,8 +20,8 @@ enum InstalledFiles {
         }
     }
 
-    /// What is known about an open file that belongs to root, this user or the owner of this program, and that others cannot
-    /// write to; `nil` for any other.
+    /// What is known about an open file that belongs to root, this user or the owner of this program, and that others
+    /// cannot write to; `nil` for any other.
     static func trusted(_ number: Int32) -> stat? {
         var (found, own) = (stat(), stat())
         guard unsafe fstat(number, &found) == 0, unsafe stat("/proc/self/exe", &own) == 0 else { return nil }

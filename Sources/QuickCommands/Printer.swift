@@ -7,8 +7,8 @@ enum Printer {
     /// As if SIGPIPE had ended the program.
     private static let unreadStatus: Int32 = 128 + SIGPIPE
 
-    /// Whether stdout and stderr are open. A socket or a file must not get the number of a closed one: a token or a message
-    /// would be written to it. authc-full opens /dev/null in their place.
+    /// Whether stdout and stderr are open. A socket or a file must not get the number of a closed one: a token or a
+    /// message would be written to it. authc-full opens /dev/null in their place.
     static var canPrint: Bool { start_is_open(STDOUT_FILENO) != 0 && start_is_open(STDERR_FILENO) != 0 }
 
     /// Prints a text, which a terminal can show, and a line feed.

@@ -77,7 +77,7 @@ import CStart
         return (head, dropping(head.count + 1))
     }
 
-    /// A number of some digits; `nil` for any other text.
+    /// The number that these digits are; `nil` for any other text.
     var decimal: Int? {
         guard count > 0, count <= Self.mostDigits else { return nil }
         var number = 0

@@ -1,10 +1,10 @@
 import CStart
 
-/// A command line whose result is a text that depends on the terminal's width at most: help, or a completion script.
+/// A command line whose result is a text of ``InstalledTexts``: help, or a completion script.
 ///
-/// Other forms of it are left to the full program, as are errors.
+/// Other forms of it are left to `authc-full`, as are errors.
 struct TextRequest {
-    /// As the index of the file has it: the words of a command and `--help`, or a whole command line.
+    /// As it is in the index of the file: the words of a command and `--help`, or a whole command line.
     private let line: ByteString
     private let isHelp: Bool
 
@@ -23,7 +23,7 @@ struct TextRequest {
         }
         var line = ByteString()
         for word in path {
-            // Two words are neither one with a space nor one and an empty one.
+            // Joined with spaces, such a word would look like other words.
             guard word.count > 0, !word.contains(.space) else { return nil }
             if !line.bytes.isEmpty { line.append(" ") }
             line.append(word)
@@ -32,9 +32,9 @@ struct TextRequest {
         self.line = line
     }
 
-    /// Whether the command is done.
+    /// Whether the text was printed, so that nothing is left to do.
     func print() -> Bool {
-        guard Printer.canPrint, let text = TextFile.text(of: line) else { return false }
+        guard Printer.canPrint, let text = InstalledTexts.text(of: line) else { return false }
         guard isHelp else { return Printer.print(text) }
         return HelpLayout.text(text).map(Printer.print) ?? false
     }

@@ -14,12 +14,12 @@ struct Agent {
     let connection: AgentConnection
     private let timeout: Duration?
 
-    /// - Parameter mayBeOthers: whether it may be another user's agent, which then gets no secret.
-    init(path: String, timeout: Duration?, mayBeOthers: Bool) throws(Failure) {
+    /// - Parameter requiresOwnAgent: if not, it may be another user's agent, which gets no secret.
+    init(path: String, timeout: Duration?, requiresOwnAgent: Bool) throws(Failure) {
         self.timeout = timeout
         do {
             connection = try AgentConnection(path: path, deadline: .after(timeout ?? Self.connectTimeout))
-            if !mayBeOthers { try connection.requireOwnAgent() }
+            if requiresOwnAgent { try connection.requireOwnAgent() }
         } catch {
             throw Failure(error, doing: "connect", within: timeout ?? Self.connectTimeout)
         }

@@ -1,12 +1,12 @@
 import AuthWire
 
-/// What to try after an error that only the command line explains.
+/// What to try after an error of the agent, if that depends on the command line.
 enum CommandAdvice {
     /// The user waits for the error.
     private static let timeout = Duration.seconds(1)
 
     /// - Parameter words: the command line, without the program's name.
-    /// - Returns: `nil` if the error says what to try.
+    /// - Returns: `nil` if the error itself says what to try.
     static func hint(for failure: Failure, _ words: [String], _ options: Options) -> String? {
         guard let error = failure.agentError, failure.hint == nil, !error.message.contains("`") else { return nil }
         switch error.kind {
@@ -19,7 +19,7 @@ enum CommandAdvice {
         if verb == "request" || verb == "call" {
             if error.kind == .tooLarge { return "`--output FILE` writes a response of any size to a file" }
             let isAboutRequest = error.httpStatus != nil || error.kind == .notFound || error.cause == "arguments"
-            if isAboutRequest, let api = api(options) { return api }
+            if isAboutRequest, let provider = provider(options) { return provider }
         }
         // What is listed is what to correct.
         return error.details.isEmpty ? "`\(CommandText.authc(path + ["--help"]))` describes the command" : nil
@@ -28,14 +28,15 @@ enum CommandAdvice {
     private static let cluster =
         "`authc store migrate --to etcd` shares the sessions with other hosts; authd.toml(5) describes [etcd]"
 
-    /// The command that lists what the API has.
-    private static func api(_ options: Options) -> String? {
+    /// The command that shows the provider of the session, and its endpoints if its profile lists any.
+    private static func provider(_ options: Options) -> String? {
         var quick = options
         quick.timeout = timeout
         guard let agent = try? quick.connect(),
             let detail = try? EndpointInfo.provider(of: quick.chosenSession(), agent)
         else { return nil }
-        let endpoints = detail.endpoints.isEmpty ? [] : ["--endpoints"]
-        return "`\(CommandText.authc(["provider", "show", detail.name] + endpoints))` shows what the API has"
+        let command = ["provider", "show", detail.name]
+        if detail.endpoints.isEmpty { return "`\(CommandText.authc(command))` shows the provider" }
+        return "`\(CommandText.authc(command + ["--endpoints"]))` shows the endpoints"
     }
 }

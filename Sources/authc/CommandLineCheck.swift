@@ -1,8 +1,8 @@
 import AuthWire
 import Glibc
 
-/// Notices that the command line is missing. Swift's runtime reads it from `/proc`, and if it cannot, the command line is
-/// empty: every command would print the help and succeed.
+/// Detects that the command line is missing. Swift's runtime reads it from `/proc`. If it cannot, the command line is
+/// empty, and every command would print the help and succeed.
 enum CommandLineCheck {
     static var failure: Failure? {
         guard CommandLine.argc < 1 else { return nil }

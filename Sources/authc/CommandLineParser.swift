@@ -4,7 +4,7 @@ import AuthWire
 /// Parses every command line that ``HotPath`` does not handle.
 enum CommandLineParser {
     static func run() -> Int32 {
-        if Array(CommandLine.arguments.dropFirst()) == [TextFile.request] { return TextFile.print() }
+        if Array(CommandLine.arguments.dropFirst()) == [InstalledTexts.request] { return InstalledTexts.print() }
         let words = GlobalOptions.afterVerb(Array(CommandLine.arguments.dropFirst()))
         if let problem = VerbCheck.problem(words, Authc.self) {
             problem.report(asJSON: GlobalOptions.haveJSON(words))
@@ -41,7 +41,8 @@ enum CommandLineParser {
         return ExitStatus.usage.rawValue
     }
 
-    /// The parser overlooks everything else on a line with `--version`. A mistake there is an error, as it is elsewhere.
+    /// The parser ignores everything else on a line with `--version`. A mistake there is an error, as on any other
+    /// line.
     private static func printVersion(_ text: String, _ words: [String]) -> Int32 {
         let rest = words.filter { $0 != "--version" }
         if let problem = VerbCheck.problem(rest, Authc.self) {
@@ -62,7 +63,7 @@ enum CommandLineParser {
     /// - Parameter text: help, or the version.
     private static func printHelp(_ text: String, _ words: [String]) -> Int32 {
         do throws(Failure) {
-            // In a pager, too.
+            // Also for a pager, which may be on the same terminal.
             let help = isHelp(text) ? text + Examples.text(of: VerbCheck.path(words, Authc.self)) : text
             try Output.result(Screen.current.shown(help))
             return ExitStatus.done.rawValue

@@ -2,10 +2,10 @@ import AuthClient
 
 /// The width of the lines in help.
 enum HelpWidth {
-    /// With less than 27 columns, ArgumentParser would leave out the descriptions, and with a few more they would have a word
-    /// on each line.
+    /// With fewer than 27 columns, ArgumentParser leaves out the descriptions, and with a few more there is one word on
+    /// each line.
     static let narrowest = 40
 
-    /// What `COLUMNS` has, otherwise the terminal (environ(7)), as for ArgumentParser.
+    /// That of `COLUMNS`, otherwise that of the terminal (environ(7)), as in ArgumentParser.
     static var current: Int { max(environmentValue("COLUMNS").flatMap { Int($0) } ?? Screen.exact.width, narrowest) }
 }

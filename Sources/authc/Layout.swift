@@ -23,7 +23,7 @@ enum Layout {
         return String(start(of: Array(text), room - width(String(end)))) + mark + String(end)
     }
 
-    /// The end of `text` in as many columns at most, after a mark in place of what is left out.
+    /// The end of `text` in at most `columns` columns, with a mark in place of what is left out.
     static func end(of text: String, to columns: Int, isUnicode: Bool) -> String {
         let text = TerminalText.shown(text, isUnicode: isUnicode)
         guard width(text) > columns else { return text }

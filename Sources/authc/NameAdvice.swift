@@ -26,8 +26,8 @@ enum NameAdvice {
         Suggestion.nearest(to: unknown, among: known).map { "did you mean \($0)?" }
     }
 
-    /// Refuses a session that does not exist while one with a similar name does. For a command that does not ask the
-    /// agent for the session itself: nothing is refused if the agent does not answer.
+    /// Refuses a session that does not exist if one with a similar name does. For commands that do not ask the agent
+    /// for the session themselves. If the agent does not answer, nothing is refused.
     static func check(_ session: SessionName, _ options: Options) throws(Failure) {
         var quick = Options(timeout: timeout)
         quick.socket = options.socket
@@ -36,7 +36,7 @@ enum NameAdvice {
         throw Failure(
             status: ExitStatus(.unknownSession), kind: ErrorKind.unknownSession.rawValue,
             message: "there is no session named \(session)",
-            hint: "\(hint) Sign in first, if not: `\(CommandText.login(nil, session: session))`")
+            hint: "\(hint) If not, sign in first: `\(CommandText.login(nil, session: session))`")
     }
 
     /// The command that makes the provider known.

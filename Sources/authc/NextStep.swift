@@ -1,6 +1,6 @@
 import AuthWire
 
-/// What to try after an error of the agent: a command that runs as it stands, wherever there is one.
+/// What to try after an error of the agent: a command that runs as shown, wherever there is one.
 enum NextStep {
     /// - Returns: `nil` if the error's message names a command, or says all that can be done.
     static func after(_ error: AgentError) -> String? {
@@ -30,7 +30,7 @@ enum NextStep {
             "`authc version` shows whether the agent is older than authc"
         case .internal_ where error.message.contains("`"): again
         case .internal_: "`journalctl --user -u authd` shows what happened"
-        // What they are about is known where the command line is: see ``CommandAdvice``.
+        // What to try depends on the command line: see ``CommandAdvice``.
         case .providerError, .validation, .notFound, .conflict, .tooLarge, .unsupported, nil: again
         }
     }
@@ -70,7 +70,7 @@ enum NextStep {
         guard error.cause == "other_origin" else {
             return again ?? error.cause.map { _ in "`authc log` shows what was denied, and by which rule" }
         }
-        // The session that belongs there is named.
+        // The details name the session that belongs there.
         guard error.details.isEmpty else { return nil }
         guard let origin = requested(error.message) else { return "`authc list` shows the sessions; -s names one" }
         return "sign in there: `\(CommandText.login(origin))`"

@@ -62,13 +62,13 @@ struct Options {
         return isIgnored ? "the default: $XDG_RUNTIME_DIR is relative and is ignored" : "the default"
     }
 
-    /// Another user's agent is only called if the command line names its socket: with the variables of that user, as sudo may
-    /// keep them, root would take that user's sessions for its own.
+    /// Another user's agent is called only if the command line names its socket: sudo may keep the variables of a user,
+    /// and root would take that user's sessions for its own.
     /// - Parameter beforeSecrets: whether the command then reads a secret, or sends one with the connection's own functions.
     func connect(beforeSecrets: Bool = false) throws(Failure) -> Agent {
         let agent =
             if let agent = early.agent { agent } else {
-                try Agent(path: socketPath(), timeout: timeout, mayBeOthers: socket != nil)
+                try Agent(path: socketPath(), timeout: timeout, requiresOwnAgent: socket == nil)
             }
         early.agent = nil
         if beforeSecrets { try agent.introduce() }

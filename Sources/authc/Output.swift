@@ -3,7 +3,8 @@ import Glibc
 
 /// Writes results to stdout and messages to stderr, each with one write(2) and without a buffer.
 enum Output {
-    /// Writes a value, or text that was laid out: unchanged, unless it is for a terminal that cannot show it.
+    /// Writes a value, or text that was laid out. It is changed only for a terminal that cannot show all its
+    /// characters.
     static func result(_ text: String) throws(Failure) {
         let screen = Screen.current
         try write((screen.isTerminal ? screen.shown(text) : text).utf8 + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
@@ -56,14 +57,14 @@ enum Output {
         prompt(fitted(question: text, on: .of(STDERR_FILENO)))
     }
 
-    /// Removes a question and what was typed after it from the terminal, as far as it is still on the screen.
+    /// Removes a question, and the answer typed after it, from the terminal, as far as they are still on the screen.
     static func erase(_ question: String, answer: String) {
         let screen = Screen.of(STDERR_FILENO)
         guard screen.movesCursor else { return }
         let lines = fitted(question: question, on: screen).split(separator: "\n")
-        // A control character is shown as two (ECHOCTL, termios(3)).
-        let hidden = answer.unicodeScalars.count { $0.value < 0x20 || $0.value == 0x7F }
-        let columns = Layout.width(String(lines.last ?? "") + answer) + hidden
+        // The terminal shows a control character as two (ECHOCTL, termios(3)).
+        let controls = answer.unicodeScalars.count { $0.value < 0x20 || $0.value == 0x7F }
+        let columns = Layout.width(String(lines.last ?? "") + answer) + controls
         let rows = max(0, lines.count - 1) + max(1, (columns + screen.width - 1) / screen.width)
         prompt(String(repeating: "\u{1B}[A\u{1B}[K", count: min(rows, screen.height - 1)))
     }

@@ -6,7 +6,7 @@ enum Passphrase {
         try FieldArguments.secret(from: 0, named: "--passphrase-stdin")
     }
 
-    /// The same command without a terminal.
+    /// A hint: the same command for a script, without a terminal.
     static var fromFile: String {
         let words = TypedCommand.words.filter { !["--no-input", "--passphrase"].contains($0) }
         return "`\(CommandText.authc(words + ["--passphrase-stdin"])) < FILE` reads it from a file"

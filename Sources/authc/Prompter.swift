@@ -97,7 +97,7 @@ struct Prompter {
         }
     }
 
-    /// Found before anything is sent: what is typed instead of an address may be a password. The agent checks all answers
+    /// Checked before anything is sent: text that is not an address may be a password. The agent checks all answers
     /// again.
     private func isWellFormed(_ text: String, _ field: StepField) -> Bool {
         field.kind != "email" || EmailAddress.isWellFormed(text)

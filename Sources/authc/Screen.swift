@@ -10,7 +10,7 @@ struct Screen {
     var isUnicode: Bool
     /// If not, programs may read the lines too.
     var isTerminal: Bool
-    /// Whether text that was shown can be replaced.
+    /// Whether text on it can be replaced.
     var movesCursor = false
 
     /// The current state of stdout.
@@ -57,7 +57,7 @@ struct Screen {
         case bold = "1"
     }
 
-    /// The text with the characters that this screen can show.
+    /// The text in characters that this screen can show.
     func shown(_ text: String) -> String { TerminalText.shown(text, isUnicode: isUnicode) }
 
     func paint(_ text: String, _ colour: Colour) -> String {

@@ -103,7 +103,7 @@ struct MisspeltValueTests {
         #expect(!wasSent, "\(agent.requests)")
     }
 
-    @Test("of a program's session add nothing, and a name that is like no other is added")
+    @Test("of a program's session add no program; a name that is not similar to a session's adds one")
     func client() async throws {
         let agent = try Self.agent()
         defer { agent.stop() }
@@ -115,7 +115,7 @@ struct MisspeltValueTests {
     }
 
     @Test(
-        "are not methods that servers have besides the usual ones",
+        "do not include methods that servers have besides the common ones",
         arguments: ["PROPFIND", "PURGE", "REPORT", "BDELETE"])
     func otherMethods(method: String) async throws {
         let agent = try Self.agent()

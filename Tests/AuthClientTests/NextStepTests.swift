@@ -2,7 +2,7 @@ import AuthWire
 import Foundation
 import Testing
 
-/// An error says what to try: a command that can be typed as it stands.
+/// An error says what to try: a command that can be typed as shown.
 @Suite("What to try after an error", .timeLimit(.minutes(2)))
 struct NextStepTests {
     /// What `token` advises after each kind of error, if its message has no command.
@@ -41,7 +41,7 @@ struct NextStepTests {
         return try JSON(parsing: result.output)["error"]?["hint"]?.stringValue
     }
 
-    @Test("each kind of error has a next step, which authc accepts as it stands", arguments: ErrorKind.allCases)
+    @Test("each kind of error has a next step, which authc accepts as shown", arguments: ErrorKind.allCases)
     func kind(_ kind: ErrorKind) async throws {
         let expected = try #require(Self.steps[kind])
         let hint = try await Self.hint(after: AgentError(kind, "It did not work.", cause: "test"))
@@ -95,7 +95,7 @@ struct NextStepTests {
         for (error, expected) in cases { #expect(try await Self.hint(after: error) == expected, "\(error)") }
     }
 
-    /// An agent that answers everything with an error that is about the command line.
+    /// An agent that answers a method with this error, and knows one provider.
     private static func refusing(_ method: String, _ error: AgentError, hasEndpoints: Bool = true) throws -> TestAgent {
         let endpoint: JSON = ["name": "list-users", "method": "GET", "path": "/users", "args": []]
         return try TestAgent(replies: [
@@ -108,16 +108,15 @@ struct NextStepTests {
         ])
     }
 
-    @Test("an answer of an API leads to what the API has")
+    @Test("after an error of an API, the provider and its endpoints can be shown")
     func api() async throws {
         let missing = AgentError(.notFound, "A did not find what was requested.", httpStatus: 404)
-        for (hasEndpoints, command) in [(true, " --endpoints"), (false, "")] {
+        for (hasEndpoints, end) in [(true, " --endpoints` shows the endpoints"), (false, "` shows the provider")] {
             let agent = try Self.refusing("api.request", missing, hasEndpoints: hasEndpoints)
             defer { agent.stop() }
             let result = try await Program.run(["request", "GET", "/uesrs"], folder: agent.folder)
             #expect(result.status == 65, "\(result)")
-            let line = "  `authc provider show app-template\(command)` shows what the API has\n"
-            #expect(result.errors.hasSuffix(line), "\(result)")
+            #expect(result.errors.hasSuffix("  `authc provider show app-template\(end)\n"), "\(result)")
         }
         let agent = try Self.refusing("api.request", AgentError(.tooLarge, "The response is too large."))
         defer { agent.stop() }
@@ -125,7 +124,7 @@ struct NextStepTests {
         #expect(large.errors.contains("`--output FILE` writes a response of any size"), "\(large)")
     }
 
-    @Test("a command that cannot work as it was typed is named as it can")
+    @Test("a command that cannot work as typed is shown as it would work")
     func commandLines() async throws {
         let etcd = AgentError(.unsupported, "Only etcd is shared by hosts; sessions are in memory.")
         let agent = try Self.refusing("cluster.status", etcd)

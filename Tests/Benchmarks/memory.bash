@@ -17,9 +17,9 @@ anonymous() { memory Anonymous; }
 
 memory() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$agent_pid/smaps_rollup"; }
 
-# The programs and the texts of authc, without symbols, where make install puts them.
+# The programs, without symbols, and the texts of authc, where make install puts them.
 install_programs() {
-    # Variables of a make that runs this are not for that one.
+    # A make that runs this must not pass on its variables.
     env -u MAKEFLAGS -u MAKELEVEL make --silent --directory="$here/../.." install RELEASE="$programs" PREFIX=/usr \
         DESTDIR="$world/installed" >"$world/log/install" 2>&1 || fail 'make install'
 }

@@ -1,5 +1,5 @@
 // Start to exit of two programs, in turn: start COUNT PROGRAM [ARGUMENT…] -- PROGRAM [ARGUMENT…]
-// The first one's arguments may have -- too. What they print goes nowhere. A run that does not end with 0 ends the comparison.
+// The arguments of the first may also contain --. Their output is discarded. A run that does not end with 0 ends the comparison.
 #define _GNU_SOURCE
 #include "samples.h"
 #include <fcntl.h>

@@ -6,7 +6,8 @@ import Testing
 struct HangTests {
     @Test(
         "the watchdog restarts authd if the thread of the sockets, that of GLib, or those of Swift's pool hang",
-        // The last one is the end of the name that libdispatch gives the threads of its pool: 15 bytes (pthread_setname_np(3)).
+        // The last one is the end of the name that libdispatch gives the threads of its pool: 15 bytes
+        // (pthread_setname_np(3)).
         arguments: ["sockets", "glib", "oot.default-qos"])
     func threads(name: String) async throws {
         try await hang(with: "stop-threads.py", [name])

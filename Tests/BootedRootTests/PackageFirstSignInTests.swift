@@ -3,7 +3,8 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// With the programs of the tests in `make test`, with release programs in a Debian without Swift in `make check-packages`.
+/// With the programs of the tests in `make test`, with release programs in a Debian without Swift in `make
+/// check-packages`.
 @Suite("A new user, on a machine with the Debian packages", .serialized, .timeLimit(.minutes(10)))
 struct PackageFirstSignInTests {
     @Test("authc login with nothing configured starts the socket and signs in, and the next login has the session")

@@ -27,7 +27,7 @@ struct RestartLoadTests {
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
             let seen = try decoder.decode(Seen.self, from: Data(output.utf8))
-            // The clock decides when a request is due, on a slow machine as well. All that were due have been sent and answered.
+            // The schedule is the same on a slow machine. All requests that were due have been sent and answered.
             #expect(seen.perSecond == 1000 && seen.requests == seen.offered, "\(output)")
             #expect(seen.requests >= 6000, "\(output)")
             #expect(seen.during.count == 5 && seen.during.allSatisfy { $0 > 0 }, "\(output)")

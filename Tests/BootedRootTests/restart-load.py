@@ -1,9 +1,9 @@
 """restart-load.py SOCKET COUNT UNIT: offers 1,000 requests for a token per second while the unit is restarted COUNT times. The
-clock decides when a request is due. It is sent then, or right after the one before it on its connection: what a restart
-delays is made up for, and no request is left out. Before each restart every connection has some requests answered, so that no
-request meets two restarts. Prints a line of JSON: requests, offered (how many were due), per_second (offered), during (how many
-became due during each restart), retries, refused (requests that a second attempt did not get a token for, 20 at most), tokens
-(how many different ones there were), and slowest_ms (the longest time from when a request was due to its answer)."""
+requests have a fixed schedule. Each is sent when it is due, or right after the one before it on its connection: those that a
+restart delays are sent afterwards, and none is left out. Before each restart every connection has some requests answered, so
+that no request meets two restarts. Prints a line of JSON: requests, offered (how many were due), per_second (offered), during
+(how many became due during each restart), retries, refused (requests without a token after a second attempt, 20 at most),
+tokens (how many different ones there were), and slowest_ms (the longest time from when a request was due to its answer)."""
 
 import json
 import socket

@@ -1,6 +1,6 @@
-"""stop-actor.py PID SYMBOL COMMAND...: stops the thread of a process that comes first to a function, at its start, with a breakpoint
-(ptrace(2)). COMMAND, which has it called, is ended then. The other threads run. SYMBOL is how the function's name begins in the
-program's table (nm(1)). Prints "stopped" and goes on until the process has ended."""
+"""stop-actor.py PID SYMBOL COMMAND...: stops the first thread of a process that calls a function, with a breakpoint at its start
+(ptrace(2)). The other threads continue. COMMAND causes the call, and is then ended. SYMBOL is the beginning of the function's name
+in the program's symbol table (nm(1)). Prints "stopped", and continues until the process has ended."""
 
 import ctypes
 import os
@@ -31,14 +31,14 @@ def address():
 
 
 def trace():
-    """All of its threads, and those that they start: a breakpoint ends a process that nobody traces."""
+    """Traces all threads, and those that they start: a breakpoint ends a process that nobody traces."""
     traced = set()
     while True:
         new = {int(task.name) for task in process.glob("task/*")} - traced
         if not new:
             return
         for thread in new:
-            # One that a traced thread has started is traced already.
+            # A thread that a traced one has started is traced already.
             if libc.ptrace(SEIZE, thread, None, TRACE_CLONE) != 0 and ctypes.get_errno() not in (1, 3):
                 sys.exit(f"ptrace: {os.strerror(ctypes.get_errno())}")
             traced.add(thread)
@@ -59,7 +59,7 @@ with open(process / "mem", "r+b", buffering=0) as memory:
             if thread == pid:
                 break
             if thread == caller.pid and not stopped:
-                sys.exit("the command has ended without a call of the function")
+                sys.exit("the command has ended, and the function was not called")
             continue
         number = os.WSTOPSIG(status)
         if number == signal.SIGTRAP and status >> 16 == 0:
@@ -70,7 +70,7 @@ with open(process / "mem", "r+b", buffering=0) as memory:
                 print("stopped", flush=True)
                 stopped = True
             continue
-        # A signal goes on to the thread; other stops are those of new threads.
+        # The thread receives its signal; other stops are those of new threads.
         libc.ptrace(CONTINUE, thread, None, number if status >> 16 == 0 else 0)
 if not stopped:
-    sys.exit("the process has ended without a call of the function")
+    sys.exit("the process has ended, and the function was not called")

@@ -48,8 +48,8 @@ package struct ServedTokens: Sendable {
     package private(set) var latest = Duration.zero
     /// The longest time that an agent served a token after another one had served a newer one, without a fault.
     package private(set) var longestLag = Duration.zero
-    /// The time from the provider's issue of a token to its first response by each agent that had not requested it, without a
-    /// fault. It includes the write to etcd, and the pause until a client asks.
+    /// The time from the provider's issue of a token to its first response by each agent that had not requested it,
+    /// without a fault. It includes the write to etcd, and the pause until a client asks.
     package private(set) var arrivals: [Duration] = []
     package private(set) var faults: [String] = []
     /// Tokens that were served after their end. A new leader of etcd begins each lease again, and then they are no fault.

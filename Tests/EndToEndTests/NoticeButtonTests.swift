@@ -7,7 +7,8 @@ import Testing
 /// dunst, a notification server of desktops, on a virtual screen. The user clicks with xdotool.
 @Suite("Notifications of a real server", .serialized, .timeLimit(.minutes(2)))
 struct NoticeButtonTests {
-    /// xterm, with a record of what it shows in the file. Its programs end by themselves, too, if the test does not get that far.
+    /// xterm, with a record of what it shows in the file. Its programs end by themselves, too, if the test does not get
+    /// that far.
     private func terminal(of scene: Scene, recording log: String) throws -> String {
         let terminal = try scene.desktop.folder.write(
             "#!/bin/sh\nshift\nexec xterm -e timeout --foreground 110 script -qfec \"$*\" '\(log)'\n", to: "terminal")

@@ -3,7 +3,7 @@ package final class NotificationScreen: Sendable {
     package let screen: VirtualScreen
     private let dunst: Child
 
-    /// Nothing goes away by itself.
+    /// No notification disappears by itself.
     package init(on desktop: Desktop) async throws {
         screen = try await VirtualScreen(on: desktop)
         let urgencies = ["low", "normal", "critical"].map { "[urgency_\($0)]\ntimeout = 0\n" }
@@ -17,10 +17,10 @@ package final class NotificationScreen: Sendable {
         guard owned.status == 0 else { throw Failure("no notification server: \(dunst.err.text)") }
     }
 
-    /// All that it has shown so far.
+    /// What dunst has shown so far.
     package var shown: Gathered { dunst.out }
 
-    /// How many it shows now.
+    /// The number of notifications that it shows now.
     package func count() async throws -> Int? {
         let output = try await screen.run(["dunstctl", "count", "displayed"])
         return Int(output.out.trimmingPrefix { $0.isWhitespace }.prefix { !$0.isWhitespace })

@@ -12,9 +12,9 @@ package final class ProviderClient: Sendable {
     let servers = ServerMetadataCache()
     let signer: ProofSigner
 
-    /// Asked before each request of a renewal that other hosts must not make at the same time, and notified of errors. It
-    /// is not a parameter: a renewal sends from a dozen functions, which sign-ins use, too, and one that did not pass it on would
-    /// send without the check.
+    /// For a renewal that other hosts must not make at the same time: asked before each request, and notified of
+    /// errors. It is not a parameter: a renewal sends from a dozen functions, which sign-ins use, too. One that did not
+    /// pass it on would send without the check.
     @TaskLocal static var held: HeldRequests?
 
     package init(profiles: ProfileCatalog, transport: any HTTPTransport, signer: ProofSigner) {

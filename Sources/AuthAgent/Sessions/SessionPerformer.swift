@@ -146,7 +146,7 @@ struct SessionPerformer: ActionPerformer {
             if await !runner.read({ $0.hasUnwrittenTokens }) { await holds.nothingToWrite(hold.caller, of: name) }
             return
         case .failure(.temporary):
-            return await holds.end(hold, of: name, leaving: requests.mayBeReceived ? .unanswered : hold.unsent)
+            return await holds.end(hold, of: name, leaving: requests.mayHaveArrived ? .unanswered : hold.unsent)
         case .failure(.final), .failure(.refused): return await holds.end(hold, of: name, leaving: hold.unsent)
         }
         await holds.end(hold, of: name, leaving: .answered)

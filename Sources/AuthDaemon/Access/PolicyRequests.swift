@@ -77,7 +77,7 @@ package struct PolicyRequests: Sendable {
     }
 
     /// - Parameters:
-    ///   - session, visible: the default session, and that of a confined client of a listener.
+    ///   - session, visible: the default session, and that of a listener's confined clients.
     ///   - caller: the facts that are used if the request describes no program.
     func test(
         _ call: PolicyTest, default session: SessionName?, confined visible: (ListenerName) -> SessionName?,

@@ -2,8 +2,8 @@ import AuthAgent
 import AuthModel
 import AuthWire
 
-/// What a confined client sees: the sessions that the rules of its listener list, and their providers. Everything that is sent to such a client
-/// passes through this value: results, errors, events and snapshots.
+/// What a confined client sees: the sessions that the rules of its listener list, and their providers. Everything that
+/// is sent to such a client passes through this value: results, errors, events and snapshots.
 struct Visibility {
     let rules: ListenerRules
     private let client: ConfinedClient

@@ -5,8 +5,8 @@ import AuthWire
 
 /// What clients are sent without a request.
 extension ConnectionRegistry {
-    /// Serialized once for all subscribers, and once for the confined ones of each boundary, unless a rule hides sessions from
-    /// some.
+    /// Serialized once for all subscribers, and once for the confined ones of each boundary; for each of those
+    /// separately if a rule hides sessions from some.
     func send(_ event: AgentEvent) {
         bus?.changed()
         dropFormerTokens()

@@ -95,7 +95,7 @@ final class ConnectionRegistry {
         }
     }
 
-    /// The same for a socket for limited access, without which the others are served.
+    /// The same for a socket for limited access: if it fails, the others are served anyway.
     func listenIfPossible(at descriptor: CInt, as name: ListenerName) {
         do throws(SystemFailure) {
             try listen(at: descriptor, as: name)
@@ -111,7 +111,7 @@ final class ConnectionRegistry {
 
     private func stopListening(as name: ListenerName) { acceptSources.removeValue(forKey: name)?.close() }
 
-    /// Ends the clients of a socket that is not served any more.
+    /// Accepts no clients at this socket any more, and ends those that it has.
     func stopServing(_ name: ListenerName) {
         stopListening(as: name)
         for connection in Array(connections.values) where connection.caller.listener == name { connection.close() }

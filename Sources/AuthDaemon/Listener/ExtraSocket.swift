@@ -5,11 +5,12 @@ import AuthWire
 import Glibc
 import Synchronization
 
-/// The extra socket, in its own folder, if authd opens it as the settings or the command line say, now or at a reload. systemd
-/// starts no socket unit whose service runs, so a reload is the way to get it without a restart.
+/// The extra socket that authd opens itself, in a separate folder, if the settings or the command line say so: at the
+/// start or at a reload. systemd starts no socket unit whose service runs, so a reload is the way to get it without a
+/// restart.
 ///
-/// Invariant: the socket is locked as long as it exists. The lock is beside the agent's own socket: the folder of this one may
-/// be writable in a sandbox.
+/// Invariant: the socket is locked as long as it exists. The lock is beside the agent's own socket: the folder of this
+/// one may be writable in a sandbox.
 package final class ExtraSocket: Sendable {
     private struct Contents {
         var open: (socket: SocketFile, lock: LockFile)?

@@ -18,8 +18,8 @@ package struct FrontLimits: Sendable {
     package var stallTime = Duration.seconds(60)
     /// After the last response of a connection, for the client to read it while it still sends. What it sends is dropped.
     package var lingerTime = Duration.seconds(2)
-    /// How often a client of a port is looked for that sends no more and waits for its response: TCP does not report that it
-    /// has closed the connection since.
+    /// How often to check that a client of a port is still there after it has shut down its side and waits for its
+    /// response: TCP does not report that such a client has closed the connection.
     package var presenceTime = Duration.seconds(1)
     /// For requests in progress when the front ends.
     package var drainTime = Duration.seconds(5)

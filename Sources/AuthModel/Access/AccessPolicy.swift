@@ -53,7 +53,7 @@ package struct AccessPolicy: Sendable, Equatable {
 
     // MARK: Built-in rules
 
-    /// The rule for a confined client of this listener: its table has allowed the request.
+    /// The rule for confined clients of a listener, whose table has allowed the request.
     package static func boundary(of listener: ListenerName) -> AccessRule {
         AccessRule(listener.boundary.rawValue, from: .boundary, .allow)
     }

@@ -128,7 +128,7 @@ package struct AccessRule: Sendable, Equatable {
     /// The name in messages and in the audit log.
     package var id: String { "\(source.rawValue).\(name)" }
 
-    /// Whether this is the ID of a boundary.
+    /// Whether it is the ID of a boundary's rule.
     static func isBoundary(_ id: String) -> Bool { id.hasPrefix("\(Source.boundary.rawValue).") }
 
     /// Whether it is a valid name, as for a session: lower-case letters, digits and `._-`.

@@ -3,7 +3,7 @@ import AuthWire
 /// Where a client is served, which decides what it may do.
 ///
 /// Each name but `api` and `dbus` is that of a socket for limited access, whose clients are confined
-/// (Docs/decisions/access.md): the extra socket, or that of a unit which the user has added.
+/// (Docs/decisions/access.md): the extra socket, or the socket of a unit that the user has added.
 package struct ListenerName: RawRepresentable, Sendable, Hashable, Comparable {
     package let rawValue: String
 
@@ -24,10 +24,10 @@ package struct ListenerName: RawRepresentable, Sendable, Hashable, Comparable {
     /// A word for all limited listeners, in rules.
     package static let limitedWord = "limited"
 
-    /// What sd_listen_fds_with_names(3) has for a descriptor without a name, and the word of rules.
+    /// What sd_listen_fds_with_names(3) returns for descriptors without a name, and the word of rules.
     private static let reserved: Set<String> = ["unknown", "stored", "connection", limitedWord]
 
-    /// `nil` for a text outside the rule, for a name that systemd gives, and for the word of rules.
+    /// `nil` if the text breaks the rule, is a name that systemd itself gives, or the word of rules.
     package init?(rawValue: String) {
         let bytes = rawValue.utf8
         guard let first = bytes.first, bytes.count <= Self.longest, Self.letters.contains(first),
@@ -37,7 +37,7 @@ package struct ListenerName: RawRepresentable, Sendable, Hashable, Comparable {
         self.rawValue = rawValue
     }
 
-    /// The listener of a descriptor from systemd. Without FileDescriptorName= its name is the one of the socket unit.
+    /// The listener of a descriptor from systemd. Without FileDescriptorName= it has the name of the socket unit.
     package init?(descriptor name: String) {
         switch name {
         case "authd.socket": self = .api
@@ -61,11 +61,11 @@ package struct ListenerName: RawRepresentable, Sendable, Hashable, Comparable {
     private static let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 
-    /// All its clients are confined.
+    /// Whether all its clients are confined.
     package var isLimited: Bool { self != .api && self != .dbus }
 
-    /// The listener whose table says what confined clients may do here. `[listener.extra]` is also for those in a sandbox at
-    /// the main socket and on the session bus.
+    /// The listener whose table says what confined clients may do here. `[listener.extra]` is also for those in a
+    /// sandbox at the main socket and on the session bus.
     package var boundary: ListenerName { isLimited ? self : .extra }
 
     package static func < (left: ListenerName, right: ListenerName) -> Bool { left.rawValue < right.rawValue }

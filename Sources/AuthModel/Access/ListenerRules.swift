@@ -5,9 +5,9 @@ package import AuthWire
 /// Invariant: what is not listed here is refused. A new method is refused until it is added to ``byClass`` or ``byName``,
 /// whatever the settings say: its results must be filtered first.
 package struct ListenerRules: Sendable, Equatable {
-    /// Of the extra socket only: authd opens it itself, without a socket unit.
+    /// For the extra socket only: authd opens it itself, without a socket unit.
     package var listens = false
-    /// Of the extra socket only: an absolute path; `nil`: the standard one.
+    /// For the extra socket only: an absolute path; `nil`: the standard one.
     package var socket: String?
     package var sessions: Set<SessionName> = []
     package var classes: Set<AccessClass> = []

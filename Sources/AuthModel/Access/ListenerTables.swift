@@ -1,6 +1,6 @@
 /// The tables `[listener.NAME]` of authd.toml(5): what the confined clients of each listener may do.
 ///
-/// Invariant: a listener without a table has the rules that allow nothing.
+/// Invariant: a listener without a table has rules that allow nothing.
 package struct ListenerTables: Sendable, Equatable {
     private var tables: [ListenerName: ListenerRules] = [:]
 
@@ -12,11 +12,11 @@ package struct ListenerTables: Sendable, Equatable {
     /// The rules for confined clients of a listener.
     package subscript(listener: ListenerName) -> ListenerRules {
         get { tables[listener.boundary] ?? ListenerRules() }
-        // So that an empty table is the same as none.
+        // An empty table is the same as none.
         set { tables[listener.boundary] = newValue == ListenerRules() ? nil : newValue }
     }
 
-    /// Those whose table says something, in order.
+    /// The listeners with a table that is not empty, in order.
     package var names: [ListenerName] { tables.keys.sorted() }
 
     /// The listeners whose rules differ, in order.

@@ -87,11 +87,11 @@ package enum TransportError: Error, Sendable, Equatable {
     case portal
     case cancelled
 
-    /// Whether the server certainly got nothing of the request. If not, it may have carried the request out.
+    /// Whether the server has certainly received nothing of the request. If not, it may have carried it out.
     package var showsNothingWasSent: Bool {
         switch self {
         case .nameNotResolved, .connectionRefused, .certificate, .portal: true
-        // A connection that was in use can end with some of these, too.
+        // Some of these can also end a connection that was in use.
         case .offline, .timedOut, .tls, .connectionLost, .tooLarge, .redirected, .proxy, .badURL, .cancelled: false
         }
     }

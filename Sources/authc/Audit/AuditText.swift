@@ -2,15 +2,15 @@ import AuthWire
 
 /// Lists entries of the audit log: when, what, for which session, with which result, and who.
 ///
-/// On a terminal no line is wider than the screen. If there is no room for who beside the rest, an entry has several lines.
-/// In a file or pipe each entry is one line with whole values, and times in UTC.
+/// On a terminal no line is wider than the screen: if the program does not fit beside the rest, an entry has several
+/// lines. In a file or pipe each entry is one line with whole values, and times in UTC.
 struct AuditText {
     let entries: [AuditItem]
     let now: Double
     let screen: Screen
 
     private static let gap = "  "
-    /// A program's name, and the start of what it has requested.
+    /// Enough for a program's name, and the start of what it has requested.
     private static let leastCallerColumns = 30
 
     var text: String {
@@ -19,8 +19,8 @@ struct AuditText {
         let room = screen.width - widths.reduce(0) { $0 + $1 + Self.gap.count }
         return zip(entries, rows).flatMap { entry, cells in
             let padded = zip(cells, widths).map { Layout.padded($0, to: $1) + Self.gap }.joined()
-            guard screen.isTerminal else { return [padded + path(entry) + rest(entry)] }
-            guard room < Self.leastCallerColumns else { return [padded + caller(entry, to: room)] }
+            guard screen.isTerminal else { return [padded + path(entry) + details(entry)] }
+            if room >= Self.leastCallerColumns { return [padded + caller(entry, to: room)] }
             return lines(cells) + [Self.gap + caller(entry, to: screen.width - Self.gap.count)]
         }.joined(separator: "\n")
     }
@@ -50,15 +50,15 @@ struct AuditText {
         return cells.map { Visible.line($0) }
     }
 
-    /// The program and its request in so many columns. A long path loses its start first, down to the program's name, which
-    /// says more than the folders that it is in.
+    /// The program and its request in so many columns. A long path is shortened at its start first, down to the
+    /// program's name, which says more than its folders.
     private func caller(_ entry: AuditItem, to columns: Int) -> String {
-        let (path, rest) = (path(entry), rest(entry))
+        let (path, details) = (path(entry), details(entry))
         let name = path.split(separator: "/").last.map { "/" + $0 } ?? path
         let least = Layout.width(screen.shown("…") + name)
         let shown = Layout.end(
-            of: path, to: max(least, columns - Layout.width(rest)), isUnicode: screen.isUnicode)
-        return Layout.shortened(shown + rest, to: columns, isUnicode: screen.isUnicode)
+            of: path, to: max(least, columns - Layout.width(details)), isUnicode: screen.isUnicode)
+        return Layout.shortened(shown + details, to: columns, isUnicode: screen.isUnicode)
     }
 
     /// The path of the program, as far as it is known.
@@ -71,7 +71,7 @@ struct AuditText {
     }
 
     /// Where the program runs, and what it has requested.
-    private func rest(_ entry: AuditItem) -> String {
+    private func details(_ entry: AuditItem) -> String {
         let places = [
             entry.pid.map { "pid \($0)" }, entry.unit, entry.sandbox.map { "sandbox \($0)" },
             entry.listener == "api" ? nil : entry.listener.map { "listener \($0)" },

@@ -14,7 +14,7 @@ struct Request: AgentCommand {
 
     @Argument(
         help: "Such as GET, POST, PUT, PATCH or DELETE.",
-        completion: .list(RequestMethod.usual))
+        completion: .list(HTTPMethod.common))
     var method: String
 
     @Argument(
@@ -38,7 +38,7 @@ struct Request: AgentCommand {
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         try flags.checkPages()
-        try RequestMethod.check(method.uppercased())
+        try HTTPMethod.check(method.uppercased())
         try checkPath()
         guard !flags.all || method.uppercased() == "GET" else { throw .usage("--all is for a GET") }
         let body = try RequestBody(data: data, forms: form)

@@ -1,6 +1,6 @@
 import AuthWire
 
-/// The network, and what was learnt from the providers.
+/// The network, and what the responses of providers have shown.
 extension DoctorChecks {
     static func network(_ network: NetworkStatus) -> Finding {
         switch network.state {

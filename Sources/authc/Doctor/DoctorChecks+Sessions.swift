@@ -10,7 +10,7 @@ extension DoctorChecks {
         return (active.isEmpty ? [] : [ok.shortened("active: " + FindingGroups.names(active))]) + findings
     }
 
-    /// What is found about a session, without its name.
+    /// What was found about a session, without its name.
     private static func found(_ status: SessionStatus) -> String {
         if status.state != .active { return StatusCard.stateText(status) }
         return status.unsaved ? "the newest tokens are in memory only" : "the last renewal failed"
@@ -25,7 +25,7 @@ extension DoctorChecks {
         "`\(CommandText.authc(["refresh", "-s", status.session.text]))` retries now"
     }
 
-    /// What differs between sessions is left out.
+    /// Leaves out what differs between sessions.
     private static func hintForSeveral(_ status: SessionStatus) -> String? {
         switch status.state {
         case .stale: refresh(status)

@@ -3,7 +3,7 @@ import AuthFiles
 import AuthWire
 import Glibc
 
-/// Where the sessions are kept.
+/// The store of the sessions.
 extension DoctorChecks {
     static func store(_ store: StoreInfo, of info: AgentInfo) -> Finding {
         let name = StatusCard.spaced(store.kind.rawValue)
@@ -58,7 +58,7 @@ extension DoctorChecks {
     /// The keyring shows its own prompt.
     static let keyringUnlock = "`authc store unlock` has the keyring ask for its password; authd continues by itself"
 
-    /// The message bus starts a keyring when it is asked for.
+    /// The message bus starts the keyring at the next call.
     private static func restart(_ store: StoreInfo) -> String {
         let end =
             store.process.map { "`kill \($0.pid)` ends it" }
@@ -66,7 +66,7 @@ extension DoctorChecks {
         return end + ", and `authc store unlock` starts it again; authd continues by itself"
     }
 
-    /// Where sealed files are.
+    /// The command that shows the disk with the sealed files.
     private static var disk: String {
         let folder = StateFolder.path(environment: environmentValue) ?? "/"
         return "`df -h \(ShellWord.quoted(folder))`"

@@ -43,7 +43,7 @@ enum DoctorChecks {
         case nil: return []
         case .on:
             return info.landlockNotes.map {
-                .warning(.agent, $0, hint: "a folder with files of authd only prevents this: `authc config edit`")
+                .warning(.agent, $0, hint: "use a folder that has only files of authd: `authc config edit`")
             }
         case .off: reason = "AUTHD_LANDLOCK is off"
         case .noManager: reason = "hooks and terminals would be limited, too, because no service manager starts them"

@@ -10,7 +10,7 @@ enum DoctorEnvironment {
         checkedSocket(path, from: source, isDefault: isDefault).reported(.words(isDefault ? "default" : "other"))
     }
 
-    /// What selects another socket, if the path of this one is wrong.
+    /// How to select another socket, if the path of this one is wrong.
     static func otherSocket(_ source: String) -> String {
         switch source {
         case "--socket": "without it, the default socket is used: `authc doctor`"

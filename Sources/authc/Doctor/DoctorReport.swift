@@ -8,7 +8,7 @@ struct DoctorReport {
     /// For a program that a fix runs. polkit may ask the user meanwhile.
     private static let fixTimeout = Duration.seconds(60)
 
-    /// Providers whose addresses are looked up.
+    /// The addresses of so many providers are looked up.
     private static let mostAddresses = 4
 
     private(set) var findings: [Finding] = []
@@ -123,7 +123,7 @@ struct DoctorReport {
         }
     }
 
-    /// The URLs of the first providers: one is enough for the screen.
+    /// The URLs of the first providers. The report shows only one if several have the same problem.
     private func addresses(of providers: [String], _ agent: Agent) -> [String: String] {
         var addresses: [String: String] = [:]
         for provider in providers.prefix(Self.mostAddresses) {
@@ -171,10 +171,11 @@ struct DoctorReport {
         Output.note("Problems: \(problems), warnings: \(warnings).\(fixable)")
     }
 
-    /// The line that counts, and the next prompt.
+    /// The line with the number of problems, and the next prompt.
     private static let linesBelow = 2
 
-    /// What is not on the screen any more is not seen: on a terminal that is too low, what is fine has one line.
+    /// On a terminal that is too short for the report, the checks that found nothing share one line: problems that have
+    /// scrolled away are not seen.
     private func text(of findings: [Finding], on screen: Screen) -> String {
         let all = findings.map { lines($0, screen) }.joined(separator: "\n")
         let height = all.split(separator: "\n", omittingEmptySubsequences: false).count + Self.linesBelow

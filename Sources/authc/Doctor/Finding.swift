@@ -27,7 +27,7 @@ struct Finding {
     var fix: DoctorFix?
     /// What a report for strangers may have of it: words of this program, and the parts that ``BugReport`` makes harmless.
     var report: Report = .nothing
-    /// What it is about, if the same can be found about several.
+    /// What it is about, if the same may be found about several.
     var item: Item?
     /// The message for a screen, if that is shorter.
     var brief: String?
@@ -35,7 +35,7 @@ struct Finding {
     /// A session, a provider or a profile.
     struct Item {
         let name: String
-        /// What is found, without names.
+        /// What was found, without names.
         let found: String
         /// What to try about several of them; `nil`: what to try about the first one.
         let hint: String?
@@ -90,7 +90,7 @@ struct Finding {
         Finding(subject: subject, level: .problem, message: message, hint: hint, status: status, fix: fix)
     }
 
-    /// The hint has a command: the failure's own, or the one that shows the log.
+    /// The hint has a command: that of the failure, or one that shows the log.
     static func problem(_ subject: Subject, _ failure: Failure) -> Finding {
         let hint =
             failure.hint.flatMap { $0.contains("`") ? $0 : nil }

@@ -1,17 +1,18 @@
 /// Joins the same findings about several sessions, providers or profiles, so that the report fits on one screen.
 enum FindingGroups {
-    /// The names in one line.
+    /// The names that a group lists. The others are counted.
     private static let mostNames = 3
-    /// The groups of one subject and level. The rest is counted.
+    /// The groups of a subject and level. The findings of the others are counted.
     private static let mostGroups = 3
 
     private struct Key: Hashable {
         let subject: Finding.Subject
         let level: Finding.Level
+        /// `nil`: the findings that are counted.
         let found: String?
     }
 
-    /// - Returns: the findings in their order; a group is where its first one was.
+    /// - Returns: the findings in their order. Each group is where its first finding was.
     static func joined(_ findings: [Finding]) -> [Finding] {
         var order: [Key] = []
         var groups: [Key: [Finding]] = [:]
@@ -21,7 +22,7 @@ enum FindingGroups {
             if groups[key] == nil { order.append(key) }
             groups[key, default: []].append(finding)
         }
-        let extra = beyond(order)
+        let extra = extraGroups(order)
         var result: [Finding] = []
         var shown: Set<Key> = []
         for finding in findings {
@@ -34,17 +35,17 @@ enum FindingGroups {
             if isCounted { key = Key(subject: key.subject, level: key.level, found: nil) }
             guard shown.insert(key).inserted else { continue }
             if isCounted {
-                let counted = order.filter { extra.contains($0) && $0.subject == key.subject && $0.level == key.level }
-                result.append(count(counted.flatMap { groups[$0] ?? [] }))
+                let others = order.filter { extra.contains($0) && $0.subject == key.subject && $0.level == key.level }
+                result.append(counted(others.flatMap { groups[$0] ?? [] }))
             } else {
-                result.append(one(groups[key] ?? []))
+                result.append(merged(groups[key] ?? []))
             }
         }
         return result
     }
 
-    /// The groups that are counted only, because there are too many of their subject and level.
-    private static func beyond(_ order: [Key]) -> Set<Key> {
+    /// The groups whose findings are only counted, because there are too many of their subject and level.
+    private static func extraGroups(_ order: [Key]) -> Set<Key> {
         var result: Set<Key> = []
         for key in order {
             let same = order.filter { $0.subject == key.subject && $0.level == key.level }
@@ -54,7 +55,7 @@ enum FindingGroups {
         return result
     }
 
-    private static func one(_ group: [Finding]) -> Finding {
+    private static func merged(_ group: [Finding]) -> Finding {
         let first = group[0]
         guard group.count > 1, let item = first.item else { return first }
         let isSame = group.allSatisfy { $0.hint == first.hint }
@@ -63,7 +64,7 @@ enum FindingGroups {
         return replaced(first, "\(names(group.compactMap { $0.item?.name })): \(item.found)", hint)
     }
 
-    private static func count(_ group: [Finding]) -> Finding {
+    private static func counted(_ group: [Finding]) -> Finding {
         let words = group.count == 1 ? "1 more" : "\(group.count) more"
         return replaced(group[0], "\(words): \(names(group.compactMap { $0.item?.name }))", group[0].item?.list)
     }

@@ -91,7 +91,8 @@ extension Policy {
             return verdict.allowed ? .done : .denied
         }
 
-        /// Refuses the name of an endpoint that is probably misspelt. Rules may name endpoints of other providers too.
+        /// Refuses the name of an endpoint that is probably misspelt. Any other name may be that of another provider's
+        /// endpoint.
         private static func check(_ name: String, of session: SessionName?, _ agent: Agent) throws(Failure) {
             guard let detail = try? EndpointInfo.provider(of: session, agent) else { return }
             let known = detail.endpoints.map(\.name)

@@ -18,10 +18,10 @@ struct HeldRequestsTests {
     func counted(_ request: HTTPRequest, _ counts: Bool) {
         let requests = HeldRequests { true }
         requests.began(request)
-        #expect(requests.mayBeReceived == counts)
+        #expect(requests.mayHaveArrived == counts)
         requests.failed(request, .timedOut(host: "api.example.com", after: .seconds(30)))
-        #expect(requests.mayBeReceived == counts)
+        #expect(requests.mayHaveArrived == counts)
         requests.failed(request, .connectionRefused(host: "api.example.com"))
-        #expect(!requests.mayBeReceived)
+        #expect(!requests.mayHaveArrived)
     }
 }

@@ -2,14 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `authc` in a folder with the texts that `authc-full` has written, and with a file in place of that program: what is left to
-/// it is an error that says so.
-final class LoneTexts: Sendable {
+/// `authc` in a folder with the texts that `authc-full` has written, and with a file in place of that program: what is
+/// left to it is an error that says so.
+final class LoneInstalledTexts: Sendable {
     let folder: String
 
     var program: String { folder + "/authc" }
     var texts: String { folder + "/authc-texts" }
-    var isLeft: String { "authc: cannot start \(folder)/authc-full: Permission denied.\n" }
+    /// The message for a command line that is left to `authc-full`.
+    var startFailure: String { "authc: cannot start \(folder)/authc-full: Permission denied.\n" }
 
     /// Written once.
     private static let content = Task {
@@ -44,7 +45,7 @@ final class LoneTexts: Sendable {
         try await Program.run(words, folder: folder, environment: environment, program: LoneAuthc.full)
     }
 
-    /// What both programs print.
+    /// - Returns: what both programs print.
     @discardableResult func expectSame(
         _ words: [String], _ environment: [String: String] = [:], location: SourceLocation = #_sourceLocation
     ) async throws -> String {
@@ -63,6 +64,6 @@ final class LoneTexts: Sendable {
         let result = try await run(words, environment)
         let comment = comment ?? "\(words) \(environment)"
         #expect(result.output.isEmpty, comment, sourceLocation: location)
-        #expect(result.errors == isLeft && result.status == 70, comment, sourceLocation: location)
+        #expect(result.errors == startFailure && result.status == 70, comment, sourceLocation: location)
     }
 }

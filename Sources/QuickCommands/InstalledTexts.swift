@@ -1,14 +1,14 @@
 import CStart
 
-/// The file with the texts that `authc-full` prints for some command lines, beside that program, which wrote it
-/// (`TextFile` of the full program has its form).
-enum TextFile {
+/// The file with the help and the completion scripts, beside `authc-full`, which has written it. `InstalledTexts` of
+/// that program describes its format.
+enum InstalledTexts {
     private static let name: StaticString = "authc-texts"
-    /// Longer than the first line and the index.
+    /// Enough for the first line and the index.
     private static let longestStart = 32 << 10
 
-    /// - Parameter line: a command line, as the index has it.
-    /// - Returns: `nil` if there is no such text, or no file that this program trusts and that its `authc-full` has written.
+    /// - Parameter line: a command line, as it is in the index.
+    /// - Returns: `nil` if there is no such text, or no trusted file from this `authc-full`.
     static func text(of line: ByteString) -> ByteString? {
         guard let folder = InstalledFiles.ownFolder() else { return nil }
         for place in InstalledFiles.places {
@@ -16,14 +16,14 @@ enum TextFile {
             path.append(place)
             var program = path
             program.append(FullProgram.name)
-            var wrote = stat()
-            guard unsafe program.withCString({ unsafe stat($0, &wrote) }) == 0 else { continue }
+            var writer = stat()
+            guard unsafe program.withCString({ unsafe stat($0, &writer) }) == 0 else { continue }
             path.append(name)
             let number = unsafe path.withCString { unsafe start_open($0) }
             guard number >= 0 else { return nil }
             defer { close(number) }
-            // A file that is older than the program is left from another build.
-            guard let found = InstalledFiles.trusted(number), found.st_mtim >= wrote.st_mtim,
+            // A file that is older than the program was left by another build.
+            guard let found = InstalledFiles.trusted(number), found.st_mtim >= writer.st_mtim,
                 let range = range(of: line, in: number, size: found.st_size)
             else { return nil }
             return read(range, of: number)
@@ -72,7 +72,7 @@ enum TextFile {
         return isWhole ? text : nil
     }
 
-    /// What the first line begins with: a file of another release has another one.
+    /// The beginning of the first line, which differs for each release.
     private static var releaseName: ByteString {
         var name = ByteString()
         name.append(Self.name)

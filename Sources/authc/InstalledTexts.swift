@@ -4,17 +4,17 @@ import AuthWire
 /// The file with the texts that `authc` prints by itself: the help of each command, and the completion scripts
 /// (Docs/decisions/quick-commands.md). `make build` and `make install` have this program write it.
 ///
-/// The first line has a name, the version, and the sizes of the index and of the texts. A line of the index has the place, the
-/// length and the command line of a text. In help, what is divided into lines that fit begins with the byte 1 and its indent,
-/// and ends with the byte 2.
-enum TextFile {
+/// The first line has a name, the version, and the sizes of the index and of the texts. Each line of the index has the
+/// place, the length and the command line of a text. In help, a text that is to be divided into lines has the byte 1
+/// and a byte for its indent before it, and the byte 2 after it.
+enum InstalledTexts {
     /// The command line that prints the file. The parser accepts no such word.
     static let request = "---texts"
 
     private static let name = "authc-texts"
-    /// No text is so wide.
+    /// No text is as wide.
     private static let undivided = 1 << 20
-    /// ArgumentParser's, of what describes an option, an argument or a command.
+    /// ArgumentParser indents the descriptions of options, arguments and commands so far.
     private static let indent = 26
 
     static func print() -> Int32 {
@@ -47,7 +47,8 @@ enum TextFile {
             + command.configuration.subcommands.flatMap { help(of: $0, path + [VerbCheck.name($0)]) }
     }
 
-    /// Help with marks around what ArgumentParser divides: what is before the usage, and each description in the lists after it.
+    /// Help with marks around what ArgumentParser divides: the text before the usage, and each description in the lists
+    /// after it.
     private static func marked(_ help: String) -> String {
         let usage = "\n\nUSAGE: "
         guard let start = help.firstRange(of: usage) else { return help }

@@ -6,7 +6,7 @@ import Testing
 
 /// `authc login` with nothing configured, and the real agent. Each answer: FirstSignInTests.
 @Suite("The first sign-in with the real agent", .timeLimit(.minutes(2)))
-struct FirstLoginTests {
+struct FirstSignInSceneTests {
     /// As a new user sees it.
     private static let choices = """
         What do you want to sign in to?
