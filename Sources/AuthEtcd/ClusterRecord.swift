@@ -80,15 +80,16 @@ struct ClusterRoster: Sendable, Equatable {
             formerUntil[key] = min(formerUntil[key] ?? revision, revision)
         }
         guard formerUntil.count > Self.mostFormer else { return }
-        for (key, _) in formerUntil.sorted(by: { $0.value < $1.value }).prefix(formerUntil.count - Self.mostFormer) {
-            formerUntil[key] = nil
-        }
+        // Records may still be sealed with the listed keys.
+        let oldest = formerUntil.filter { !keyIDs.contains($0.key) }.sorted { $0.value < $1.value }
+        for (key, _) in oldest.prefix(formerUntil.count - Self.mostFormer) { formerUntil[key] = nil }
     }
 
     /// The state of etcd after which nothing was sealed with this key; `nil`: it is not known.
     func lastUse(of key: String) -> Int64? {
-        // Otherwise it is one of those that were too many.
-        formerUntil[key] ?? (formerUntil.count < Self.mostFormer ? nil : 0)
+        if let revision = formerUntil[key] { return revision }
+        // If the list is full, any other key is one that was left out of it.
+        return keyIDs.contains(key) || formerUntil.count < Self.mostFormer ? nil : 0
     }
 
     /// Keys that were given up, of which it is known when: the key rarely changes.

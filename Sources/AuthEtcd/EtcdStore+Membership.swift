@@ -111,15 +111,19 @@ extension EtcdStore {
     /// comes to the end.
     func settle(_ changed: Member) async throws(StoreError) {
         var member = changed
+        var isComplete = true
         for _ in 1...Self.attempts {
-            try await sealAgain(with: member)
+            if try await !sealAgain(with: member) { isComplete = false }
             let newest = member.accepted.roster.keyIDs.first
             let revision = member.revision
             member = try await change { (membership, accepted) throws(ClusterFault) in
                 guard accepted.roster.keyIDs.first == newest, accepted.roster.keyIDs.count > 1 else { return nil }
                 return try membership.settled(accepted, at: revision)
             }
-            if member.accepted.roster.keyIDs == [newest] { return }
+            if member.accepted.roster.keyIDs == [newest] {
+                if !isComplete { hasFormerSeals = true }
+                return
+            }
         }
         throw .cluster(.contended)
     }

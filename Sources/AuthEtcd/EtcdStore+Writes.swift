@@ -159,9 +159,11 @@ extension EtcdStore {
     }
 
     /// Seals every record with the newest key that is not yet.
+    /// - Returns: whether none was left out as damaged.
     /// - Throws: if one may still be sealed with a former key that opens it.
-    func sealAgain(with member: Member) async throws(StoreError) {
-        guard let newest = member.accepted.currentKeys.first else { return }
+    func sealAgain(with member: Member) async throws(StoreError) -> Bool {
+        guard let newest = member.accepted.currentKeys.first else { return true }
+        var isComplete = true
         for place in [places.sessions, places.keys] {
             for entry in try await read(below: place) {
                 guard let header = try? SealedBytes.header(of: entry.value), header.keyID != newest.id,
@@ -175,6 +177,7 @@ extension EtcdStore {
                     // A damaged record stays as it is. One that another host can read must not lose its key.
                     let roster = try await opened().accepted.roster
                     guard case .failed = error, !lacksKey(of: header, in: roster) else { throw error }
+                    isComplete = false
                     continue
                 }
                 // What another host has written since is sealed with the newest key, and what it has deleted stays so.
@@ -183,6 +186,7 @@ extension EtcdStore {
                 }
             }
         }
+        return isComplete
     }
 
     /// After a backup was restored, for example, records may be sealed with keys that hosts which came later have not
@@ -191,13 +195,13 @@ extension EtcdStore {
         guard hasFormerSeals,
             (try? await pause(configuration.checkInterval * Double.random(in: 0...0.5))) != nil, let member
         else { return }
-        hasFormerSeals = false
         do throws(StoreError) {
             for place in [places.sessions, places.keys] {
                 for entry in try await read(below: place) { try await sealFormerAgain(entry, with: member) }
             }
+            hasFormerSeals = false
         } catch {
-            hasFormerSeals = true
+            // The next check tries again.
         }
     }
 

@@ -264,10 +264,24 @@ struct ClusterMembershipTests {
         #expect(try given.roster.lastUse(of: #require(between.roster.keyIDs.first)) == nil)
     }
 
-    @Test("keeps a record of limited size, however often the key changes")
+    @Test("keeps a record of limited size, and reads what is still sealed with a key, however often that changes")
     func manyChanges() throws {
         var hosts = try cluster("one", "two")
-        for _ in 1...20 { hosts[0].accepted = try changed(hosts[0]) }
+        let first = try #require(hosts[0].accepted?.roster.keyIDs.first)
+        for number in 1...70 as ClosedRange<Int64> {
+            let between = try membership(hosts[0]).rekeyed(#require(hosts[0].accepted))
+            let replaced = between.roster.keyIDs[1]
+            #expect(between.roster.lastUse(of: replaced) == nil)
+            hosts[0].accepted = between
+            // At the end, a restored backup has an earlier state than those before.
+            let revision = number < 70 ? number + 1 : 1
+            let last = between.givingUpFormerKeys(at: revision)
+            let settled = try membership(hosts[0]).settled(last, at: revision)
+            #expect([last, settled].map { $0.roster.lastUse(of: replaced) } == [revision, revision])
+            hosts[0].accepted = settled
+        }
+        #expect(hosts[0].accepted?.roster.formerUntil.count == 64)
+        #expect(hosts[0].accepted?.roster.lastUse(of: first) == 0)
         let record = try #require(hosts[0].accepted?.record)
         #expect(record.wrapped.count == 2 * (ClusterRecord.formerKeys + 1))
         #expect(record.formerRosters.count == ClusterRecord.formerKeys)
