@@ -56,6 +56,8 @@ struct ClusterView: Sendable, Equatable {
             // What was written since is not there any more.
             lost.formUnion(written.filter { isOther || $0.value > header.revision }.keys)
             changed.formUnion(lost)
+            // Revisions of the former history say nothing about what is reported from now on.
+            written = written.mapValues { min($0, header.revision + 1) }
             generations = [:]
             // A record that was there before, and is the same, is none of these.
             outdated = replaced.filter { found[$0.key] != changes[$0.key] ?? 0 || lost.contains($0.key) }
@@ -82,7 +84,8 @@ struct ClusterView: Sendable, Equatable {
         for change in reported {
             state.revision = max(state.revision, change.at)
             changes[change.session] = change.isGone ? nil : change.at
-            if change.isGone { ended(change.session) }
+            // A late report may be about what was there before the last write of this host.
+            if change.isGone, written[change.session] ?? 0 <= change.at { ended(change.session) }
         }
         return Set(reported.map(\.session))
     }

@@ -76,6 +76,8 @@ extension EtcdStore: SessionStore, KeyStore {
                 }
                 if let signIn, let stored, stored.signIn != signIn {
                     removed(session)
+                    // Only what this host has seen before has ended.
+                    view.saw(stored.signIn, of: session)
                     tellChange.yield(session)
                     return nil
                 }

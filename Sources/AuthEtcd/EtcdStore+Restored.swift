@@ -62,11 +62,13 @@ extension EtcdStore {
         _ session: SessionName, _ hold: Hold, after revision: Int64
     ) async throws(StoreError) {
         let (holder, intent) = (try await read(places.holder(session)), try await read(places.intent(session)))
-        // Another host may have the session by now. One that had it when the backup was made does not count.
+        guard let id = ownIntents[session]?.lastID else { return }
+        // Another host may have the session by now, or have been about to send these tokens again. One that did so when
+        // the backup was made does not count.
         let isOfBackup = max(holder?.modRevision ?? 0, intent?.modRevision ?? 0) <= revision
-        guard isOfBackup || holder.map({ $0.lease == hold.lease.number }) ?? true,
-            let id = ownIntents[session]?.lastID
-        else { return }
+        // The response to an earlier attempt was lost.
+        let isNoted = intent.flatMap { RenewalIntent($0.value) }?.id == id
+        guard isOfBackup || holder.map({ $0.lease == hold.lease.number }) ?? isNoted else { return }
         let outcome = try await transaction(
             .transaction(
                 [

@@ -13,13 +13,15 @@ extension EtcdStore {
     package func run() async {
         var failures = 0
         while !Task.isCancelled {
-            let seen = woken.current ?? 0
+            var seen = woken.current ?? 0
             do throws(StoreError) {
                 let revision = try await reporting { () throws(StoreError) in try await readAll() }
                 let (end, wasOpen) = await follow(from: revision + 1)
                 if wasOpen { failures = 0 }
                 guard !Task.isCancelled else { return }
                 report(end)
+                // That has ended the watch. If it happens again and again, there are pauses.
+                if end == .wentBack { seen = woken.current ?? 0 }
             } catch {
                 // The state and the fault are reported.
             }
@@ -34,10 +36,13 @@ extension EtcdStore {
     private func readAll() async throws(StoreError) -> Int64 {
         let (former, member) = (view.state, try await opened())
         let isOlder = try await read(places.cluster).map { $0.modRevision < member.revision } ?? false
+        // Otherwise what follows may have been read before that.
+        let hasGoneBack = isToReadAgain.current == true
         let (header, entries) = try await pages(below: places.sessions, keysOnly: true)
         var found: [SessionName: Int64] = [:]
         for entry in entries { if let name = places.sessionName(of: entry.key) { found[name] = entry.modRevision } }
-        let (changed, wentBack) = view.read(header, found, since: former, isOlder: isOlder)
+        let (changed, wentBack) = view.read(header, found, since: former, isOlder: isOlder || hasGoneBack)
+        if wentBack { isToReadAgain.set(false) }
         defer { for session in changed.sorted() { tellChange.yield(session) } }
         if wentBack { noteWentBack(header.revision) }
         try await recover()
@@ -46,7 +51,7 @@ extension EtcdStore {
         return header.revision
     }
 
-    /// Watches until that ends.
+    /// Watches until that ends, or until a response shows that etcd went back: a watch may stay open and silent then.
     private func follow(from revision: Int64) async -> (end: ClusterFault, wasOpen: Bool) {
         let used = client.endpoint
         return await withTaskGroup(of: ClusterFault.self) { group in
@@ -56,6 +61,9 @@ extension EtcdStore {
                 }
             }
             group.addTask { await self.check(used) }
+            group.addTask {
+                await self.isToReadAgain.wait { $0 } ? .wentBack : .watchLost(reason: "the call was cancelled")
+            }
             let end = await group.next() ?? .watchLost(reason: "the call was cancelled")
             group.cancelAll()
             client.watchEnded(end, at: used)
@@ -103,12 +111,12 @@ extension EtcdStore {
     private func check(_ used: String?) async -> ClusterFault {
         while !Task.isCancelled {
             await showPresence()
-            await sealFormerAgain()
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
             _ = try? await reporting { () throws(StoreError) in try await read(places.cluster) }
             await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
             if client.endpoint != used { return .lagging }
+            await sealFormerAgain()
         }
         return .watchLost(reason: "the call was cancelled")
     }
@@ -118,6 +126,8 @@ extension EtcdStore {
         switch end {
         case .unreachable(let reason): note(.watchLost(reason: reason))
         case .denied, .noQuorum: failure(.cluster(end))
+        // It is reported when it is known what that means here.
+        case .wentBack: break
         default: note(end)
         }
     }

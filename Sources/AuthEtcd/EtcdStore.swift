@@ -87,6 +87,8 @@ package actor EtcdStore {
     private nonisolated let broadcast = StateBroadcast<StoreState>(nil)
     /// Counts what may end the pause of ``run()``.
     nonisolated let woken = StateBroadcast<Int>(0)
+    /// A response has shown that etcd went back, and what it has now is still to be read.
+    nonisolated let isToReadAgain = StateBroadcast<Bool>(false)
     private nonisolated let changed: AsyncStream<SessionName>
     let tellChange: AsyncStream<SessionName>.Continuation
     private nonisolated let releases: AsyncStream<SessionName>
@@ -159,9 +161,13 @@ package actor EtcdStore {
         }
     }
 
-    /// If etcd went back, ``run()`` finds out what that means here.
+    /// If etcd went back, ``run()`` finds out what that means here: its watch or its pause ends, once.
     private func saw(_ header: EtcdHeader, since former: ClusterView.State) {
-        if former.isLater(than: header) { wake() } else { view.saw(header) }
+        guard former.isLater(than: header) else { return view.saw(header) }
+        // Everything may have been read again since this was requested.
+        guard view.state.isLater(than: header), isToReadAgain.current != true else { return }
+        isToReadAgain.set(true)
+        wake()
     }
 
     /// Runs `work`, and reports the state that results.

@@ -33,7 +33,7 @@ extension EtcdClient {
     /// After a watch at that member: another one is used, unless all of them would say the same.
     func watchEnded(_ end: ClusterFault, at endpoint: String?) {
         switch end {
-        case .tokenExpired, .compacted, .denied: break
+        case .tokenExpired, .compacted, .denied, .wentBack: break
         default: if let endpoint { failed(endpoint) }
         }
     }

@@ -136,6 +136,38 @@ struct EtcdMessageTests {
         #expect(view.isSignedOut(a) && view.lost.isEmpty)
     }
 
+    @Test("do not end a later write of this host with a late report of an older deletion")
+    func lateDeletion() throws {
+        let a = try SessionName("a")
+        let signIn = try #require(SignInID("s1-1"))
+        var view = ClusterView()
+        _ = view.read(header(5), [a: 5])
+        view.saw(signIn, of: a)
+        view.wrote(a, at: 7, generation: 2)
+        _ = view.apply(header(6), [(a, 6, true)])
+        #expect(!view.isSignedOut(a) && view.generation(of: a) == 2)
+        _ = view.apply(header(7), [(a, 7, false)])
+        _ = view.apply(header(8), [(a, 8, true)])
+        #expect(view.isSignedOut(a) && view.generation(of: a) == 0)
+    }
+
+    @Test(
+        "end what a backup lacks with a sign-out of another host, whose revision is lower than that of the lost write")
+    func deletionAfterRestore() throws {
+        let a = try SessionName("a")
+        let signIn = try #require(SignInID("s1-1"))
+        var view = ClusterView()
+        view.saw(signIn, of: a)
+        view.wrote(a, at: 100, generation: 1)
+        _ = view.read(header(100), [a: 100])
+        _ = view.read(header(50), [:])
+        #expect(view.lost == [a])
+        // Another host has written it again.
+        _ = view.apply(header(51), [(a, 51, false)])
+        _ = view.apply(header(52), [(a, 52, true)])
+        #expect(view.isSignedOut(a) && view.lost.isEmpty)
+    }
+
     @Test("know a sign-out that no watch has reported, and one that another host undoes after a backup was restored")
     func signedOutMeanwhile() throws {
         let a = try SessionName("a")

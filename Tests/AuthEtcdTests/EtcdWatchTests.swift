@@ -1,6 +1,7 @@
 import AuthModel
 import AuthWire
 import EtcdTestSupport
+import TestSupport
 import Testing
 
 @testable import AuthEtcd
@@ -14,16 +15,22 @@ struct EtcdWatchTests {
             Base64.encode(Array("/p/sessions/work".utf8)))","mod_revision":"8","value":""}}]}}
         """#
 
-    /// A store whose cluster is created in an etcd that holds one key, and that never pauses.
-    private func store(_ transport: ScriptedTransport) -> EtcdStore {
+    /// A store whose cluster is created in an etcd that holds one key.
+    private func store(
+        _ transport: ScriptedTransport,
+        pause: @escaping @Sendable (Duration) async throws -> Void = { _ in await Task.yield() }
+    ) -> EtcdStore {
         EtcdStore(
             .init(endpoints: ["http://one", "http://two"], prefix: "/p", user: nil, hostName: "one"),
-            local: MemoryLocal(), transport: transport, clock: HostClock(), pause: { _ in await Task.yield() })
+            local: MemoryLocal(), transport: transport, clock: HostClock(), pause: pause)
     }
 
     /// Runs the store until a fault of that name occurs.
     private func fault(_ name: String, with watches: [ScriptedTransport.Watch]) async -> (Bool, ScriptedTransport) {
-        let transport = ScriptedTransport(watches: watches, OneKey().answer)
+        let etcd = OneKey()
+        // That of ``change``: a read after it must not show an earlier state.
+        etcd.setRevision(8)
+        let transport = ScriptedTransport(watches: watches, etcd.answer)
         let store = store(transport)
         let isFound = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -86,6 +93,33 @@ struct EtcdWatchTests {
         let store = store(transport)
         _ = try? await store.loadAll()
         #expect(first == "one")
+    }
+
+    @Test("ends, although it stays open, with any response that shows that etcd went back")
+    func wentBack() async throws {
+        let etcd = OneKey()
+        let transport = ScriptedTransport(watches: [.init([Self.created], then: .stays)], etcd.answer)
+        // The first check of the watch is not reached.
+        let store = store(transport) { duration in
+            guard duration == .seconds(30) else { return await Task.yield() }
+            let (stream, continuation) = AsyncStream<Void>.makeStream()
+            for await _ in stream {}
+            continuation.finish()
+            throw CancellationError()
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await store.run() }
+            #expect(try await until { transport.requestedWatches.count == 1 })
+            etcd.setRevision(5)
+            _ = try await store.load(SessionName("work"))
+            #expect(try await until { transport.requestedWatches.count == 2 })
+            group.cancelAll()
+        }
+        #expect(transport.requestedWatches.last?["create_request"]?["start_revision"] == "6")
+        #expect(await store.faults().first { _ in true } == .wentBack)
+        #expect(await store.wentBackAt != nil)
+        // Its member has not failed.
+        #expect(Set(transport.askedHosts) == ["one"])
     }
 
     @Test("reports the sessions of its messages")

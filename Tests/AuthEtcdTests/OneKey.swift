@@ -4,13 +4,17 @@ import Synchronization
 
 @testable import AuthEtcd
 
-/// An etcd that holds the record of the cluster and nothing else, at revision 7.
+/// An etcd that holds the record of the cluster and nothing else, at revision 7 or as it is set.
 final class OneKey: Sendable {
     private static let cluster = Base64.encode(Array("/p/cluster".utf8))
     private let value = Mutex<String?>(nil)
+    private let present = Mutex<Int64>(7)
+
+    func setRevision(_ revision: Int64) { present.withLock { $0 = revision } }
 
     func answer(_ path: String, _ body: JSON) throws(TransportError) -> (status: Int, body: String) {
-        let header = #""header":{"cluster_id":"1","member_id":"1","revision":"7"}"#
+        let revision = present.withLock { $0 }
+        let header = #""header":{"cluster_id":"1","member_id":"1","revision":"\#(revision)"}"#
         switch path {
         case "kv/txn":
             let put = body["success"]?[0]?["request_put"]

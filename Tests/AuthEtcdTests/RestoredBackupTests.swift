@@ -60,6 +60,31 @@ struct RestoredBackupTests {
         }
     }
 
+    @Test("does not end a sign-in of another host that a sign-out of this one has found")
+    func foundByDelete() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two) = (hosts.store, hosts.other)
+            var later = try etcdSample()
+            later.signIn = try #require(SignInID("s2-1"))
+            try await two.save(later)
+            #expect(try await one.delete(Self.work, of: etcdSample().signIn) == nil)
+            let isSignedOut = try await one.view.isSignedOut(Self.work)
+            #expect(!isSignedOut)
+            let backup = try await hosts.members.backUp()
+            let faults = one.faults()
+            // Its record has changed since the backup was made, and this host has not read it.
+            later.generation = 2
+            try await two.save(later)
+            let revision = try #require(try await two.read(two.places.session(Self.work))?.modRevision)
+            #expect(try await until { await one.processed >= revision })
+            try await one.saveLater()
+            try await hosts.members.restore(backup)
+            #expect(await faults.first { $0 == .wentBack } == .wentBack)
+            later.generation = 1
+            #expect(try await one.load(Self.work) == later)
+        }
+    }
+
     @Test("does not have two hosts send the same tokens: one that is sending notes it again, and may write the result")
     func sending() async throws {
         try await TwoHosts.running { hosts in
@@ -155,6 +180,28 @@ struct RestoredBackupTests {
             #expect(former.contains(id))
             let isNoted = try await until { try await members.dump("/authd/ada/intents/work").contains(id) }
             #expect(isNoted)
+        }
+    }
+
+    @Test("does not make a host replace what another one has noted since, also if that one has let the session go")
+    func notedSince() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two, members) = (hosts.store, hosts.other, hosts.members)
+            let sample = try etcdSample()
+            let lease = try await one.grantLease().id
+            #expect(try await one.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .answered))
+            // As a backup from before that has it.
+            for kind in ["holders", "intents"] { try await members.control("del", "/authd/ada/\(kind)/work") }
+            try await one.noteWentBack(#require(Int64(members.revision())))
+            let others = try await two.grantLease().id
+            #expect(
+                try await two.hold(Self.work, for: sample.version, under: others) == .held(sample, after: .answered))
+            try await two.release(Self.work, leaving: .unanswered)
+            let noted = try await members.dump("/authd/ada/intents/work")
+            try await one.recover()
+            #expect(try await members.dump("/authd/ada/intents/work") == noted && noted.contains("intents/work"))
+            let (hold, recovery) = try await (one.holds[Self.work], one.recovery)
+            #expect(hold == nil && recovery == nil)
         }
     }
 
