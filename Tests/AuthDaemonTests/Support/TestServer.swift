@@ -134,7 +134,7 @@ struct TestServer: Sendable {
                     context: context, registry: registry, loader: loader, store: store,
                     dependencies: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, configuredStore: { nil }, choose: { _ in }, moves: nil,
-                        bundles: PassphraseBundles())),
+                        bundles: PassphraseBundles(cost: PassphraseCost(logarithm: 10)))),
                 lock: lock, services: services, policy: policyRequests, audit: audit,
                 signInLimit: SignInLimit(clock: clock, perHour: signInsPerHour),
                 presence: PresenceService(context: context, check: presence),
