@@ -138,7 +138,7 @@ start_sink() {
     started+=("$!")
     wait_until 5 'the server for uploads does not listen' test -s "$world/sink-port"
     sink_url=http://127.0.0.1:$(<"$world/sink-port")
-    key_profile sink "$sink_url"
+    key_profile sink "$sink_url" /begin
     truncate -s "${stream_mib}M" "$world/upload"
 }
 

@@ -54,7 +54,7 @@ $renewal
 PROFILE
 }
 
-# The profile of a session with a fixed token: key_profile NAME URL
+# The profile of a session with a fixed token, which is checked at PATH: key_profile NAME URL PATH
 key_profile() {
     mkdir -p "$XDG_CONFIG_HOME/authd/providers"
     cat >"$XDG_CONFIG_HOME/authd/providers/$1.toml" <<PROFILE
@@ -67,7 +67,7 @@ fields = [{ name = "key", kind = "key" }]
 token = "{key}"
 [validation]
 method = "GET"
-path = "/begin"
+path = "$3"
 bearer = true
 [renewal]
 kind = "none"

@@ -20,21 +20,7 @@ start_proxies() {
     "$here/proxy-config" "$world/nginx" "$server_port" "$proxy_port" >"$world/nginx.conf"
     /usr/sbin/nginx -e "$world/nginx/error" -c "$world/nginx.conf" &
     started+=("$!")
-    cat >"$XDG_CONFIG_HOME/authd/providers/files.toml" <<PROFILE
-name = "files"
-[environments]
-production = "http://127.0.0.1:$server_port"
-[sign_in.key]
-kind = "key"
-fields = [{ name = "key", kind = "key" }]
-token = "{key}"
-[validation]
-method = "GET"
-path = "/key"
-bearer = true
-[renewal]
-kind = "none"
-PROFILE
+    key_profile files "http://127.0.0.1:$server_port" /key
     authc reload >/dev/null 2>&1
     printf token | authc login files -s files --password-stdin --no-input >/dev/null || fail 'signing in with a key'
     authc proxy -s files --listen 127.0.0.1:0 >"$world/proxy-url" &
