@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -65,6 +66,12 @@ static inline long authd_receive(int fd, void *bytes, size_t room, struct authd_
         head->cmsg_len >= CMSG_LEN(sizeof *sender))
         memcpy(sender, CMSG_DATA(head), sizeof *sender);
     return count;
+}
+
+// FIONREAD of tcp(7) and unix(7): how many received bytes have not been read.
+static inline int authd_unread(int fd) {
+    int count = 0;
+    return ioctl(fd, FIONREAD, &count) == 0 ? count : 0;
 }
 
 // SO_PEERPIDFD of Linux 6.5: a descriptor of the process that connected, or -1 with errno set: ENOPROTOOPT on an older kernel.

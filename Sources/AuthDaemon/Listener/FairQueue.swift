@@ -1,27 +1,50 @@
+import NIOCore
+
 /// Elements that wait for their turn: in order within a process, and processes take turns. One with many connections delays
 /// the others by one element each.
+///
+/// Invariant: `slots` has each process that waits, `turns` has the slot of each of them once, and `free` has the others.
 struct FairQueue<Element> {
-    private var waiting: [Int32: [Element]] = [:]
-    private var processes: [Int32] = []
+    private struct Waiting {
+        var process: Int32
+        var elements = CircularBuffer<Element>()
+    }
+
+    private var waiting: [Waiting] = []
+    private var slots: [Int32: Int] = [:]
+    private var turns = CircularBuffer<Int>()
+    private var free: [Int] = []
 
     private(set) var count = 0
 
     mutating func add(_ element: Element, of process: Int32) {
-        if waiting[process] == nil { processes.append(process) }
-        waiting[process, default: []].append(element)
+        let slot = slots[process] ?? newSlot(for: process)
+        waiting[slot].elements.append(element)
         count += 1
     }
 
     mutating func next() -> Element? {
-        guard !processes.isEmpty else { return nil }
-        let process = processes.removeFirst()
-        guard var elements = waiting.removeValue(forKey: process), !elements.isEmpty else { return nil }
-        let element = elements.removeFirst()
+        guard let slot = turns.popFirst() else { return nil }
+        let element = waiting[slot].elements.removeFirst()
         count -= 1
-        if !elements.isEmpty {
-            waiting[process] = elements
-            processes.append(process)
+        if waiting[slot].elements.isEmpty {
+            slots[waiting[slot].process] = nil
+            free.append(slot)
+        } else {
+            turns.append(slot)
         }
         return element
+    }
+
+    private mutating func newSlot(for process: Int32) -> Int {
+        let slot = free.popLast() ?? waiting.count
+        if slot == waiting.count {
+            waiting.append(Waiting(process: process))
+        } else {
+            waiting[slot].process = process
+        }
+        slots[process] = slot
+        turns.append(slot)
+        return slot
     }
 }

@@ -35,7 +35,7 @@ final class PeerProcess: ReadinessHandler {
         identity = .ended
         do throws(SystemFailure) {
             // Its end is known before input by a process that has got its number since.
-            try executor.watch(descriptor, for: .input, self, isEarly: true)
+            try executor.watch(descriptor, for: .input, self, .early)
             identity = .watched(descriptor)
         } catch {
             close(descriptor)

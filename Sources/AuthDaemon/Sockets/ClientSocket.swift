@@ -71,7 +71,7 @@ final class ClientSocket: ReadinessHandler {
     func open(for delegate: any ClientSocketDelegate) throws(SystemFailure) {
         self.delegate = delegate
         do throws(SystemFailure) {
-            try executor.watch(descriptor, for: .input, self)
+            try executor.watch(descriptor, for: [.input, .inputEnd], self, .once)
         } catch {
             isOpen = false
             self.delegate = nil
@@ -83,9 +83,11 @@ final class ClientSocket: ReadinessHandler {
     func ready(for readiness: Readiness) {
         if readiness.contains(.output) { sendRest() }
         let isGone = !readiness.isDisjoint(with: .gone)
-        if isOpen, isReading, hasInput, isGone || readiness.contains(.input) {
+        if mayRead, isGone || !readiness.isDisjoint(with: [.input, .inputEnd]) {
             // The remaining input of a client that has gone is read now.
-            if isGone || delegate?.readsLater() != true { read() }
+            if isGone || delegate?.readsLater() != true {
+                read(untilEnd: isGone ? readiness : readiness.intersection(.inputEnd))
+            }
         }
         // The client cannot receive any more, and its earlier input is read or not needed.
         if isOpen, isGone, !isReading || !hasInput, delegate?.isDeferred != true { close() }
@@ -93,14 +95,24 @@ final class ClientSocket: ReadinessHandler {
 
     /// Reads once, if there is input.
     func readNow() {
-        if isOpen, isReading, hasInput { read() }
+        if mayRead { read(untilEnd: []) }
     }
 
-    private func read() {
+    private var mayRead: Bool { isOpen && isReading && hasInput }
+
+    /// Reads once. The kernel reports input once: if there is more, this socket gets another turn. After
+    /// ``setReading(_:)`` the kernel reports again what is there.
+    ///
+    /// - Parameter readiness: what says that the end of the input follows, if it does.
+    private func read(untilEnd readiness: Readiness) {
         guard let delegate else { return }
         let count = executor.read(descriptor, for: delegate)
-        guard count <= 0, isOpen else { return }
-        if count == 0 {
+        guard isOpen else { return }
+        if count > 0 {
+            if mayRead, !readiness.isEmpty || authd_unread(descriptor) > 0 {
+                executor.serveAgain(descriptor, for: readiness.union(.input))
+            }
+        } else if count == 0 {
             endInput()
             delegate.inputEnded()
         } else if errno != EAGAIN {
@@ -123,7 +135,7 @@ final class ClientSocket: ReadinessHandler {
 
     private func watch() {
         guard isOpen else { return }
-        var requested: Readiness = isReading && hasInput ? .input : []
+        var requested: Readiness = isReading && hasInput ? [.input, .inputEnd] : []
         if waiting > 0 { requested.insert(.output) }
         executor.change(descriptor, to: requested)
     }

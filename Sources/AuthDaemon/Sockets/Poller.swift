@@ -8,6 +8,8 @@ struct Readiness: OptionSet {
 
     static let input = Readiness(rawValue: EPOLLIN.rawValue)
     static let output = Readiness(rawValue: EPOLLOUT.rawValue)
+    /// The peer sends nothing more.
+    static let inputEnd = Readiness(rawValue: EPOLLRDHUP.rawValue)
     static let gone = Readiness(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
 }
 
@@ -25,18 +27,29 @@ extension ReadinessHandler {
     var peerProcess: Int32 { 0 }
 }
 
-/// epoll(7), level-triggered. Invariant: there are no events for a descriptor after ``unwatch(_:)``, even if its number is
+/// When the kernel reports a descriptor (epoll(7)).
+enum ReportOrder {
+    /// As long as it is ready, before all others that are ready at the same time.
+    case early
+    /// As long as it is ready.
+    case always
+    /// Once when it becomes ready or gets more input. A watcher that leaves input unread asks for another turn
+    /// (``SocketExecutor/serveAgain(_:for:)``).
+    case once
+}
+
+/// epoll(7). Invariant: there are no events for a descriptor after ``unwatch(_:)``, even if its number is
 /// reused.
 @safe struct Poller: ~Copyable {
     private struct Registration {
         let watcher: any ReadinessHandler
         let number: UInt32
-        let isEarly: Bool
+        let order: ReportOrder
         /// What a descriptor that waits for its turn is ready for.
         var queued: Readiness = []
     }
 
-    /// A descriptor, from one call of ``watch(_:for:_:isEarly:)`` to the end of that watch.
+    /// A descriptor, from one call of ``watch(_:for:_:_:)`` to the end of that watch.
     struct WatchedDescriptor {
         fileprivate let descriptor: CInt
         fileprivate let number: UInt32
@@ -62,24 +75,23 @@ extension ReadinessHandler {
         close(poller)
     }
 
-    /// - Parameter isEarly: its events come before all others that are ready at the same time.
     mutating func watch(
-        _ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler, isEarly: Bool = false
+        _ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler, _ order: ReportOrder = .always
     ) throws(SystemFailure) {
         lastNumber &+= 1
-        var event = unsafe epoll_event(events: readiness.rawValue, data: Self.mark(of: descriptor, lastNumber))
+        var event = unsafe Self.event(readiness, order, of: descriptor, lastNumber)
         guard unsafe epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
             throw SystemFailure("watch a socket")
         }
         let index = Int(descriptor)
         if index >= watched.count { watched += repeatElement(nil, count: index + 1 - watched.count) }
-        watched[index] = Registration(watcher: watcher, number: lastNumber, isEarly: isEarly)
+        watched[index] = Registration(watcher: watcher, number: lastNumber, order: order)
     }
 
-    /// For a watched descriptor.
+    /// For a watched descriptor. What it is ready for now is reported again.
     func change(_ descriptor: CInt, to readiness: Readiness) {
-        guard let number = watched[Int(descriptor)]?.number else { return }
-        var event = unsafe epoll_event(events: readiness.rawValue, data: Self.mark(of: descriptor, number))
+        guard let found = watched[Int(descriptor)] else { return }
+        var event = unsafe Self.event(readiness, found.order, of: descriptor, found.number)
         unsafe epoll_ctl(poller, EPOLL_CTL_MOD, descriptor, &event)
     }
 
@@ -115,11 +127,18 @@ extension ReadinessHandler {
     /// Queues the descriptor of an event for its turn, unless it is queued already.
     /// - Returns: the descriptor, and its process; `nil`: it is queued already, or is not watched any more.
     mutating func queueForTurn(_ index: Int) -> (descriptor: WatchedDescriptor, process: Int32)? {
-        guard let (watcher, readiness) = ready(index) else { return nil }
-        let event = identity(of: index)
-        let isNew = watched[Int(event.descriptor)]?.queued.isEmpty == true
-        watched[Int(event.descriptor)]?.queued.formUnion(readiness)
-        return isNew ? (event, watcher.peerProcess) : nil
+        guard let (_, readiness) = ready(index) else { return nil }
+        return queueForTurn(identity(of: index).descriptor, for: readiness)
+    }
+
+    /// The same for a descriptor whose watcher has not read everything.
+    mutating func queueForTurn(
+        _ descriptor: CInt, for readiness: Readiness
+    ) -> (descriptor: WatchedDescriptor, process: Int32)? {
+        guard let found = watched[Int(descriptor)] else { return nil }
+        watched[Int(descriptor)]?.queued = found.queued.union(readiness)
+        guard found.queued.isEmpty else { return nil }
+        return (WatchedDescriptor(descriptor: descriptor, number: found.number), found.watcher.peerProcess)
     }
 
     /// The watcher whose turn it is; `nil` if its descriptor is not watched any more.
@@ -130,7 +149,7 @@ extension ReadinessHandler {
     }
 
     /// Whether the event comes before those of clients.
-    func isEarly(_ index: Int) -> Bool { watched[Int(identity(of: index).descriptor)]?.isEarly == true }
+    func isEarly(_ index: Int) -> Bool { watched[Int(identity(of: index).descriptor)]?.order == .early }
 
     private func identity(of index: Int) -> WatchedDescriptor {
         let mark = unsafe events[index].data.u64
@@ -138,7 +157,11 @@ extension ReadinessHandler {
             descriptor: CInt(truncatingIfNeeded: mark), number: UInt32(truncatingIfNeeded: mark >> 32))
     }
 
-    private static func mark(of descriptor: CInt, _ number: UInt32) -> epoll_data_t {
-        unsafe epoll_data_t(u64: UInt64(number) << 32 | UInt64(UInt32(bitPattern: descriptor)))
+    private static func event(
+        _ readiness: Readiness, _ order: ReportOrder, of descriptor: CInt, _ number: UInt32
+    ) -> epoll_event {
+        let reports = order == .once ? EPOLLET.rawValue : 0
+        let mark = UInt64(number) << 32 | UInt64(UInt32(bitPattern: descriptor))
+        return unsafe epoll_event(events: readiness.rawValue | reports, data: epoll_data_t(u64: mark))
     }
 }

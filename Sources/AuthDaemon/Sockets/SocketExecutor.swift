@@ -61,7 +61,7 @@ import Synchronization
         start = time()
         waker = try Waker()
         poller = try Poller()
-        try poller.watch(waker.descriptor, for: .input, waker, isEarly: true)
+        try poller.watch(waker.descriptor, for: .input, waker, .early)
         var made = pthread_t()
         let failure = unsafe pthread_create(
             &made, nil,
@@ -262,10 +262,10 @@ import Synchronization
     // MARK: Sockets
 
     func watch(
-        _ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler, isEarly: Bool = false
+        _ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler, _ order: ReportOrder = .always
     ) throws(SystemFailure) {
         assertOwned()
-        try poller.watch(descriptor, for: readiness, watcher, isEarly: isEarly)
+        try poller.watch(descriptor, for: readiness, watcher, order)
     }
 
     func change(_ descriptor: CInt, to readiness: Readiness) {
@@ -276,6 +276,13 @@ import Synchronization
     func unwatch(_ descriptor: CInt) {
         assertOwned()
         poller.unwatch(descriptor)
+    }
+
+    /// Serves the descriptor once more, after those that wait: its watcher has not read everything.
+    func serveAgain(_ descriptor: CInt, for readiness: Readiness) {
+        assertOwned()
+        guard let (queued, process) = poller.queueForTurn(descriptor, for: readiness) else { return }
+        queue.add(queued, of: process)
     }
 
     /// Passes on available input of one sender, and wipes it.
