@@ -55,5 +55,12 @@ package final class OneShot<Value: Sendable>: Sendable {
 /// Completes the work even if the waiting task is cancelled: for work that must not be interrupted when the agent stops.
 package func withoutCancellation<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
     // A child task would be cancelled with its parent. This one ends before the caller continues.
-    await Task { await work() }.value
+    await Task(executorPreference: TaskExecution.executor) { await work() }.value
+}
+
+/// Where tasks run that are not children.
+package enum TaskExecution {
+    /// Children inherit the executor of their parent, and other tasks do not. `nil`: Swift's pool; a simulation runs all tasks
+    /// of a process on one thread.
+    @TaskLocal package static var executor: (any TaskExecutor)?
 }

@@ -9,6 +9,8 @@ import Synchronization
 final class EtcdClient: Sendable {
     /// How long a caller is held up between two attempts.
     typealias Pause = @Sendable (Duration) async throws -> Void
+    /// A clock that stands still while the machine sleeps.
+    typealias Time = @Sendable () -> SuspendingClock.Instant
 
     private struct State {
         var ring: EndpointRing
@@ -22,16 +24,18 @@ final class EtcdClient: Sendable {
     private let state: Mutex<State>
     private let note: @Sendable (ClusterFault) -> Void
     private let pause: Pause
+    private let now: Time
 
     /// - Parameter note: receives faults that a call has recovered from.
     init(
         endpoints: [String], user: EtcdUser?, transport: any HTTPLiveTransport,
-        note: @escaping @Sendable (ClusterFault) -> Void, pause: @escaping Pause
+        note: @escaping @Sendable (ClusterFault) -> Void, pause: @escaping Pause, now: @escaping Time
     ) {
         self.user = user
         self.transport = transport
         self.note = note
         self.pause = pause
+        self.now = now
         state = Mutex(State(ring: EndpointRing(endpoints)))
     }
 
@@ -40,13 +44,13 @@ final class EtcdClient: Sendable {
     func call(
         _ request: EtcdRequest, within limit: Duration = EtcdLimits.call, diagnoses: Bool = true
     ) async throws(ClusterFault) -> JSON {
-        let deadline = SuspendingClock.now + limit
+        let deadline = now() + limit
         var refused: Set<String> = []
         var last = ClusterFault.unreachable(reason: "no endpoint is configured")
         while let endpoint = state.withLock({ $0.ring.current }), refused.count < endpoints.count,
-            SuspendingClock.now < deadline, !Task.isCancelled
+            now() < deadline, !Task.isCancelled
         {
-            let time = min(EtcdLimits.attempt, SuspendingClock.now.duration(to: deadline))
+            let time = min(EtcdLimits.attempt, now().duration(to: deadline))
             do throws(EtcdAttemptError) {
                 return try await authorized(request, at: endpoint, within: time)
             } catch {
@@ -136,7 +140,7 @@ final class EtcdClient: Sendable {
     ) async throws(EtcdAttemptError) -> JSON {
         var message = prepared(request, at: endpoint, token: token)
         message.limit = limit
-        let began = SuspendingClock.now
+        let began = now()
         let response: HTTPResponse
         do throws(TransportError) {
             response = try await transport.send(message)
@@ -144,7 +148,7 @@ final class EtcdClient: Sendable {
             // With a response that is too long, there may be others of a usable length.
             if case .tooLarge = error { throw .fault(.longResponse) }
             if case .timedOut = error { throw .transport(error, isQuick: false) }
-            throw .transport(error, isQuick: SuspendingClock.now - began < EtcdLimits.attempt / 2)
+            throw .transport(error, isQuick: now() - began < EtcdLimits.attempt / 2)
         }
         let json = try? JSON(parsing: response.body, values: EtcdLimits.jsonValues)
         guard response.status == 200 else { throw .refused(EtcdRefusal(status: response.status, json)) }

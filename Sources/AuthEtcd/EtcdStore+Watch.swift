@@ -26,7 +26,7 @@ extension EtcdStore {
                 // The state and the fault are reported.
             }
             failures += 1
-            let pause = Self.pause(after: failures)
+            let pause = retryPause(after: failures)
             await pauseOrWake(isAsking ? min(pause, Self.pauseWhileAsking) : pause, seen)
         }
     }
@@ -135,9 +135,9 @@ extension EtcdStore {
     // MARK: Pauses
 
     /// Doubled after each failure, and between one half and all of that, so that hosts do not return at the same time.
-    private static func pause(after failures: Int) -> Duration {
-        let longest = min(shortestPause * (1 << min(failures - 1, 16)), longestPause)
-        return longest * Double.random(in: 0.5...1)
+    private func retryPause(after failures: Int) -> Duration {
+        let longest = min(Self.shortestPause * (1 << min(failures - 1, 16)), Self.longestPause)
+        return longest * share(0.5...1)
     }
 
     private func pauseOrWake(_ duration: Duration, _ seen: Int) async {

@@ -25,7 +25,7 @@ extension EtcdStore {
             var isThere = false
             // Granted once, however often the write is refused.
             var lifetime: Int64?
-            let deadline = SuspendingClock.now + EtcdLimits.holderWait
+            let deadline = now() + EtcdLimits.holderWait
             let written = try await write(
                 sharedContent(of: record), label: record.provider, to: places.session(session), mayCreate: mayCreate,
                 reading: [places.holder(session), places.intent(session)]
@@ -54,7 +54,7 @@ extension EtcdStore {
                 return try await terms(for: record, replacing: stored, &lifetime)
             } refused: { (outcome) throws(StoreError) in
                 guard refused(session, outcome) else { return }
-                guard SuspendingClock.now < deadline else { throw .cluster(.heldElsewhere) }
+                guard now() < deadline else { throw .cluster(.heldElsewhere) }
                 try? await pause(EtcdLimits.holderPause)
             }
             let hadHold = holds[session] != nil
@@ -193,7 +193,7 @@ extension EtcdStore {
     /// got. All hosts notice that at once: each waits for some time, and finds what is left then.
     func sealFormerAgain() async {
         guard hasFormerSeals,
-            (try? await pause(configuration.checkInterval * Double.random(in: 0...0.5))) != nil, let member
+            (try? await pause(configuration.checkInterval * share(0...0.5))) != nil, let member
         else { return }
         do throws(StoreError) {
             for place in [places.sessions, places.keys] {

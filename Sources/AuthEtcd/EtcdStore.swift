@@ -51,6 +51,9 @@ package actor EtcdStore {
     let local: Local
     let clock: any SystemClock
     let pause: @Sendable (Duration) async throws -> Void
+    let now: @Sendable () -> SuspendingClock.Instant
+    /// A random number of that range: hosts do not do the same at once.
+    let share: @Sendable (ClosedRange<Double>) -> Double
     /// One task at a time reads or changes the record of the cluster.
     let opening = AsyncLock()
     var member: Member?
@@ -99,16 +102,22 @@ package actor EtcdStore {
     /// - Parameters:
     ///   - local: sealed by the user's key.
     ///   - pause: returns after that time.
+    ///   - now: of a clock that stands still while the machine sleeps.
+    ///   - share: a random number of that range.
     package init(
         _ configuration: Configuration, local: Local, transport: any HTTPLiveTransport, clock: any SystemClock,
         pause: @escaping @Sendable (Duration) async throws -> Void = {
             try await Task.sleep(for: $0, clock: .suspending)
-        }
+        },
+        now: @escaping @Sendable () -> SuspendingClock.Instant = { .now },
+        share: @escaping @Sendable (ClosedRange<Double>) -> Double = { .random(in: $0) }
     ) {
         self.configuration = configuration
         self.local = local
         self.clock = clock
         self.pause = pause
+        self.now = now
+        self.share = share
         places = EtcdPlaces(prefix: configuration.prefix)
         presence = HostPresence(configuration.presence)
         (changed, tellChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
@@ -118,7 +127,7 @@ package actor EtcdStore {
         (self.occurred, self.tellFault) = (occurred, tellFault)
         client = EtcdClient(
             endpoints: configuration.endpoints, user: configuration.user, transport: transport,
-            note: { tellFault.yield($0) }, pause: pause)
+            note: { tellFault.yield($0) }, pause: pause, now: now)
     }
 
     package nonisolated var kind: StoreKind { .etcd }
