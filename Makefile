@@ -10,6 +10,8 @@ INSTALL ?= install
 # What make simulate plays: so many schedules, from that seed on.
 SEEDS ?= 10000000
 FIRST ?= 1
+# How many schedules of hosts make simulate-hosts plays, from the seed FIRST on.
+HOST_SEEDS ?= 1000
 # How often make crash kills the agent, by the seeds from CRASH_FIRST on.
 KILLS ?= 300
 CRASH_FIRST ?= 1
@@ -103,7 +105,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench packages peers sbom
+.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-hosts crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
@@ -118,6 +120,7 @@ help:
 	@echo 'make test       every test but those of make clients, package-managers and check-packages; installs what they need'
 	@echo 'make shake      every test $(PASSES) times while each core is busy with something else (PASSES=n)'
 	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
+	@echo 'make simulate-hosts  the agents of up to five hosts in $(HOST_SEEDS) simulated clusters, whose etcd is restored (HOST_SEEDS=n, FIRST=n)'
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
 	@echo 'make cluster    five hosts that share a session, interrupted $(FAULTS) times (FAULTS=n, CLUSTER_FIRST=n)'
 	@echo 'make clients    the examples of Docs/clients in languages that must be installed (CLIENT_LANGUAGES="$(CLIENT_LANGUAGES)")'
@@ -217,6 +220,12 @@ shake: packages peers
 simulate:
 	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate
 	$(SIMULATION)/release/simulate $(SEEDS) $(FIRST)
+
+# With the agent and its store: built in the same folder as make simulate. The order of sets and dictionaries follows from the
+# seed then, too.
+simulate-hosts:
+	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate-hosts
+	SWIFT_DETERMINISTIC_HASHING=1 $(SIMULATION)/release/simulate-hosts $(HOST_SEEDS) $(FIRST)
 
 # The debug build: it is there after make test, and its slower renewals are more moments to be killed at.
 crash: packages

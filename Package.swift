@@ -327,6 +327,16 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
+        // Plays hosts with the real agents and the real store of a cluster, on a simulated etcd (Docs/decisions/simulation.md).
+        .target(
+            name: "HostSimulation",
+            dependencies: [
+                "AuthAgent", "AuthConcurrency", "AuthEtcd", "AuthMachines", "AuthModel", "AuthWire", "Simulation",
+            ],
+            path: "Tests/HostSimulation", swiftSettings: checked),
+        .executableTarget(
+            name: "simulate-hosts", dependencies: ["HostSimulation"], path: "Tests/SimulateHosts",
+            swiftSettings: checked),
         // Kills the real agent around its renewals (Docs/decisions/crash.md).
         .target(
             name: "CrashTrial", dependencies: ["AuthModel", "AuthWire", "StandInBackends", "TestSupport"],
@@ -344,6 +354,7 @@ let package = Package(
             swiftSettings: checked),
         suite("ClusterTests", ["ClusterTrial", "StandInBackends", "TestSupport"]),
         suite("SimulationTests", ["Simulation", "AuthModel", "AuthWire"]),
+        suite("HostSimulationTests", ["HostSimulation", "Simulation"]),
 
         suite("AuthWireTests", ["AuthWire"]),
         suite(

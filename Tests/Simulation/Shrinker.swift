@@ -1,24 +1,28 @@
 /// Makes a failing schedule short: leaves out steps, then makes those left simpler, as long as it still fails.
-struct Shrinker<Schedule: SimulationSchedule> {
+package struct Shrinker<Schedule: SimulationSchedule> {
     private(set) var best: Schedule
     let fails: (Schedule) -> Bool
-    /// Schedules played at most: enough for the longest there are.
-    private var left = 5000
+    /// Schedules played at most.
+    private var left: Int
 
-    private init(best: Schedule, fails: @escaping (Schedule) -> Bool) {
+    private init(best: Schedule, mostPlays: Int, fails: @escaping (Schedule) -> Bool) {
         self.best = best
         self.fails = fails
+        left = mostPlays
     }
 
     /// The shortest schedule found that breaks the same rule; unchanged if it breaks none.
-    static func shortened(_ schedule: Schedule, broken: @escaping (Schedule) -> Rule?) -> Schedule {
+    /// - Parameter mostPlays: enough for the longest schedules there are, unless one takes seconds.
+    package static func shortened<Broken: Equatable>(
+        _ schedule: Schedule, mostPlays: Int = 5000, broken: @escaping (Schedule) -> Broken?
+    ) -> Schedule {
         guard let rule = broken(schedule) else { return schedule }
-        var shrinker = Shrinker(best: schedule) { broken($0) == rule }
+        var shrinker = Shrinker(best: schedule, mostPlays: mostPlays) { broken($0) == rule }
         shrinker.run()
         return shrinker.best
     }
 
-    mutating func run() {
+    private mutating func run() {
         var before = best
         repeat {
             before = best

@@ -1,0 +1,111 @@
+import AuthWire
+
+/// Tokens of a sign-in, by the number of the refresh token.
+struct WrittenTokens: Equatable {
+    let account: Int
+    let number: Int
+}
+
+/// What etcd has: keys, their changes, and leases. A copy of it is a backup.
+struct EtcdDatabase {
+    struct Entry {
+        let value: [UInt8]
+        let revision: Int64
+        /// 0: none.
+        let lease: Int64
+    }
+
+    struct Change {
+        let key: String
+        let revision: Int64
+        /// `nil`: it was deleted.
+        let entry: Entry?
+    }
+
+    struct Lease {
+        let life: Duration
+        var end: Duration
+    }
+
+    enum Failure: Error {
+        case leaseNotFound
+    }
+
+    /// Another one after a restore with new members.
+    var clusterID = 1
+    private(set) var revision: Int64 = 1
+    private(set) var entries: [String: Entry] = [:]
+    private(set) var leases: [Int64: Lease] = [:]
+    private(set) var history: [Change] = []
+    /// The last change of a session or of the list of hosts.
+    private(set) var lastRecordChange: Int64 = 0
+    /// The newest tokens of the session that were written.
+    var newestWritten: WrittenTokens?
+    private var lastLease: Int64 = 0
+
+    // MARK: Keys
+
+    func keys(from start: String, to end: [UInt8]) -> [String] {
+        entries.keys.filter { $0 >= start && $0.utf8.lexicographicallyPrecedes(end) }.sorted()
+    }
+
+    /// - Parameter isNew: whether the change is the first one of its transaction.
+    mutating func put(_ value: [UInt8], to key: String, lease: Int64, isFirst: Bool) throws(Failure) {
+        guard lease == 0 || leases[lease] != nil else { throw .leaseNotFound }
+        change(key, value: value, lease: lease, isFirst: isFirst)
+    }
+
+    /// - Returns: whether there was something.
+    mutating func delete(_ key: String, isFirst: Bool) -> Bool {
+        guard entries[key] != nil else { return false }
+        change(key, value: nil, lease: 0, isFirst: isFirst)
+        return true
+    }
+
+    private mutating func change(_ key: String, value: [UInt8]?, lease: Int64, isFirst: Bool) {
+        if isFirst { revision += 1 }
+        let entry = value.map { Entry(value: $0, revision: revision, lease: lease) }
+        entries[key] = entry
+        history.append(Change(key: key, revision: revision, entry: entry))
+        if key.contains("/sessions/") || key.hasSuffix("/cluster") { lastRecordChange = revision }
+    }
+
+    // MARK: Leases
+
+    mutating func grant(_ life: Duration, at now: Duration) -> Int64 {
+        lastLease += 1
+        leases[lastLease] = Lease(life: life, end: now + life)
+        return lastLease
+    }
+
+    /// - Returns: its life; `nil`: it has ended.
+    mutating func keep(_ lease: Int64, at now: Duration) -> Duration? {
+        guard let life = leases[lease]?.life else { return nil }
+        leases[lease]?.end = now + life
+        return life
+    }
+
+    /// As etcd is after a restore of this backup: leases begin again, and the number of a lease is never used twice.
+    mutating func restored(instead former: EtcdDatabase, isNew: Bool, at now: Duration) {
+        clusterID = former.clusterID + (isNew ? 1 : 0)
+        lastLease = former.lastLease
+        for (lease, known) in leases { leases[lease]?.end = now + known.life }
+    }
+
+    /// Without a majority, and with a new leader, leases last longer.
+    mutating func prolongLeases(to end: Duration) {
+        for (lease, known) in leases { leases[lease]?.end = max(known.end, end + known.life) }
+    }
+
+    var nextLeaseEnd: Duration? { leases.values.map(\.end).min() }
+
+    mutating func endLeases(at now: Duration) {
+        for lease in leases.filter({ $0.value.end <= now }).keys.sorted() {
+            leases[lease] = nil
+            var isFirst = true
+            for key in entries.filter({ $0.value.lease == lease }).keys.sorted() where delete(key, isFirst: isFirst) {
+                isFirst = false
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package import Simulation
+
+/// A schedule of hosts, each with its agent, that share a session in etcd.
+package struct HostSchedule: SimulationSchedule {
+    package var seed: UInt64
+    package var hosts: Int
+    package var life: Duration
+    /// The provider accepts a refresh token for that long after it was replaced.
+    package var grace: Duration
+    /// By host.
+    package var clockErrors: [Duration]
+    package var steps: [SimulationStep<HostOperation>]
+
+    package init(
+        seed: UInt64 = 1, hosts: Int = 3, life: Duration = .seconds(3600), grace: Duration = .zero,
+        clockErrors: [Duration] = [], steps: [SimulationStep<HostOperation>]
+    ) {
+        self.seed = seed
+        self.hosts = hosts
+        self.life = life
+        self.grace = grace
+        self.clockErrors = clockErrors
+        self.steps = steps
+    }
+
+    package var heading: String { "seed \(seed), \(hosts) hosts, life \(life), grace \(grace), clocks \(clockErrors)" }
+
+    package static var simplifications: [(inout HostSchedule) -> Void] {
+        [
+            { $0.hosts = 2 }, { $0.clockErrors = [] }, { $0.life = .seconds(3600) }, { $0.grace = .zero },
+            { $0.seed = 1 },
+        ]
+    }
+}
+
+/// What can be done to the hosts. They are numbered from 0.
+package enum HostOperation: Sendable, Equatable {
+    case ask(Int, HostAsk)
+    /// A user signs in, signs out, removes a host or changes the record key. Only while nothing fails: then it is known
+    /// what must come of it.
+    case signIn(Int)
+    case signOut(Int)
+    case forget(Int, by: Int)
+    case changeKey(Int)
+    /// No message goes between the host and etcd.
+    case cut(Int, for: Duration)
+    /// etcd carries out what the host requests, and its responses are lost.
+    case loseAnswers(Int, for: Duration)
+    /// The process does not run, and its clocks go on.
+    case pause(Int, for: Duration)
+    /// The process is killed, and started again later.
+    case kill(Int, down: Duration)
+    /// A majority of the members does not answer.
+    case etcdGone(for: Duration)
+    case provider(ProviderBehaviour)
+    case backUp
+    /// The last backup comes back.
+    case restore(RestoredMembers)
+}
+
+package enum HostAsk: Sendable, Equatable, CaseIterable {
+    case token, renewal
+    /// A 401 with the token in use.
+    case reject
+}
+
+/// The members of etcd after a restore.
+package enum RestoredMembers: Sendable, Equatable, CaseIterable {
+    case same
+    /// They have another cluster ID.
+    case new
+    /// Watches stay open, as through a proxy, and silent until etcd has reached their revision again.
+    case behindProxy
+}
+
+/// A fault between the agents and the rest, which the rules must find.
+package enum HostInjectedFault: String, Sendable, CaseIterable {
+    /// etcd gives each host every hold.
+    case sharesHolds
+    /// Since a restore, etcd does not keep the sessions that it is sent.
+    case losesSessions
+    /// Since a restore, etcd keeps sessions that it should delete.
+    case keepsSessions
+
+    package var rule: HostRule {
+        switch self {
+        case .sharesHolds: .alone
+        case .losesSessions: .writtenAgain
+        case .keepsSessions: .signOut
+        }
+    }
+}
+
+/// What must hold in every schedule (Docs/cluster.md, Docs/decisions/simulation.md).
+package enum HostRule: String, Sendable {
+    case alone = "1: one host sends a refresh token at a time, also after a restore"
+    case reuse = "2: a used refresh token is sent again only if the next one was lost on its way to etcd"
+    case lost = "3: a session that the provider accepts is lost on no host"
+    case writtenAgain = "4: what a running host knows and a restored backup lacks is in etcd again ten seconds later"
+    case signOut = "5: a sign-out is one on all hosts, and stays one after a restore"
+    case membership = "6: a host that was removed is not a member again after a restore"
+    case convergence = "7: 45 seconds after the last fault each host has the same tokens"
+    case liveness = "8: when the last fault is over, the session is active on each host, and no caller waits"
+}
+
+/// A rule that was broken, and where.
+package struct HostViolation: Sendable, Equatable, CustomStringConvertible {
+    package let rule: HostRule
+    /// Since the beginning of the schedule.
+    package let at: Duration
+    package let what: String
+
+    package var description: String { "at \(at): \(what) [\(rule.rawValue)]" }
+}
+
+/// How much was played.
+package struct HostCoverage: Sendable, Equatable {
+    package internal(set) var renewals = 0
+    /// Used refresh tokens that were sent again after an interruption.
+    package internal(set) var reuses = 0
+    package internal(set) var restores = 0
+    /// Restores of a backup that lacks something that a running host has written again.
+    package internal(set) var writtenAgain = 0
+    /// Restores after which no running host knew what the backup lacks.
+    package internal(set) var unknown = 0
+    package internal(set) var removedHosts = 0
+    package internal(set) var keyChanges = 0
+    package internal(set) var signOuts = 0
+    /// Sessions that nothing could have kept.
+    package internal(set) var lost = 0
+
+    package init() {}
+
+    package mutating func add(_ other: HostCoverage) {
+        renewals += other.renewals
+        reuses += other.reuses
+        restores += other.restores
+        writtenAgain += other.writtenAgain
+        unknown += other.unknown
+        removedHosts += other.removedHosts
+        keyChanges += other.keyChanges
+        signOuts += other.signOuts
+        lost += other.lost
+    }
+
+    package var words: String {
+        "\(renewals) renewals, \(reuses) used tokens sent again, \(restores) restores (\(writtenAgain) made up for, "
+            + "\(unknown) that no running host could), \(removedHosts) hosts removed, \(keyChanges) changes of the key, "
+            + "\(signOuts) sign-outs, \(lost) sessions that nothing could have kept"
+    }
+}

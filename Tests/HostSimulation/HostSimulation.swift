@@ -1,0 +1,50 @@
+import AuthConcurrency
+import Simulation
+
+/// Plays hosts with the real agents and the real store of a cluster, on a simulated etcd.
+package enum HostSimulation {
+    /// What came of one schedule.
+    package struct Outcome: Sendable {
+        package let violation: HostViolation?
+        package let coverage: HostCoverage
+        /// What happened, if it was traced.
+        package let trace: [String]
+    }
+
+    /// The end of a trace says most.
+    private static let maxTraceLines = 120
+
+    package static func schedule(seed: UInt64) -> HostSchedule {
+        var maker = HostScheduleMaker(seed: seed)
+        return maker.schedule()
+    }
+
+    /// - Parameters:
+    ///   - fault: put between the agents and the rest on purpose.
+    ///   - isTraced: the outcome says what happened.
+    package static func play(
+        _ schedule: HostSchedule, injecting fault: HostInjectedFault? = nil, isTraced: Bool = false
+    ) async -> Outcome {
+        // Not on a thread of Swift's pool: the simulation runs tasks by itself.
+        await BlockingThread().complete { playHere(schedule, fault, isTraced) }
+    }
+
+    /// The rule that the schedule breaks, the shortest schedule found that breaks it, and what happened.
+    package static func report(_ schedule: HostSchedule) async -> String {
+        await BlockingThread().complete {
+            let short = Shrinker.shortened(schedule, mostPlays: 100) { playHere($0, nil, false).violation?.rule }
+            let outcome = playHere(short, nil, true)
+            let rule = outcome.violation.map(String.init(describing:)) ?? "no rule broken"
+            let head = ["Seed \(schedule.seed): \(rule)", "The shortest schedule:", "\(short)", "What happened:"]
+            return (head + outcome.trace.suffix(maxTraceLines)).joined(separator: "\n")
+        }
+    }
+
+    private static func playHere(
+        _ schedule: HostSchedule, _ fault: HostInjectedFault?, _ isTraced: Bool
+    ) -> Outcome {
+        let run = HostSimulationRun(schedule, fault: fault, traced: isTraced)
+        run.play()
+        return Outcome(violation: run.violation, coverage: run.coverage, trace: run.trace ?? [])
+    }
+}

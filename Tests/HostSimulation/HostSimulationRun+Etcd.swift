@@ -1,0 +1,148 @@
+import AuthModel
+import AuthWire
+
+/// What processes request of etcd, and what its watches report to them.
+extension HostSimulationRun {
+    typealias Answer = @Sendable (Result<HTTPResponse, TransportError>) -> Void
+
+    /// For a request that states none.
+    private static let etcdLimit = Duration.seconds(2)
+
+    func isReachable(_ host: SimulatedHost) -> Bool {
+        !host.isHeldOff && time.now >= max(host.cutUntil, etcdGoneUntil)
+    }
+
+    private func isConnected(_ host: SimulatedHost) -> Bool {
+        isReachable(host) && time.now >= host.losesAnswersUntil
+    }
+
+    func callEtcd(_ number: Int, _ request: HTTPRequest, _ answer: @escaping Answer) {
+        let process = processes[number]
+        guard process.life.isAlive else { return answer(.failure(.cancelled)) }
+        let limit = request.limit ?? Self.etcdLimit
+        time.after(limit) { answer(.failure(.timedOut(host: "etcd", after: limit))) }
+        let path = String(Origin.path(of: request.url).dropFirst("/v3/".count))
+        let body = (try? JSON(parsing: request.body?.revealBytes() ?? [])) ?? [:]
+        let host = hosts[process.host]
+        time.after(latency()) { [self] in
+            guard isReachable(host) else { return }
+            let response = carryOut(path, body, for: process)
+            let (revision, cluster, restores) = (etcd.revision, etcd.clusterID, restoreCount)
+            time.after(latency()) { [self] in
+                guard process.life.isAlive, isConnected(host) else { return }
+                if path.hasPrefix("kv/"), time.now >= host.pausedUntil {
+                    saw(revision, cluster, after: restores, process)
+                }
+                answer(.success(response))
+            }
+        }
+    }
+
+    private func carryOut(_ path: String, _ body: JSON, for process: SimulatedProcess) -> HTTPResponse {
+        let former = etcd.revision
+        // These two are about what a restore brings back.
+        let isOfRestores = fault == .keepsSessions || fault == .losesSessions
+        let (status, json) = etcd.answer(
+            path, body, at: time.now, fault: isOfRestores && restoreCount == 0 ? nil : fault)
+        note("    \(process.host): etcd \(path) → \(etcd.revision)\(status == 200 ? "" : ", status \(status)")")
+        if etcd.revision != former { changed(since: former, by: process) }
+        if path.hasPrefix("lease/") { expectLeaseEnd() }
+        return HTTPResponse(status: status, headers: [], body: json.serialized())
+    }
+
+    private func changed(since former: Int64, by process: SimulatedProcess?) {
+        let changes = etcd.history.reversed().prefix { $0.revision > former }
+        if etcd.lastRecordChange > former { (changedAt, changer) = (time.now, process?.number) }
+        for change in changes where trace != nil {
+            // Without the IDs of hosts, which are random.
+            let kind = change.key.split(separator: "/").dropFirst(2).first ?? ""
+            note("      \(change.revision): \(kind)\(change.entry == nil ? " is gone" : "")")
+        }
+        if let process, changes.contains(where: { $0.key.contains("/sessions/") && $0.entry != nil }) {
+            wrote(process)
+        }
+        for watch in watches { send(to: watch) }
+    }
+
+    /// The newest tokens that the process has received are in etcd.
+    private func wrote(_ process: SimulatedProcess) {
+        process.lastWrite = etcd.revision
+        guard let known = commit, known.process == process.number, known.isAnswered else { return }
+        commit?.isWritten = true
+        etcd.newestWritten = known.tokens
+    }
+
+    // MARK: Watches
+
+    func openWatch(
+        _ number: Int, _ request: HTTPRequest, limit: Duration, _ lines: AsyncStream<[UInt8]>.Continuation
+    ) -> SimulatedWatch {
+        let process = processes[number]
+        let body = (try? JSON(parsing: request.body?.revealBytes() ?? [])) ?? [:]
+        let watch = SimulatedWatch(process: number, body, lines)
+        time.after(latency()) { [self] in
+            guard process.life.isAlive, watch.isOpen, isConnected(hosts[process.host]) else {
+                return time.after(limit) { [self] in end(watch) }
+            }
+            watches.append(watch)
+            deliver(etcd.createdLine, to: watch, at: etcd.revision)
+            send(to: watch)
+        }
+        return watch
+    }
+
+    func end(_ watch: SimulatedWatch) {
+        guard watch.isOpen else { return }
+        watch.isOpen = false
+        watch.lines.finish()
+        watches.removeAll { $0 === watch }
+    }
+
+    func endWatches(of host: SimulatedHost) {
+        for watch in watches where processes[watch.process].host == host.number { end(watch) }
+    }
+
+    private func send(to watch: SimulatedWatch) {
+        let changes = etcd.history.filter { $0.revision >= watch.next && watch.covers($0.key) }
+        watch.next = max(watch.next, etcd.revision + 1)
+        guard let last = changes.last else { return }
+        deliver(etcd.line(of: changes), to: watch, at: last.revision)
+    }
+
+    private func deliver(_ line: [UInt8], to watch: SimulatedWatch, at revision: Int64) {
+        let (process, cluster, restores) = (processes[watch.process], etcd.clusterID, restoreCount)
+        watch.lastLine = max(watch.lastLine, time.now + latency())
+        time.after(watch.lastLine - time.now) { [self] in
+            guard watch.isOpen, process.life.isAlive else { return }
+            let host = hosts[process.host]
+            guard isConnected(host) else { return end(watch) }
+            // A stopped process learns it later.
+            if cluster == process.knownCluster, restores == restoreCount, time.now >= host.pausedUntil {
+                process.known = max(process.known, revision)
+            }
+            watch.lines.yield(line)
+        }
+    }
+
+    // MARK: Leases
+
+    /// Leases end in time, or when etcd is back.
+    func expectLeaseEnd() {
+        guard let end = etcd.nextLeaseEnd.map({ max($0, etcdGoneUntil, time.now) }) else { return }
+        if let planned = leaseCheckAt, planned <= end { return }
+        leaseCheckAt = end
+        time.after(end - time.now) { [self] in
+            guard leaseCheckAt == end else { return }
+            leaseCheckAt = nil
+            let former = etcd.revision
+            if time.now >= etcdGoneUntil { etcd.endLeases(at: time.now) }
+            if etcd.revision != former { changed(since: former, by: nil) }
+            expectLeaseEnd()
+        }
+    }
+
+    /// Whether a host is about to renew the session, or does so.
+    var isRenewing: Bool {
+        !requests.isEmpty || etcd.entries.keys.contains { $0.contains("/holders/") }
+    }
+}

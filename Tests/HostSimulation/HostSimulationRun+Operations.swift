@@ -1,0 +1,167 @@
+import AuthAgent
+import AuthEtcd
+import AuthModel
+import AuthWire
+
+/// What happens to the hosts, and what their users do.
+extension HostSimulationRun {
+    /// How long users wait until nothing fails.
+    private static let longestPause = Duration.seconds(240)
+    func perform(_ operation: HostOperation) {
+        switch operation {
+        case .ask(let host, let ask): self.ask(host, ask)
+        case .signIn(let host): act(host) { signIn($0) }
+        case .signOut(let host): act(host) { signOut($0) }
+        case .forget(let host, let remover): act(remover) { forget(hosts[host % hosts.count], by: $0) }
+        case .changeKey(let host): act(host) { changeKey($0) }
+        case .cut(let number, let duration):
+            let host = fail(number, for: duration)
+            host.cutUntil = max(host.cutUntil, time.now + duration)
+            endWatches(of: host)
+        case .loseAnswers(let number, let duration):
+            let host = fail(number, for: duration)
+            host.losesAnswersUntil = max(host.losesAnswersUntil, time.now + duration)
+            endWatches(of: host)
+        case .pause(let number, let duration):
+            let host = fail(number, for: duration)
+            host.pausedUntil = max(host.pausedUntil, time.now + duration)
+            // It goes on then.
+            time.after(duration) {}
+        case .kill(let number, let down):
+            let host = fail(number, for: down)
+            kill(host)
+            time.after(down) { [self] in start(host) }
+        case .etcdGone(let duration):
+            etcdGoneUntil = max(etcdGoneUntil, time.now + duration)
+            etcd.prolongLeases(to: etcdGoneUntil)
+            for host in hosts {
+                _ = fail(host.number, for: duration)
+                endWatches(of: host)
+            }
+        case .provider(let behaviour): self.behaviour = behaviour
+        case .backUp: backup = etcd
+        case .restore(let members): restore(members)
+        }
+    }
+
+    private func fail(_ number: Int, for duration: Duration) -> SimulatedHost {
+        let host = hosts[number % hosts.count]
+        host.lastFault = max(host.lastFault, time.now + duration)
+        return host
+    }
+
+    func isWell(_ host: SimulatedHost) -> Bool {
+        isReachable(host) && time.now >= max(host.losesAnswersUntil, host.pausedUntil)
+    }
+
+    // MARK: Programs
+
+    private func ask(_ number: Int, _ ask: HostAsk) {
+        guard let process = running(number) else { return }
+        let caller = nextNumber()
+        process.waiting[caller] = time.now
+        let (registry, requests) = (process.registry, process.requests)
+        process.perform {
+            switch ask {
+            case .token: _ = try? await requests.token(TokenGet(session: Self.name))
+            case .renewal: try? await registry.session(named: Self.name)?.renew()
+            case .reject:
+                if let session = registry.session(named: Self.name) {
+                    try? await session.reject(await session.record.tokens.accessToken)
+                }
+            }
+            process.waiting[caller] = nil
+        }
+    }
+
+    // MARK: Users
+
+    /// Once nothing fails, so that it is known what must come of it.
+    private func act(_ number: Int, _ act: (SimulatedHost) -> Void) {
+        let end = time.now + Self.longestPause
+        while violation == nil, !isQuiet, time.now < end { go(until: time.now + .seconds(1)) }
+        let host = hosts[number % hosts.count]
+        guard violation == nil, isQuiet, !host.isOutside, host.process != nil else { return note("  not now") }
+        act(host)
+    }
+
+    private var isQuiet: Bool {
+        restore == nil && acting == nil && time.now >= max(silentUntil, heldOffUntil)
+            && members.allSatisfy {
+                $0.process != nil && isWell($0) && time.now >= $0.lastFault + Self.convergence
+            }
+    }
+
+    private func begin(_ host: SimulatedHost, _ work: @escaping @Sendable (SimulatedProcess) async -> Void) {
+        guard let process = host.process else { return }
+        acting = process.number
+        process.perform { [self] in
+            await work(process)
+            if acting == process.number { acting = nil }
+        }
+    }
+
+    func admit(_ host: SimulatedHost, by member: SimulatedHost) {
+        guard let newcomer = host.process, let admitting = member.process else { return }
+        newcomer.perform { [self] in
+            guard let code = try? await newcomer.store.requestAdmission() else {
+                return report(.liveness, "host \(host.number) cannot ask to be admitted")
+            }
+            admitting.perform { [self] in
+                guard (try? await admitting.store.admit(code)) == host.name else {
+                    return report(.liveness, "host \(host.number) is not admitted")
+                }
+            }
+        }
+    }
+
+    func signIn(_ host: SimulatedHost) {
+        let (account, access, refresh) = provider.signIn()
+        expected = .unknown
+        let life = schedule.life
+        begin(host) { [self] process in
+            let now = process.clock.now()
+            let record = SessionRecord(
+                session: Self.name, provider: SimulatedProfile.name, environment: "local", method: "password",
+                tokens: TokenSet(
+                    accessToken: Secret(access), refreshToken: Secret(refresh), issuedAt: now.wall,
+                    expiresAt: now.wall + life),
+                user: nil, rawUser: nil, signedInAt: now.wall)
+            guard let status = try? await process.registry.signedIn(record, sentAt: now), !status.unsaved,
+                process.life.isAlive
+            else { return }
+            (expected, isLossExcused, commit) = (.signedIn(account: account), false, nil)
+            etcd.newestWritten = WrittenTokens(account: account, number: 1)
+        }
+    }
+
+    private func signOut(_ host: SimulatedHost) {
+        guard account != nil else { return }
+        expected = .unknown
+        begin(host) { [self] process in
+            guard (try? await process.requests.logout(SessionLogout(session: Self.name))) != nil, process.life.isAlive
+            else { return }
+            expected = .signedOut
+            coverage.signOuts += 1
+        }
+    }
+
+    private func forget(_ host: SimulatedHost, by remover: SimulatedHost) {
+        guard !host.isOutside, host !== remover, members.count > 2 else { return }
+        host.isOutside = true
+        begin(remover) { [self] process in
+            let found = try? await process.store.members().first { $0.name == host.name }
+            guard let found, (try? await process.store.remove(found)) != nil, process.life.isAlive else { return }
+            host.isRemoved = true
+            coverage.removedHosts += 1
+            try? await process.registry.session(named: Self.name)?.renew()
+        }
+    }
+
+    private func changeKey(_ host: SimulatedHost) {
+        begin(host) { [self] process in
+            guard (try? await process.store.rekey(.sameOutside, current: nil)) != nil else { return }
+            coverage.keyChanges += 1
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+import Simulation
+
+/// A renewal that a process has sent.
+struct ProviderRequest {
+    let process: Int
+    let account: Int
+    let sentAt: Duration
+    /// The provider has done it.
+    var isCarriedOut = false
+}
+
+/// The last refresh token that the provider has replaced.
+struct Commit {
+    let process: Int
+    let host: Int
+    let at: Duration
+    /// The new ones.
+    let tokens: WrittenTokens
+    /// The process has received them.
+    var isAnswered = false
+    /// They are in etcd.
+    var isWritten = false
+    /// The response got lost.
+    var isUnanswered = false
+}
+
+extension HostSimulationRun {
+    /// Whose tokens the session must have; `nil`: nobody knows.
+    var account: Int? { if case .signedIn(let account) = expected { account } else { nil } }
+
+    func callProvider(_ number: Int, _ request: HTTPRequest, _ answer: @escaping Answer) {
+        let process = processes[number]
+        guard process.life.isAlive else { return answer(.failure(.cancelled)) }
+        let json = try? JSON(parsing: request.body?.revealBytes() ?? [])
+        guard let refresh = json?["refresh"]?.stringValue, let parts = RotatingProvider.parts(of: refresh) else {
+            return answer(.success(HTTPResponse(status: 400, headers: [], body: [])))
+        }
+        checkAlone(process, parts.account)
+        coverage.renewals += 1
+        note("    \(process.host): sends \(refresh)")
+        let id = nextNumber()
+        requests[id] = ProviderRequest(process: number, account: parts.account, sentAt: time.now)
+        let limit = LeaseMachine.requestLimit
+        time.after(limit) { [self] in
+            guard requests.removeValue(forKey: id) != nil else { return }
+            if let known = commit, known.process == number, !known.isAnswered { commit?.isUnanswered = true }
+            answer(.failure(.timedOut(host: "provider", after: limit)))
+        }
+        var way = latency()
+        if case .slow(let duration) = behaviour { way += duration / 2 }
+        time.after(way) { [self] in
+            guard requests[id] != nil else { return }
+            if behaviour == .down {
+                requests[id] = nil
+                return answer(.failure(.connectionRefused(host: "provider")))
+            }
+            reach(id, refresh, of: process, way, answer)
+        }
+    }
+
+    private func reach(
+        _ id: Int, _ refresh: String, of process: SimulatedProcess, _ way: Duration, _ answer: @escaping Answer
+    ) {
+        checkReuse(refresh, by: process)
+        let outcome = provider.renew(refresh, at: time.now)
+        note("    \(process.host): the provider → \(outcome)")
+        requests[id]?.isCarriedOut = true
+        if !process.life.isAlive { requests[id] = nil }
+        let response: HTTPResponse
+        switch outcome {
+        case .granted(let access, let renewed):
+            if let (account, number) = RotatingProvider.parts(of: renewed) {
+                commit = Commit(
+                    process: process.number, host: process.host, at: time.now,
+                    tokens: WrittenTokens(account: account, number: number), isUnanswered: behaviour == .losesAnswers)
+            }
+            let body: JSON = [
+                "access": .string(access), "refresh": .string(renewed),
+                "expires_in": .integer(schedule.life.components.seconds),
+            ]
+            response = Self.json(200, body)
+        case .refused: response = Self.json(401, ["message": "the refresh token is not good"])
+        }
+        guard behaviour != .losesAnswers else { return }
+        time.after(way) { [self] in
+            guard requests.removeValue(forKey: id) != nil, process.life.isAlive else { return }
+            if commit?.process == process.number { commit?.isAnswered = true }
+            answer(.success(response))
+        }
+    }
+
+    private static func json(_ status: Int, _ body: JSON) -> HTTPResponse {
+        HTTPResponse(status: status, headers: [("Content-Type", "application/json")], body: body.serialized())
+    }
+
+    // MARK: Rules
+
+    private func checkAlone(_ process: SimulatedProcess, _ account: Int) {
+        guard !isUnaware(process) else { return }
+        for request in requests.values where request.process != process.number && request.account == account {
+            let other = processes[request.process]
+            report(
+                .alone,
+                "host \(process.host) sends a refresh token, and host \(other.host) did so at \(request.sentAt)")
+        }
+    }
+
+    /// The provider sees a used token only if the one that replaced it was lost on its way to etcd.
+    private func checkReuse(_ refresh: String, by process: SimulatedProcess) {
+        guard let parts = RotatingProvider.parts(of: refresh), parts.account == account,
+            !provider.accepts(refresh, at: time.now), !provider.hasEnded(parts.account)
+        else { return }
+        coverage.reuses += 1
+        guard isLossExcused || isUnaware(process) || commit.map(isInterrupted) == true else {
+            let at = commit.map { "\($0.at)" } ?? "no time"
+            return report(.reuse, "host \(process.host) sends the used \(refresh); it was replaced at \(at)")
+        }
+        isLossExcused = true
+    }
+
+    /// The process that was given the newest tokens could not write them.
+    func isInterrupted(_ commit: Commit) -> Bool {
+        let host = hosts[commit.host]
+        return !commit.isWritten
+            && (commit.isUnanswered || !processes[commit.process].life.isAlive || host.lastFault >= commit.at
+                || host.isOutside)
+    }
+}

@@ -1,0 +1,169 @@
+import AuthEtcd
+import AuthModel
+import AuthWire
+
+/// A backup that comes back while hosts run, and what the running hosts know.
+struct Restore {
+    let at: Duration
+    /// Whether the backup lacks anything of the sessions or of the list of hosts.
+    let isLacking: Bool
+    /// Whether a host was renewing the session, or was about to.
+    let wasRenewing: Bool
+    /// The tokens that etcd had.
+    let tokens: WrittenTokens?
+    /// Processes that know everything that the backup lacks.
+    var knowers: Set<Int>
+    /// For how long they could write since, without a fault.
+    var time: [Int: Duration] = [:]
+}
+
+extension HostSimulationRun {
+    /// What a running host knows is in etcd again that long after it has noticed.
+    private static let writing = Duration.seconds(10)
+    /// How long a host takes to read what has changed.
+    private static let reading = Duration.seconds(2)
+    /// A host that knows may be stopped or cut off for minutes. Then the others are started.
+    private static let longest = Duration.seconds(150)
+    /// Hosts expect requests of others that etcd does not know of for 30 s (`EtcdLimits.recovery`).
+    private static let unknownRequests = Duration.seconds(35)
+    /// How long a watch that stays open may be silent: until the next check of it, and a call.
+    private static let silence = Duration.seconds(40)
+
+    func restore(_ members: RestoredMembers) {
+        guard let backup, restore == nil, acting == nil, backup.revision < etcd.revision else {
+            return note("  not now")
+        }
+        let former = etcd
+        let wasRenewing = isRenewing
+        coverage.restores += 1
+        restoreCount += 1
+        (restoredAt, heldOffUntil, noticed) = (time.now, time.now + Self.unknownRequests, [])
+        etcd = backup
+        etcd.restored(instead: former, isNew: members == .new, at: time.now)
+        expectLeaseEnd()
+        if members == .behindProxy {
+            silentUntil = time.now + Self.silence
+        } else {
+            for watch in watches { end(watch) }
+        }
+        let isLacking = former.lastRecordChange > backup.revision
+        let knowers = self.members.compactMap(\.process).filter {
+            $0.known > backup.revision && $0.knownCluster == former.clusterID && knows($0, former, without: backup)
+        }
+        note("  it lacks changes \(backup.revision + 1) to \(former.revision); hosts \(knowers.map(\.host)) know them")
+        // Whoever does not know that anything is missing would act as if nothing were.
+        for host in hosts where host.process.map({ $0.known <= backup.revision }) ?? true { holdOff(host) }
+        restore = Restore(
+            at: time.now, isLacking: isLacking, wasRenewing: wasRenewing, tokens: former.newestWritten,
+            knowers: Set(knowers.map(\.number)))
+        followRestore()
+    }
+
+    /// Whether the process has what etcd had, and not only heard of a change.
+    private func knows(_ process: SimulatedProcess, _ former: EtcdDatabase, without backup: EtcdDatabase) -> Bool {
+        let host = hosts[process.host]
+        guard process.known >= former.lastRecordChange, time.now >= host.pausedUntil else { return false }
+        let hasRead = time.now - changedAt >= Self.reading && host.lastFault < changedAt
+        guard hasRead || process.number == changer else { return false }
+        switch expected {
+        case .unknown: return true
+        case .signedOut: return process.tokens == nil
+        case .signedIn(let account):
+            let parts = process.tokens?.refreshToken.flatMap { RotatingProvider.parts(of: $0.reveal()) }
+            // A record that is missing altogether counts as lost only for a host that has written it.
+            let isThere = backup.entries.keys.contains { $0.contains("/sessions/") }
+            guard isThere || process.lastWrite > backup.revision else { return false }
+            let least = former.newestWritten.flatMap { $0.account == account ? $0.number : nil } ?? 1
+            return parts?.account == account && parts?.number ?? 0 >= least
+        }
+    }
+
+    private func holdOff(_ host: SimulatedHost) {
+        host.isHeldOff = true
+        endWatches(of: host)
+    }
+
+    /// Whether the process may not know that etcd went back, a short time ago: what it does then is a limit that the page
+    /// about clusters names.
+    func isUnaware(_ process: SimulatedProcess) -> Bool {
+        time.now - restoredAt < Self.unknownRequests && !noticed.contains(process.number)
+    }
+
+    /// A process has got a response.
+    func saw(_ revision: Int64, _ cluster: Int, after restores: Int, _ process: SimulatedProcess) {
+        // It was on its way when the backup came back.
+        guard restores == restoreCount else { return }
+        let wentBack = process.knownCluster != 0 && (cluster != process.knownCluster || revision < process.known)
+        if wentBack { noticed.insert(process.number) }
+        // There have been more changes since than the backup lacks: this host does not notice.
+        if !noticed.contains(process.number) { restore?.knowers.remove(process.number) }
+        process.known = wentBack ? revision : max(process.known, revision)
+        process.knownCluster = cluster
+    }
+
+    /// Once a second until somebody has written what is missing, or nobody can.
+    private func followRestore() {
+        let step = Duration.seconds(1)
+        time.after(step) { [self] in
+            guard var known = restore else { return }
+            let able = known.knowers.filter { processes[$0].life.isAlive }
+            guard !able.isEmpty, time.now - known.at < Self.longest else { return endRestore(by: nil) }
+            for number in able.intersection(noticed).sorted() {
+                let isWell = isWell(hosts[processes[number].host])
+                known.time[number] = isWell ? known.time[number, default: .zero] + step : .zero
+                if known.time[number, default: .zero] >= Self.writing { return endRestore(by: processes[number]) }
+            }
+            restore = known
+            followRestore()
+        }
+    }
+
+    /// - Parameter writer: knows what is missing, and has had the time to write it.
+    private func endRestore(by writer: SimulatedProcess?) {
+        guard let ended = restore else { return }
+        restore = nil
+        time.after(heldOffUntil - time.now) { [self] in
+            guard restore == nil, time.now >= heldOffUntil else { return }
+            for host in hosts { host.isHeldOff = false }
+        }
+        guard let writer else {
+            note("  nobody can write what the backup lacks")
+            coverage.unknown += 1
+            if ended.isLacking {
+                expected = .unknown
+                for host in hosts { host.isRemoved = false }
+            }
+            if ended.isLacking || ended.wasRenewing { isLossExcused = true }
+            return
+        }
+        if ended.isLacking { coverage.writtenAgain += 1 }
+        inspect(through: hosts[writer.host], tokens: ended.tokens)
+    }
+
+    /// Reads what etcd has as a host does that starts now.
+    private func inspect(through host: SimulatedHost, tokens: WrittenTokens?) {
+        let process = SimulatedProcess(processes.count, host, disk: SimulatedDisk(copying: host.disk), in: self)
+        processes.append(process)
+        let (known, writer) = (expected, host.process?.number)
+        process.perform { [self] in
+            let found = try? await process.store.loadAll()
+            defer { process.life.end() }
+            // Something else may have happened meanwhile.
+            guard let found, known == expected, restore == nil, host.process?.number == writer else { return }
+            let records = found.compactMap { if case .record(let record) = $0 { record } else { nil } }
+            let stored = records.first { $0.session == Self.name }?.tokens.refreshToken?.reveal()
+            let parts = stored.flatMap(RotatingProvider.parts)
+            switch known {
+            case .unknown: break
+            case .signedOut:
+                if let stored { report(.signOut, "etcd has \(stored) again") }
+            case .signedIn(let account):
+                let least = tokens.flatMap { $0.account == account ? $0.number : nil } ?? 1
+                guard parts?.account == account, parts?.number ?? 0 >= least else {
+                    return report(.writtenAgain, "etcd has \(stored ?? "nothing"), and had r\(account).\(least)")
+                }
+                etcd.newestWritten = WrittenTokens(account: account, number: parts?.number ?? least)
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import AuthEtcd
+import AuthModel
+import AuthWire
+
+/// What must hold when everything is well again.
+extension HostSimulationRun {
+    /// Each host has the same tokens, unless a renewal is in progress.
+    func checkConverged() {
+        guard violation == nil, account != nil, !isRenewing, time.now - changedAt > .seconds(2) else { return }
+        let all = members.compactMap { host in host.process?.tokens.map { (host.number, $0) } }
+        guard let first = all.first else { return }
+        for (host, tokens) in all where !tokens.areSame(as: first.1) {
+            report(
+                .convergence,
+                "host \(first.0) has \(Self.words(first.1)), and host \(host) \(Self.words(tokens))")
+        }
+    }
+
+    func checkRecovered() {
+        guard violation == nil else { return }
+        for host in members {
+            guard let process = host.process else { continue }
+            for since in process.waiting.values where time.now - since > Self.longestWait {
+                report(.liveness, "host \(host.number): a caller waits since \(since)")
+            }
+        }
+        checkMembership()
+        switch expected {
+        case .unknown: break
+        case .signedOut:
+            for host in members where isSignedIn(host) {
+                report(.signOut, "host \(host.number) is signed in")
+            }
+        case .signedIn(let account): checkSignedIn(account)
+        }
+    }
+
+    private func checkMembership() {
+        for host in hosts where host.isRemoved {
+            guard let process = host.process else { continue }
+            process.perform { [self] in
+                guard (try? await process.store.members()) != nil else { return }
+                report(.membership, "host \(process.host) was removed, and reads the list of hosts")
+            }
+        }
+        go(until: time.now + .seconds(10))
+    }
+
+    private func isSignedIn(_ host: SimulatedHost) -> Bool {
+        switch host.process?.state {
+        case nil, .signedOut: false
+        default: true
+        }
+    }
+
+    private func checkSignedIn(_ account: Int) {
+        let refreshes = members.compactMap { $0.process?.tokens?.refreshToken?.reveal() }
+        guard !provider.hasEnded(account), refreshes.contains(where: { provider.accepts($0, at: time.now) }) else {
+            coverage.lost += 1
+            if !isLossExcused, commit.map(isInterrupted) != true {
+                report(.lost, "the provider accepts nothing of what the hosts have: \(refreshes)")
+            }
+            expected = .unknown
+            return
+        }
+        for host in members {
+            guard let state = host.process?.state else {
+                report(.lost, "host \(host.number) has no session")
+                continue
+            }
+            if state != .active, !isRenewing {
+                report(.liveness, "host \(host.number) is \(state), and the provider honours \(refreshes)")
+            }
+        }
+    }
+
+    /// A host that starts now, and has only what is in etcd, has the same session.
+    func checkStored() {
+        guard violation == nil, let host = members.first else { return }
+        kill(host)
+        settle()
+        start(host)
+        go(until: time.now + .seconds(15))
+        switch expected {
+        case .unknown: break
+        case .signedOut: if isSignedIn(host) { report(.signOut, "host \(host.number) is signed in after a start") }
+        case .signedIn:
+            if host.process?.state != .active, !isRenewing {
+                report(.lost, "host \(host.number) has no active session after a start")
+            }
+        }
+    }
+
+    private static func words(_ tokens: TokenSet) -> String {
+        "\(tokens.accessToken.reveal()) and \(tokens.refreshToken?.reveal() ?? "no refresh token")"
+    }
+}

@@ -1,0 +1,237 @@
+import AuthModel
+import AuthWire
+import Simulation
+
+/// Plays one schedule of hosts, each with the real agent and the real store, on a simulated etcd and provider.
+///
+/// Not shared: the run, with all jobs of its processes, is on one thread.
+final class HostSimulationRun: @unchecked Sendable {
+    /// What must come of what users did.
+    enum Expected: Equatable {
+        /// Nobody can know: what they did was interrupted, or no running host knows what a backup lacks.
+        case unknown
+        case signedIn(account: Int)
+        case signedOut
+    }
+
+    let schedule: HostSchedule
+    let fault: HostInjectedFault?
+    let time = SimulatedTime()
+    var random: SeededRandom
+    var etcd = EtcdDatabase()
+    var etcdGoneUntil = Duration.zero
+    /// The last change of the session or of the list of hosts, and the process that has made it.
+    var changedAt = Duration.zero
+    var changer: Int?
+    var watches: [SimulatedWatch] = []
+    /// When leases are looked at next.
+    var leaseCheckAt: Duration?
+    var backup: EtcdDatabase?
+    var restore: Restore?
+    var restoreCount = 0
+    var restoredAt = Duration.seconds(-1000)
+    /// Processes that have got a response since that shows it.
+    var noticed: Set<Int> = []
+    /// Until then, no host starts that does not know it.
+    var heldOffUntil = Duration.zero
+    /// Watches may be silent that long.
+    var silentUntil = Duration.zero
+    var provider: RotatingProvider
+    var behaviour = ProviderBehaviour.well
+    var requests: [Int: ProviderRequest] = [:]
+    var commit: Commit?
+    let hosts: [SimulatedHost]
+    var processes: [SimulatedProcess] = []
+    var expected = Expected.unknown
+    /// A refresh token was used again after an interruption.
+    var isLossExcused = false
+    /// The process in which a user acts now.
+    var acting: Int?
+    var coverage = HostCoverage()
+    private(set) var violation: HostViolation?
+    private(set) var trace: [String]?
+    private var lastNumber = 0
+
+    static let name = { () -> SessionName in
+        do { return try SessionName("shared") } catch { preconditionFailure("a valid name is refused") }
+    }()
+
+    /// A host tries again to reach etcd after 30 s at most, and a call takes 5 s.
+    static let convergence = Duration.seconds(45)
+    /// After the last fault, everything is well.
+    static let recovery = Duration.seconds(400)
+    /// What ``SessionRequests`` lets a caller wait at most, and more.
+    static let longestWait = Duration.seconds(65)
+    /// More than that in one schedule is something that repeats without end.
+    private static let mostEvents = 3_000_000
+
+    init(_ schedule: HostSchedule, fault: HostInjectedFault?, traced: Bool) {
+        self.schedule = schedule
+        self.fault = fault
+        random = SeededRandom(seed: schedule.seed)
+        provider = RotatingProvider(grace: schedule.grace)
+        hosts = (0..<schedule.hosts).map { number in
+            SimulatedHost(
+                number, clockError: number < schedule.clockErrors.count ? schedule.clockErrors[number] : .zero)
+        }
+        if traced { trace = [] }
+    }
+
+    /// Hosts whose state counts.
+    var members: [SimulatedHost] { hosts.filter { !$0.isOutside } }
+
+    func play() {
+        begin()
+        for step in schedule.steps {
+            wait(step.pause)
+            guard violation == nil else { break }
+            note("· \(step.operation)")
+            perform(step.operation)
+            settle()
+        }
+        if violation == nil { conclude() }
+        for process in processes { process.kill() }
+        // What their tasks still wait for.
+        let end = time.now + Self.longestWait
+        settle()
+        while time.happen(before: end) { settle() }
+        // What holds this run is gone then.
+        (processes, watches, requests) = ([], [], [:])
+        for host in hosts { host.process = nil }
+        time.clear()
+    }
+
+    /// The first host creates the cluster and admits the others, and a user signs in.
+    private func begin() {
+        start(hosts[0])
+        go(until: time.now + .seconds(3))
+        for host in hosts.dropFirst() {
+            start(host)
+            go(until: time.now + .seconds(2))
+            admit(host, by: hosts[0])
+            go(until: time.now + .seconds(5))
+        }
+        signIn(hosts[0])
+        go(until: time.now + .seconds(5))
+        for host in hosts where host.process?.state != .active {
+            report(.liveness, "host \(host.number) has no session at the beginning")
+        }
+    }
+
+    /// Everything is well again, and stays so.
+    private func conclude() {
+        heal()
+        while violation == nil, restore != nil { go(until: time.now + .seconds(1)) }
+        go(until: max(silentUntil, heldOffUntil, hosts.map(\.pausedUntil).max() ?? .zero))
+        go(until: time.now + Self.convergence)
+        checkConverged()
+        go(until: time.now + Self.recovery)
+        // A renewal that has just begun comes to its end.
+        let end = time.now + .seconds(60)
+        while violation == nil, isRenewing, time.now < end { go(until: time.now + .milliseconds(500)) }
+        checkRecovered()
+        checkStored()
+    }
+
+    private func heal() {
+        note("· everything is well again")
+        behaviour = .well
+        etcdGoneUntil = min(etcdGoneUntil, time.now)
+        for host in hosts {
+            host.cutUntil = min(host.cutUntil, time.now)
+            host.losesAnswersUntil = min(host.losesAnswersUntil, time.now)
+            if host.process == nil { start(host) }
+        }
+    }
+
+    // MARK: Time
+
+    private func wait(_ pause: Pause) {
+        switch pause {
+        case .time(let duration): go(until: time.now + duration)
+        case .events(let count):
+            for _ in 0..<count {
+                guard violation == nil, time.happen(before: time.now + .seconds(3600)) else { return }
+                settle()
+            }
+        }
+    }
+
+    /// Lets everything happen that is due until then.
+    func go(until end: Duration) {
+        // What was begun just now may wait for nothing.
+        settle()
+        while violation == nil, time.happen(before: end) { settle() }
+        time.pass(to: end)
+    }
+
+    /// Each process that runs does what it can do now.
+    func settle() {
+        if time.eventCount > Self.mostEvents { report(.liveness, "something repeats without end") }
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            for process in processes where !process.thread.isIdle {
+                guard !process.life.isAlive || time.now >= hosts[process.host].pausedUntil else { continue }
+                isBusy = true
+                guard process.run() else {
+                    return report(.liveness, "process \(process.number) does not come to an end")
+                }
+            }
+        }
+    }
+
+    func latency() -> Duration { random.duration(in: .milliseconds(1)...Duration.milliseconds(60)) }
+
+    func share(_ range: ClosedRange<Double>) -> Double { Double.random(in: range, using: &random) }
+
+    // MARK: Processes
+
+    func start(_ host: SimulatedHost) {
+        guard host.process == nil else { return }
+        let process = SimulatedProcess(processes.count, host, disk: host.disk, in: self)
+        processes.append(process)
+        host.process = process
+        // It knows nothing that a backup lacks.
+        if restore != nil || time.now < heldOffUntil { host.isHeldOff = true }
+        process.start()
+        settle()
+    }
+
+    func kill(_ host: SimulatedHost) {
+        guard let process = host.process else { return }
+        note("† host \(host.number) is killed")
+        process.kill()
+        host.process = nil
+        if acting == process.number { acting = nil }
+        for watch in watches where watch.process == process.number { end(watch) }
+        for (number, request) in requests where request.process == process.number && request.isCarriedOut {
+            requests[number] = nil
+        }
+    }
+
+    /// The process of a host that can do something now.
+    func running(_ number: Int) -> SimulatedProcess? {
+        let host = hosts[number % hosts.count]
+        return time.now >= host.pausedUntil ? host.process : nil
+    }
+
+    // MARK: Words
+
+    func report(_ rule: HostRule, _ what: @autoclosure () -> String) {
+        guard violation == nil else { return }
+        let violation = HostViolation(rule: rule, at: time.now, what: what())
+        self.violation = violation
+        note("✗ \(violation)")
+    }
+
+    func note(_ line: @autoclosure () -> String) {
+        guard trace != nil else { return }
+        trace?.append("\(time.now)  \(line())")
+    }
+
+    func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+}

@@ -1,0 +1,159 @@
+import AuthAgent
+import AuthConcurrency
+import AuthEtcd
+import AuthModel
+import AuthWire
+
+/// One start of an agent: the real one, from its sessions to its store. The rest of the world is simulated.
+///
+/// Not shared, as ``SimulatedTime``.
+final class SimulatedProcess: @unchecked Sendable {
+    let number: Int
+    let host: Int
+    let thread = SimulatedThread()
+    let life: ProcessLife
+    let clock: SimulatedClock
+    let store: EtcdStore
+    let context: AgentContext
+    let registry: SessionRegistry
+    let requests: SessionRequests
+    private let loader: SessionLoader
+    private var tasks: [Task<Void, Never>] = []
+    /// The state of etcd that it has seen last.
+    var known: Int64 = 0
+    var knownCluster = 0
+    /// Its last write of the session.
+    var lastWrite: Int64 = 0
+    /// Callers, and since when they wait.
+    var waiting: [Int: Duration] = [:]
+
+    /// Jobs that a process has at one time. More are one without end.
+    private static let mostJobs = 200_000
+
+    init(_ number: Int, _ host: SimulatedHost, disk: SimulatedDisk, in run: HostSimulationRun) {
+        self.number = number
+        self.host = host.number
+        let (time, life) = (run.time, ProcessLife(run.time))
+        self.life = life
+        clock = SimulatedClock(time: time, life: life, error: host.clockError)
+        let mounted = MountedDisk(disk: disk, life: life)
+        store = EtcdStore(
+            EtcdStore.Configuration(
+                endpoints: ["https://etcd:2379"], prefix: "/authd/ada", user: nil, hostName: host.name),
+            local: mounted, transport: EtcdLink(run: run, process: number), clock: clock,
+            pause: { try await life.wait(for: $0) }, now: { time.uptime }, share: { run.share($0) })
+        context = AgentContext(
+            storeKind: .etcd, transport: ProviderLink(run: run, process: number), clock: clock, network: StillNetwork(),
+            catalog: SimulatedProfile.catalog, publish: { _ in })
+        let storage = SessionStorage(store: store, signOuts: mounted)
+        registry = SessionRegistry(context: context, storage: storage, seed: run.random.next())
+        loader = SessionLoader(context: context, registry: registry, storage: storage, seed: run.random.next())
+        requests = SessionRequests(context: context, registry: registry, storage: storage)
+    }
+
+    func start() {
+        perform { [store, loader] in
+            await withDiscardingTaskGroup { group in
+                group.addTask { await store.run() }
+                group.addTask { await loader.run() }
+            }
+        }
+    }
+
+    func kill() {
+        life.end()
+        for task in tasks { task.cancel() }
+        (tasks, waiting) = ([], [:])
+    }
+
+    /// Begins work of this process.
+    func perform(_ work: @escaping @Sendable () async -> Void) {
+        let thread = thread
+        tasks.append(
+            Task(executorPreference: thread) {
+                await TaskExecution.$executor.withValue(thread) { await work() }
+            })
+    }
+
+    /// Does what can be done now.
+    /// - Returns: `false` if that has no end.
+    func run() -> Bool { thread.run(atMost: Self.mostJobs) }
+
+    /// What the agent knows, in no time.
+    /// - Returns: `nil` if that takes time.
+    func observe<Value: Sendable>(_ work: @escaping @Sendable () async -> Value?) -> Value? {
+        let observed = Observed<Value>()
+        perform { observed.value = await work() }
+        return run() ? observed.value : nil
+    }
+
+    /// Not shared, as ``SimulatedTime``.
+    private final class Observed<Value: Sendable>: @unchecked Sendable {
+        var value: Value?
+    }
+
+    /// The tokens that it serves now.
+    var tokens: TokenSet? {
+        observe { [registry] in await registry.session(named: HostSimulationRun.name)?.record.tokens }
+    }
+
+    var state: SessionState? { context.board.status(HostSimulationRun.name)?.state }
+}
+
+/// A host: its disk, and what is wrong with it.
+///
+/// Not shared, as ``SimulatedTime``.
+final class SimulatedHost: @unchecked Sendable {
+    let number: Int
+    let clockError: Duration
+    let disk = SimulatedDisk()
+    var process: SimulatedProcess?
+    var cutUntil = Duration.zero
+    var losesAnswersUntil = Duration.zero
+    var pausedUntil = Duration.zero
+    /// It knows nothing of what a restored backup lacks, and is started when others have written that.
+    var isHeldOff = false
+    /// Somebody has removed it, or was about to.
+    var isOutside = false
+    /// It was removed, and some host knows that.
+    var isRemoved = false
+    /// The end of its last fault.
+    var lastFault = Duration.seconds(-1000)
+
+    init(_ number: Int, clockError: Duration) {
+        self.number = number
+        self.clockError = clockError
+    }
+
+    var name: String { "host-\(number)" }
+}
+
+/// The network is always there.
+struct StillNetwork: NetworkWatch {
+    func readings() -> AsyncStream<NetworkReading> { AsyncStream { $0.yield(NetworkReading(reach: .internet)) } }
+}
+
+/// The provider as a profile describes it.
+enum SimulatedProfile {
+    static let name = "simulated"
+
+    static let catalog: ProfileCatalog = {
+        do { return ProfileCatalog([try profile()]) } catch { preconditionFailure("the profile is refused: \(error)") }
+    }()
+
+    private static func profile() throws -> ProviderProfile {
+        let renewal = RequestTemplate(
+            method: "POST", path: try Template(parsing: "/renew"),
+            body: .json(.object([("refresh", .text(try Template(parsing: "{refresh_token}")))])))
+        var profile = ProviderProfile(
+            name: name, title: "Simulated", source: "simulation",
+            // On this machine: the agent does not look for a network first.
+            environments: [ProviderEnvironment(name: "local", baseURL: "http://localhost:1")],
+            defaultEnvironment: "local", signIn: [], renewal: Renewal(kind: .refresh, request: renewal))
+        profile.reply = ResponseMap(
+            accessToken: try .pointer(JSONPointer("/access")), refreshToken: try .pointer(JSONPointer("/refresh")),
+            expiresIn: try .pointer(JSONPointer("/expires_in")))
+        profile.errors = ErrorMap(message: [try JSONPointer("/message")])
+        return profile
+    }
+}

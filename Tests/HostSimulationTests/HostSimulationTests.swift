@@ -1,0 +1,129 @@
+import HostSimulation
+import Simulation
+import Testing
+
+/// The real agents and the real store, on a simulated etcd. A schedule takes seconds in a debug build: `make simulate-hosts`
+/// plays more of them.
+@Suite("Simulated hosts whose etcd is restored", .timeLimit(.minutes(10)))
+struct HostSimulationTests {
+    private typealias Step = SimulationStep<HostOperation>
+
+    /// Tokens that the backup lacks.
+    private static func renewedSince(_ members: RestoredMembers = .same) -> [Step] {
+        [
+            Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .ask(0, .renewal)),
+            Step(.time(.seconds(5)), .restore(members)),
+        ]
+    }
+
+    private static let signedOutSince: [Step] = [
+        Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .signOut(1)),
+        Step(.time(.seconds(5)), .restore(.same)),
+    ]
+
+    private func play(_ steps: [Step], hosts: Int = 3) async -> HostSimulation.Outcome {
+        let schedule = HostSchedule(hosts: hosts, steps: steps)
+        let outcome = await HostSimulation.play(schedule)
+        if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
+        return outcome
+    }
+
+    @Test("newer tokens are in etcd again, whatever members it has then", arguments: RestoredMembers.allCases)
+    func newerTokens(members: RestoredMembers) async {
+        let outcome = await play(Self.renewedSince(members))
+        #expect(outcome.coverage.restores == 1 && outcome.coverage.writtenAgain == 1)
+        #expect(outcome.coverage.lost == 0 && outcome.coverage.reuses == 0)
+    }
+
+    @Test("a sign-out stays one")
+    func signOut() async {
+        let outcome = await play(Self.signedOutSince)
+        #expect(outcome.coverage.signOuts == 1 && outcome.coverage.writtenAgain == 1)
+    }
+
+    @Test("a later sign-in counts, also if the host of it is off then, and another one has read it")
+    func laterSignIn() async {
+        let outcome = await play([
+            Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .signIn(1)),
+            Step(.time(.seconds(5)), .kill(1, down: .seconds(60))), Step(.time(.seconds(1)), .restore(.same)),
+        ])
+        #expect(outcome.coverage.writtenAgain == 1 && outcome.coverage.lost == 0)
+    }
+
+    @Test("a host that was removed is not a member again")
+    func removedHost() async {
+        let outcome = await play([
+            Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .forget(2, by: 0)),
+            Step(.time(.seconds(10)), .restore(.same)),
+        ])
+        #expect(outcome.coverage.removedHosts == 1 && outcome.coverage.writtenAgain == 1)
+    }
+
+    @Test("a change of the record key stays one, and a host that was off meanwhile reads everything")
+    func keyChange() async {
+        let outcome = await play([
+            Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .changeKey(0)),
+            Step(.time(.seconds(10)), .kill(2, down: .seconds(30))), Step(.time(.seconds(1)), .restore(.same)),
+        ])
+        #expect(outcome.coverage.keyChanges == 1 && outcome.coverage.writtenAgain == 1)
+    }
+
+    @Test("a renewal that is in progress stays the only one")
+    func renewalInProgress() async {
+        let outcome = await play([
+            Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .provider(.slow(.seconds(12)))),
+            Step(.time(.zero), .ask(0, .renewal)), Step(.time(.seconds(3)), .restore(.same)),
+            Step(.time(.seconds(1)), .ask(1, .renewal)), Step(.time(.seconds(1)), .ask(2, .renewal)),
+        ])
+        #expect(outcome.coverage.renewals > 0 && outcome.coverage.reuses == 0 && outcome.coverage.lost == 0)
+    }
+
+    @Test("what no running host knows is counted apart")
+    func nobodyKnows() async {
+        let outcome = await play(
+            [
+                Step(.time(.seconds(1)), .kill(1, down: .seconds(60))), Step(.time(.seconds(1)), .backUp),
+                Step(.time(.seconds(1)), .ask(0, .renewal)), Step(.time(.seconds(5)), .kill(0, down: .seconds(60))),
+                Step(.time(.seconds(1)), .restore(.same)),
+            ], hosts: 2)
+        #expect(outcome.coverage.unknown == 1 && outcome.coverage.writtenAgain == 0)
+    }
+
+    @Test("the first schedules break no rule")
+    func firstSchedules() async {
+        var coverage = HostCoverage()
+        for seed in 1...6 as ClosedRange<UInt64> {
+            let schedule = HostSimulation.schedule(seed: seed)
+            let outcome = await HostSimulation.play(schedule)
+            if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
+            coverage.add(outcome.coverage)
+        }
+        #expect(coverage.restores > 0 && coverage.renewals > 0, "\(coverage.words)")
+    }
+
+    @Test("a schedule is played the same way twice", arguments: [2, 5] as [UInt64])
+    func deterministic(seed: UInt64) async {
+        let schedule = HostSimulation.schedule(seed: seed)
+        let first = await HostSimulation.play(schedule, isTraced: true)
+        let second = await HostSimulation.play(schedule, isTraced: true)
+        #expect(first.trace.count > 100)
+        #expect(first.trace == second.trace)
+    }
+
+    @Test("a fault is found, and its schedule breaks no rule without it", arguments: HostInjectedFault.allCases)
+    func faults(fault: HostInjectedFault) async {
+        let steps =
+            switch fault {
+            case .losesSessions: Self.renewedSince()
+            case .keepsSessions: Self.signedOutSince
+            case .sharesHolds:
+                [
+                    Step(.time(.seconds(1)), .provider(.slow(.seconds(2)))), Step(.time(.zero), .ask(0, .renewal)),
+                    Step(.time(.zero), .ask(1, .renewal)),
+                ]
+            }
+        let schedule = HostSchedule(steps: steps)
+        #expect(await HostSimulation.play(schedule, injecting: fault).violation?.rule == fault.rule)
+        #expect(await HostSimulation.play(schedule).violation == nil)
+    }
+}
