@@ -78,13 +78,15 @@ final class ClusterClients: Sendable {
     func allIsWell() { state.withLock { $0.wellSince = .now } }
 
     /// Faults since the last call.
-    /// - Parameter hasNewLeader: whether etcd has elected one since then.
-    func newFaults(hasNewLeader: Bool) -> [String] {
+    /// - Parameter leaders: of etcd until now. A new one begins each lease again.
+    func newFaults(_ leaders: LeaderTerms) -> [String] {
         state.withLock { state in
             let served = state.served
             defer { state.reported = (served.faults.count, served.lateFaults.count) }
-            let late = served.lateFaults.dropFirst(state.reported.late)
-            return Array(served.faults.dropFirst(state.reported.faults)) + (hasNewLeader ? [] : Array(late))
+            let late = served.lateFaults.dropFirst(state.reported.late).filter {
+                !leaders.mayHaveChanged(from: $0.issuedAt, to: $0.askedAt)
+            }
+            return Array(served.faults.dropFirst(state.reported.faults)) + late.map(\.words)
         }
     }
 }

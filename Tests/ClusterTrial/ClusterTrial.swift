@@ -21,13 +21,12 @@ package enum ClusterTrial {
                 throw TrialError("the agents do not serve the same token:\n\(world.hosts[1].lastLines)")
             }
             world.clients.allIsWell()
-            var term = await world.term()
+            var leaders = LeaderTerms(await world.term(), at: .now)
             for seed in seeds {
                 let plan = FaultPlan(seed: seed, hosts: ClusterWorld.hostCount, members: ClusterWorld.memberCount)
                 let outcome = try await outcome(of: plan, in: world)
-                let formerTerm = term
-                term = await world.term()
-                let clientFaults = world.clients.newFaults(hasNewLeader: term == nil || term != formerTerm)
+                leaders.note(await world.term(), at: .now)
+                let clientFaults = world.clients.newFaults(leaders)
                 tally.note(outcome)
                 tally.note(clientFaults, seed: seed)
                 report("\(outcome)")

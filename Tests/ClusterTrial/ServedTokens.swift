@@ -17,6 +17,13 @@ package struct ServedTokens: Sendable {
         }
     }
 
+    /// A token that was served long after its end.
+    package struct LateToken: Sendable, Equatable {
+        package let words: String
+        package let issuedAt: ContinuousClock.Instant
+        package let askedAt: ContinuousClock.Instant
+    }
+
     private struct Known: Sendable {
         let token: String
         let standing: OAuthStanding
@@ -53,7 +60,7 @@ package struct ServedTokens: Sendable {
     package private(set) var arrivals: [Duration] = []
     package private(set) var faults: [String] = []
     /// Tokens that were served after their end. A new leader of etcd begins each lease again, and then they are no fault.
-    package private(set) var lateFaults: [String] = []
+    package private(set) var lateFaults: [LateToken] = []
 
     package init() {}
 
@@ -80,7 +87,10 @@ package struct ServedTokens: Sendable {
             late += 1
             latest = max(latest, asked - standing.endsAt)
             if standing.endsAt + Self.lateness < asked {
-                lateFaults.append("\(response.host) served a token \((asked - standing.endsAt).inWords) after its end")
+                lateFaults.append(
+                    LateToken(
+                        words: "\(response.host) served a token \((asked - standing.endsAt).inWords) after its end",
+                        issuedAt: standing.issuedAt, askedAt: asked))
             }
         }
         remember(response, standing, wellSince)
