@@ -27,6 +27,16 @@ struct FaultPlanTests {
         #expect(pauses.allSatisfy { $0 > .seconds(10) } && pauses.contains { $0 > .seconds(40) })
     }
 
+    @Test("is short for the ten of make test, which are of every kind, at both providers and at both moments")
+    func ten() {
+        let plans = (ClusterFaultTests.first..<ClusterFaultTests.first + 10).map(Self.plan)
+        #expect(Set(plans.map(\.kind)) == Set(FaultPlan.Kind.allCases))
+        #expect(plans.count(where: \.hasGrace) == 5)
+        let committed = plans.count { if case .committed = $0.moment { true } else { false } }
+        #expect(committed == 4)
+        #expect(plans.reduce(Duration.zero) { $0 + $1.length } < .seconds(40))
+    }
+
     @Test("is described with what repeats it")
     func described() {
         let words = "\(Self.plan(7))"
