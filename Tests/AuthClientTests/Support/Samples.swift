@@ -1,5 +1,6 @@
 import AuthWire
 import Foundation
+import Glibc
 
 /// What a usual agent would say.
 enum Samples {
@@ -59,7 +60,15 @@ extension Peer {
     }
 }
 
-/// The descriptors this process has open.
+/// The descriptors this process has open, without the one that lists them: its number depends on those that were open when the
+/// list was begun, and another thread may close one of these before it is listed.
 func openDescriptors() -> Set<String> {
-    Set((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [])
+    guard let folder = opendir("/proc/self/fd") else { return [] }
+    defer { closedir(folder) }
+    var names: Set<String> = []
+    while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        if let number = Int32(name), number != dirfd(folder) { names.insert(name) }
+    }
+    return names
 }
