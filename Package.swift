@@ -320,7 +320,7 @@ let package = Package(
                 "AuthWire", nioCore,
             ],
             path: "Tests/Fuzzing", exclude: ["Corpus", "fuzz"], swiftSettings: checked),
-        suite("FuzzingTests", ["Fuzzing", "AuthConcurrency", "AuthModel"]),
+        suite("FuzzingTests", ["Fuzzing", "AuthConcurrency", "AuthModel", "AuthWire"]),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
             name: "Simulation", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], path: "Tests/Simulation",

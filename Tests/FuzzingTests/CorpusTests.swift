@@ -1,5 +1,6 @@
 import AuthConcurrency
 import AuthModel
+import AuthWire
 import Fuzzing
 import Testing
 
@@ -54,6 +55,26 @@ struct CorpusTests {
         }
         #expect(sum <= Self.largest, "\(sum) bytes")
         #expect(Set(try Corpus.folders()) == Set(FuzzTarget.all.map(\.name)))
+    }
+
+    @Test("kept requests that are right have the params that their methods read", arguments: ["rpc", "dispatch"])
+    func params(target: String) throws {
+        for (name, bytes) in try Corpus.inputs(of: target) {
+            for line in bytes.split(separator: UInt8(ascii: "\n")) {
+                let requests: [Result<RPCRequest, RPCProblem>] =
+                    switch RPCIncoming(line: Array(line)) {
+                    case .single(let request): [request]
+                    case .batch(let requests): requests
+                    }
+                // Lines that are no requests are there on purpose.
+                for request in requests.compactMap({ try? $0.get() }) {
+                    guard let method = AgentMethods.named(request.method) else { continue }
+                    #expect(throws: Never.self, "\(target)/\(name)") {
+                        _ = try method.init(params: request.params)
+                    }
+                }
+            }
+        }
     }
 
     @Test("a broken promise is noticed, and changes reach what is near an input")
