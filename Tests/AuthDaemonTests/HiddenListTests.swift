@@ -103,6 +103,45 @@ struct HiddenListTests {
         }
     }
 
+    @Test("no status of the network, snapshot, event or counter names the provider of a hidden session only")
+    func hiddenProvider() async throws {
+        let rule = Rules.rule("hidden") { $0.request.sessions = Rules.texts("work") }
+        try await TestServer.run(names: ["shop", "work"]) { rig in
+            let all = ["shop": "reachable", "work": "provider_unreachable", "former": "reachable"]
+            rig.board.put(network: .online, providers: all)
+            rig.board.put(clockSkews: ["shop": .seconds(90), "work": .seconds(120)])
+            rig.board.put(store: .ready, message: "The record of session work cannot be read.")
+            try await onThread {
+                let client = try rig.dial()
+                func network() throws -> JSON? { try client.ask("network.status")["result"] }
+                #expect(try network()?["providers"]?.objectValue?.keys.sorted() == ["former", "shop", "work"])
+                #expect(try client.ask("agent.stats")["result"]?["sessions"] == 2)
+                #expect(try client.ask("agent.info").text().contains("session work"))
+                rig.access.change { $0 = Rules.policy(rule) }
+                let visible: JSON = ["shop": "reachable"]
+                #expect(try network()?["providers"] == visible)
+                #expect(try network()?["clock_skew_ms"]?.objectValue?.keys.sorted() == ["shop"])
+                #expect(try client.ask("agent.stats")["result"]?["sessions"] == 1)
+                #expect(try client.ask("agent.info")["result"]?["store"]?["message"] == nil)
+                #expect(try client.ask("events.subscribe", ["topics": ["network"]])["result"] != nil)
+                let snapshot = try client.json()["params"]?["snapshot"]
+                #expect(snapshot?["network"]?["providers"] == visible)
+                rig.board.put(network: .limited, providers: all)
+                let event = try client.json()["params"]
+                #expect(event?["network"]?["state"] == "limited" && event?["network"]?["providers"] == visible)
+            }
+            let caller = Caller(
+                PeerCredentials(processID: getpid(), userID: geteuid()), from: .api, process: nil, confinement: nil,
+                changes: rig.changes)
+            let hidden = try #require(HiddenSessions(rig.access, for: caller))
+            let counted = AgentStats(
+                requests: 9, connections: 3, sessions: 2, renewals: 4, uptime: .seconds(1),
+                tokenRequests: ["former", "shop", "work"].map(TokenRequestCounts.init(provider:)))
+            let stats = hidden.stats(counted, on: rig.board)
+            #expect(stats.tokenRequests.map(\.provider) == ["shop"] && stats.sessions == 1 && stats.requests == 9)
+        }
+    }
+
     /// Shows no question: each waits for `consent.answer`.
     private final class AbsentDesktop: ConsentPrompt {
         private let asked = DispatchSemaphore(value: 0)

@@ -2,7 +2,7 @@ import AuthAgent
 import AuthModel
 import AuthWire
 
-/// The sessions whose status a rule denies to a client. They are not listed, and no event names them.
+/// The sessions whose status a rule denies to a client. They are not listed, and no event names them or their providers.
 struct HiddenSessions {
     private let access: AccessControl
     private let caller: Caller
@@ -21,7 +21,8 @@ struct HiddenSessions {
     ) -> AgentEvent {
         let statuses = board.statuses().filter { session == nil || $0.session == session }
         return AgentEvent(
-            snapshot: hidden?.without(statuses) ?? statuses, network: board.network,
+            snapshot: hidden?.without(statuses) ?? statuses,
+            network: hidden?.network(board.network, on: board) ?? board.network,
             store: hidden?.withoutMessage(board.store) ?? board.store, lock: board.lock, at: now.unixSeconds)
     }
 
@@ -40,15 +41,36 @@ struct HiddenSessions {
     func allow(_ event: AgentEvent) -> Bool { event.session.map { !contains($0) } ?? true }
 
     /// The event as it is sent to the client.
-    func line(of event: AgentEvent) -> [UInt8] {
+    func line(of event: AgentEvent, on board: StateBoard) -> [UInt8] {
         var visible = event
         visible.status = event.status.flatMap { without([$0]).first }
+        visible.network = event.network.map { network($0, on: board) }
         visible.store = event.store.map(withoutMessage)
         return RPCReply.notification(visible).serialized()
     }
 
     /// The store without its message, which may name sessions whose records are damaged.
     func withoutMessage(_ store: StoreInfo) -> StoreInfo { StoreInfo(kind: store.kind, state: store.state) }
+
+    /// The providers of the sessions that the client may see. Another name says that there is a hidden session, or was one.
+    func providers(on board: StateBoard) -> Set<String> { Set(without(board.statuses()).map(\.provider)) }
+
+    func network(_ network: NetworkStatus, on board: StateBoard) -> NetworkStatus {
+        let named = providers(on: board)
+        var visible = network
+        visible.providers = network.providers.filter { named.contains($0.key) }
+        visible.clockSkews = network.clockSkews.filter { named.contains($0.key) }
+        return visible
+    }
+
+    /// Counters that are about no session stay.
+    func stats(_ stats: AgentStats, on board: StateBoard) -> AgentStats {
+        let named = providers(on: board)
+        var visible = stats
+        visible.sessions -= board.statuses().count { contains($0.session) && board.snapshot($0.session) != nil }
+        visible.tokenRequests = stats.tokenRequests.filter { named.contains($0.provider) }
+        return visible
+    }
 
     /// The methods whose results list what is about sessions, and where. `audit.list` leaves entries out itself.
     private static let lists = [

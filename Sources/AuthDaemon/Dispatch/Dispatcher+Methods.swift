@@ -7,10 +7,19 @@ import AuthWire
 extension Dispatcher {
     mutating func addAgent(_ services: AgentServices) {
         now(AgentPing.self) { _ in services.pong }
-        now(AgentInfoGet.self) { [board] _ in services.info(store: board.store, lock: board.lock) }
-        now(AgentStatsGet.self) { [board] _ in services.stats(board: board) }
+        onCaller(AgentInfoGet.self) { [board, access] _, caller in
+            let store = HiddenSessions(access, for: caller)?.withoutMessage(board.store) ?? board.store
+            return .now(.success(services.info(store: store, lock: board.lock).json))
+        }
+        onCaller(AgentStatsGet.self) { [board, access] _, caller in
+            let all = services.stats(board: board)
+            return .now(.success((HiddenSessions(access, for: caller)?.stats(all, on: board) ?? all).json))
+        }
         on(RPCDiscover.self) { _ in .rendered(Discovery.text) }
-        now(NetworkStatusGet.self) { [board] _ in board.network }
+        onCaller(NetworkStatusGet.self) { [board, access] _, caller in
+            let all = board.network
+            return .now(.success((HiddenSessions(access, for: caller)?.network(all, on: board) ?? all).json))
+        }
         later(AgentReload.self) { call async throws(AgentError) in try await services.reload(call) }
         later(AgentRestart.self) { _ async throws(AgentError) in
             try await services.restart()

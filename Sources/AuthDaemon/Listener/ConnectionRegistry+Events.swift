@@ -17,7 +17,7 @@ extension ConnectionRegistry {
         for connection in followers.values where connection.subscriptions.matches(event) {
             guard let confinement = access.confinement(of: connection.caller) else {
                 if let hidden = HiddenSessions(access, for: connection.caller) {
-                    if hidden.allow(event) { connection.send(event: hidden.line(of: event)) }
+                    if hidden.allow(event) { connection.send(event: hidden.line(of: event, on: board)) }
                     continue
                 }
                 let bytes = line ?? RPCReply.notification(event).serialized()
