@@ -78,12 +78,24 @@ struct FieldArguments {
     static func checkOpen(_ descriptors: [String]) throws(Failure) {
         for pair in descriptors {
             let (name, number) = try descriptor(pair)
-            guard fcntl(number, F_GETFD) >= 0 else {
-                throw .usage(
-                    "cannot read --secret-fd \(name): descriptor \(number) is not open",
-                    hint: "open it for this command: --secret-fd \(name)=\(number) \(number)<FILE")
-            }
+            try checkOpen(number, for: "--secret-fd \(name)", typed: "--secret-fd \(name)=\(number)")
         }
+    }
+
+    private static func checkOpen(_ number: Int32, for name: String, typed: String) throws(Failure) {
+        guard fcntl(number, F_GETFD) >= 0 else {
+            throw .usage(
+                "cannot read \(name): descriptor \(number) is not open",
+                hint: "open it for this command: \(typed) \(number)<FILE")
+        }
+    }
+
+    /// Reads the value of `--current-fd`, if there is one, before anything else is opened.
+    static func currentPassphrase(from descriptor: Int32?, _ options: Options) throws(Failure) -> String? {
+        guard let descriptor else { return nil }
+        try checkOpen(descriptor, for: "--current-fd", typed: "--current-fd \(descriptor)")
+        try options.prepareForSecrets()
+        return try secret(from: descriptor, named: "--current-fd")
     }
 
     private static func descriptor(_ pair: String) throws(Failure) -> (name: String, number: Int32) {
@@ -105,6 +117,7 @@ struct FieldArguments {
 
     /// Reads a secret without the line feed that `echo` and editors add.
     static func secret(from descriptor: Int32, named name: String) throws(Failure) -> String {
+        try ReadInputs.claim(descriptor, for: name)
         var bytes = try FileText.read(descriptor, named: name, atMost: longestSecret)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

@@ -6,6 +6,7 @@ import Glibc
 enum FileText {
     /// - Parameter isBlocking: whether to wait for the writer of a pipe.
     static func read(_ path: String, atMost limit: Int, isBlocking: Bool = true) throws(Failure) -> String {
+        if path == "-" { try ReadInputs.claim(STDIN_FILENO, for: "the file -") }
         let flags = O_RDONLY | O_CLOEXEC | (isBlocking ? 0 : O_NONBLOCK)
         let number = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, flags)
         guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }

@@ -150,6 +150,39 @@ struct AuthcOptionTests {
         #expect(agent.requests.isEmpty)
     }
 
+    @Test(
+        "a descriptor that two options read is refused before anything is sent",
+        arguments: [
+            ("lock --set-passphrase --passphrase-stdin --current-fd 0", "--current-fd and --passphrase-stdin"),
+            ("store rekey --passphrase-stdin --current-fd 0", "--current-fd and --passphrase-stdin"),
+            (
+                "login app-template --secret-fd password=3 --secret-fd code=3",
+                "--secret-fd password and --secret-fd code"
+            ),
+            ("login app-template --password-stdin --secret-fd code=0", "--secret-fd code and --password-stdin"),
+        ])
+    func sharedDescriptor(command: String, names: String) async throws {
+        let agent = try TestAgent(replies: [:])
+        defer { agent.stop() }
+        let line = "exec \"$0\" \(command) --no-input <<<'a long secret' 3<<<'another secret'"
+        let result = try await Program.run(["-c", line, Program.authc], folder: agent.folder, program: "/bin/bash")
+        #expect(result.status == 64 && result.errors.contains("\(names) both read descriptor"), "\(result.errors)")
+        #expect(agent.requests.allSatisfy { $0.method == "agent.ping" })
+    }
+
+    @Test(
+        "--current-fd is never read from authc's own connection", arguments: ["lock --set-passphrase", "store rekey"])
+    func unopenedCurrent(command: String) async throws {
+        let agent = try TestAgent(replies: [:])
+        defer { agent.stop() }
+        for number in 3...5 {
+            let line = "exec \"$0\" \(command) --passphrase-stdin --no-input --current-fd \(number) \(number)<&-"
+            let result = try await Program.run(["-c", line, Program.authc], folder: agent.folder, program: "/bin/bash")
+            #expect(result.status == 64 && result.errors.contains("\(number) is not open"), "\(result.errors)")
+        }
+        #expect(agent.requests.isEmpty)
+    }
+
     @Test("an export is not written to a terminal")
     func exportToTerminal() async throws {
         let agent = try TestAgent(replies: [:])

@@ -42,11 +42,9 @@ struct Lock: AgentCommand {
     }
 
     private func change(_ options: Options) throws(Failure) -> ExitStatus {
-        // Before anything is opened: otherwise the descriptor could be the agent's socket.
-        var current: String?
-        if let currentFd { current = try FieldArguments.secret(from: currentFd, named: "--current-fd") }
-        let given = passphraseStdin ? try Passphrase.fromInput() : nil
+        var current = try FieldArguments.currentPassphrase(from: currentFd, options)
         let agent = try options.connect(beforeSecrets: true)
+        let given = passphraseStdin ? try Passphrase.fromInput() : nil
         var new = if let given { given } else { try askForNew(options) }
         let json = try StorePassphrase.retrying { () throws(Failure) in
             try agent.call(AgentPassphrase(passphrase: new, current: current)).json

@@ -68,9 +68,7 @@ struct Store: ParsableCommand {
         }
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
-            // Before anything is opened: otherwise the descriptor could be the agent's socket.
-            var current: String?
-            if let currentFd { current = try FieldArguments.secret(from: currentFd, named: "--current-fd") }
+            let current = try FieldArguments.currentPassphrase(from: currentFd, options)
             let agent = try options.connect(beforeSecrets: true)
             var params =
                 if let keyFile {

@@ -32,6 +32,7 @@ final class BodyFile {
     ///   - path: `-` is stdin.
     ///   - limit: up to this size the file is read whole.
     static func open(_ path: String, wholeUpTo limit: Int) throws(Failure) -> Content {
+        if path == "-" { try ReadInputs.claim(STDIN_FILENO, for: "the file -") }
         let number = path == "-" ? dup(STDIN_FILENO) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
         let file = Descriptor(number)
