@@ -175,6 +175,10 @@ extension EtcdStore: SealedStore {
         }
     }
 
+    package func checkRekey(_ change: KeyChange, hasCurrent: Bool) async throws(SealRefusal) {
+        try await local.checkRekey(change, hasCurrent: hasCurrent)
+    }
+
     /// A new record key for the whole cluster, and a new key of this host's own store.
     package func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal) {
         try await local.rekey(change, current: current)

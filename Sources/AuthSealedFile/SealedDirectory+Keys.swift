@@ -21,16 +21,20 @@ extension SealedDirectory {
     /// Nothing was ever sealed here, so a passphrase would be a new one.
     var isNew: Bool { (try? folder.read(WrappedKeys.fileName)) == nil }
 
+    /// Whether this change of the key needs the present passphrase.
+    mutating func needsCurrent(for change: KeyChange) throws(StoreError) -> Bool {
+        // Somebody who can read a key file or a credential opens the files without the agent.
+        guard case .passphrase = try open().wrappedKeys.wrapping else { return false }
+        // What opens the files stays, so nobody else can open them afterwards.
+        if case .sameOutside = change { return false }
+        return true
+    }
+
     /// Why this change of the key is refused; `nil`: it is allowed.
     mutating func refusal(of change: KeyChange, current: Secret?) throws(StoreError) -> SealRefusal? {
+        guard let current else { return try needsCurrent(for: change) ? .needsPassphrase(isNew: false) : nil }
         let keys = try open().wrappedKeys
-        // Somebody who can read a key file or a credential opens the files without the agent.
         guard case .passphrase = keys.wrapping else { return nil }
-        guard let current else {
-            // What opens the files stays, so nobody else can open them afterwards.
-            if case .sameOutside = change { return nil }
-            return .needsPassphrase(isNew: false)
-        }
         if try Self.outer(keys.wrapping, current).id == keys.outer.id { return nil }
         // An earlier try has ended halfway, and the same request is repeated: the new passphrase opens the files already.
         if case .passphrase(let new) = change, try Self.outer(keys.wrapping, new).id == keys.outer.id { return nil }

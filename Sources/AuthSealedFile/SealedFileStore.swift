@@ -134,6 +134,20 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         guard isRight else { throw .wrongPassphrase }
     }
 
+    package func checkRekey(_ change: KeyChange, hasCurrent: Bool) async throws(SealRefusal) {
+        if case .passphrase(let new) = change, new.count < SealRefusal.shortestPassphrase { throw .tooShort }
+        guard !hasCurrent else { return }
+        do throws(StoreError) {
+            let needsCurrent = try await onDisk { (directory) throws(StoreError) in
+                try directory.needsCurrent(for: change)
+            }
+            guard needsCurrent else { return }
+        } catch {
+            throw .store(error)
+        }
+        throw .needsPassphrase(isNew: false)
+    }
+
     package func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal) {
         if case .passphrase(let new) = change, new.count < SealRefusal.shortestPassphrase { throw .tooShort }
         let result = try await keyWork { (directory) -> Result<SealRefusal?, StoreError> in

@@ -1,5 +1,6 @@
 import AuthAgent
 import AuthModel
+import AuthSealedFile
 import AuthWire
 import Foundation
 import TestSupport
@@ -238,6 +239,38 @@ struct PresenceTests {
                 #expect(try isReleased())
             }
         }
+    }
+
+    @Test("a change of the key that lacks the present passphrase asks nobody; each passphrase is another request")
+    func passphraseFirst() async throws {
+        let (folder, user) = (try TemporaryFolder(), FakePresence())
+        let store = SealedFileStore(
+            folder: DurableFolder(path: folder.path + "/sessions"), source: .passphrase,
+            cost: PassphraseCost(logarithm: 10))
+        let right = "correct horse battery"
+        try await store.unlock(with: Secret(right))
+        try await TestServer.run(accessPolicy: try Self.marked("shop"), presence: user, keptIn: store) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                /// How the request has ended, and the number of checks.
+                func rekey(_ params: JSON) throws -> String {
+                    let answer = try client.ask("store.rekey", params)
+                    let end = answer["result"] == nil ? answer.errorCause ?? answer.text() : "done"
+                    return "\(end) \(user.questions().count)"
+                }
+                let new = JSON.string("another horse battery")
+                #expect(try rekey(["passphrase": new]) == "passphrase 0")
+                #expect(try rekey(["passphrase": "short", "current": .string(right)]) == "new_passphrase 0")
+                #expect(try rekey(["key_base64": "YWFh"]) == "passphrase 0")
+                // Nobody can try passphrases without the user.
+                #expect(try rekey(["passphrase": new, "current": "wrong horse battery"]) == "passphrase 1")
+                user.set(.refused)
+                #expect(try rekey(["passphrase": new, "current": "wrong horse battery"]) == "presence_refused 1")
+                user.set(.passed)
+                #expect(try rekey(["passphrase": new, "current": .string(right)]) == "done 1")
+            }
+        }
+        await store.close()
     }
 
     @Test("presence unlocks the agent if the settings allow it, and a refusal does not")

@@ -40,5 +40,6 @@ final class MemoryLocal: KeyStore, SealedStore {
         keys.withLock { $0[purpose] = key }
     }
     func unlock(with passphrase: Secret?) async throws(SealRefusal) {}
+    func checkRekey(_ change: KeyChange, hasCurrent: Bool) async throws(SealRefusal) {}
     func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal) {}
 }

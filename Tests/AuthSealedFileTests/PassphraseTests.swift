@@ -96,7 +96,16 @@ struct PassphraseTests {
             let before = try names.map(place.bytes)
             for change in [.passphrase(new), key] {
                 #expect(await refusal(of: change, store, nil) == .needsPassphrase(isNew: false))
+                await #expect(throws: SealRefusal.needsPassphrase(isNew: false)) {
+                    try await store.checkRekey(change, hasCurrent: false)
+                }
+                // A passphrase is not compared.
+                try await store.checkRekey(change, hasCurrent: true)
                 #expect(await refusal(of: change, store, wrong) == .wrongPassphrase)
+            }
+            try await store.checkRekey(.sameOutside, hasCurrent: false)
+            await #expect(throws: SealRefusal.tooShort) {
+                try await store.checkRekey(.passphrase(Secret("short")), hasCurrent: true)
             }
             #expect(await refusal(of: .sameOutside, store, wrong) == .wrongPassphrase)
             let after = try names.map(place.bytes)

@@ -64,6 +64,15 @@ package struct StoreAdmin: Sendable {
         try await converting(SealRefusal.self, try await sealed.unlock(with: passphrase.map { Secret($0) }))
     }
 
+    /// - Throws: what ``rekey(_:)`` would throw without comparing a passphrase. So the user is not asked to confirm a request that
+    ///   only finds out that it needs one.
+    package func checkRekey(_ params: StoreRekey) async throws(AgentError) {
+        guard let sealed = store.present as? any SealedStore else { return }
+        let change = try Self.change(params)
+        try await converting(
+            SealRefusal.self, try await sealed.checkRekey(change, hasCurrent: params.current != nil))
+    }
+
     package func rekey(_ params: StoreRekey) async throws(AgentError) -> MessageResult {
         guard let sealed = store.present as? any SealedStore else {
             throw AgentError(
@@ -102,6 +111,12 @@ package struct StoreAdmin: Sendable {
     }
 
     // MARK: Moving
+
+    /// - Throws: what ``migrate(_:)`` would throw because the user has not agreed to the end of sessions elsewhere.
+    package func checkMigrate(_ params: StoreMigrate) async throws(AgentError) {
+        guard params.to != store.kind else { return }
+        try await checkMoveAway(params)
+    }
 
     /// Moves every session to another store. Until all of them are there, and the next start is to look there, they are
     /// in the old one; from then on in the new one.

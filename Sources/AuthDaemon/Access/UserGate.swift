@@ -57,14 +57,20 @@ struct UserGate: Sendable {
         case .live(let token, let work):
             let isNeeded = check != nil || self.decision(about: token.session).check != nil
             return isNeeded ? later(work) : handling
-        default: return handling.wrapping(work: checked, opening: { check == nil ? $0 : checked($0) })
+        case .later(var waiting):
+            waiting.work = checked(waiting.work, after: waiting.precheck)
+            return .later(waiting)
+        default: return handling.wrapping(opening: { check == nil ? $0 : checked($0) })
         }
     }
 
     private func later(_ work: @escaping RequestTask.Work) -> RequestHandling { .later(within: nil, checked(work)) }
 
-    private func checked(_ work: @escaping RequestTask.Work) -> RequestTask.Work {
+    private func checked(
+        _ work: @escaping RequestTask.Work, after precheck: (@Sendable () async throws(AgentError) -> Void)? = nil
+    ) -> RequestTask.Work {
         { end async throws(AgentError) in
+            if check != nil { try await precheck?() }
             try await pass(decision, request.target.name)
             let payload = try await work(end)
             if check == nil, case .token(let token) = payload {

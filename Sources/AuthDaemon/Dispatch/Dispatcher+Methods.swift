@@ -246,8 +246,10 @@ extension Dispatcher {
 
     mutating func addStore(_ store: StoreAdmin) {
         later(StoreUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
-        later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }
-        later(StoreMigrate.self) { call async throws(AgentError) in try await store.migrate(call) }
+        later(StoreRekey.self, after: store.checkRekey) { call async throws(AgentError) in try await store.rekey(call) }
+        later(StoreMigrate.self, after: store.checkMigrate) { call async throws(AgentError) in
+            try await store.migrate(call)
+        }
         later(ClusterStatusGet.self) { _ async throws(AgentError) in try await store.clusterStatus() }
         later(ClusterJoin.self) { _ async throws(AgentError) in try await store.join() }
         later(ClusterAdmit.self) { call async throws(AgentError) in try await store.admit(call) }

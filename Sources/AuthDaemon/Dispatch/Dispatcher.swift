@@ -165,16 +165,25 @@ package struct Dispatcher: Sendable {
     }
 
     /// A handler that waits for `work`.
-    /// - Parameter limit: the caller's own time limit.
+    /// - Parameters:
+    ///   - limit: the caller's own time limit.
+    ///   - precheck: fails if the work would do nothing but fail. It runs before the user is asked.
     mutating func later<Method: AgentMethod>(
         _: Method.Type, within limit: @escaping @Sendable (Method) -> Duration? = { _ in nil },
+        after precheck: (@Sendable (Method) async throws(AgentError) -> Void)? = nil,
         _ work: @escaping @Sendable (Method) async throws(AgentError) -> Method.Result
     ) {
         on(Method.self) { request in
-            .later(within: limit(request)) { _ async throws(AgentError) in
-                let value = try await work(request)
-                return .value(value.json)
+            var waiting = WaitingRequest(
+                limit: limit(request),
+                work: { _ async throws(AgentError) in
+                    let value = try await work(request)
+                    return .value(value.json)
+                })
+            if let precheck {
+                waiting.precheck = { () async throws(AgentError) in try await precheck(request) }
             }
+            return .later(waiting)
         }
     }
 }

@@ -3,6 +3,9 @@ package protocol SealedStore: Sendable {
     /// Opens the store; succeeds if it is open.
     func unlock(with passphrase: Secret?) async throws(SealRefusal)
 
+    /// Throws what ``rekey(_:current:)`` would throw without comparing a passphrase: nothing is opened or changed.
+    func checkRekey(_ change: KeyChange, hasCurrent: Bool) async throws(SealRefusal)
+
     /// Seals all content with a new key. After an error nothing is lost, and the rest is done later.
     /// - Parameter current: the present passphrase. A store that has one requires it before something else opens it, and
     ///   changes nothing if it is wrong.

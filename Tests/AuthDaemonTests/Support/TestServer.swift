@@ -67,6 +67,7 @@ struct TestServer: Sendable {
     ///   - clock: of the sessions.
     ///   - parse: parses long lines.
     ///   - recognition: how clients are recognized.
+    ///   - kept: where the sessions are.
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
         names: [String] = [session], catalog: ProfileCatalog = ProfileCatalog(),
@@ -78,12 +79,13 @@ struct TestServer: Sendable {
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         recognition: PeerRecognition = .peerDescriptor,
+        keptIn kept: MovableStore.Store = MemoryStore(),
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         let socket = try SocketFile.bind(path: folder.path + "/socket")
         let executor = if let time { try SocketExecutor(time: { time.now }) } else { try SocketExecutor() }
-        let store = MovableStore(MemoryStore())
+        let store = MovableStore(kept)
         for name in names { try await store.save(record(named: name, at: clock.now().wall)) }
         let extra = ExtraSocket(beside: socket.path)
         let extraPath = folder.path + "/extra/socket"
