@@ -48,7 +48,7 @@ int sandbox_describe(int descriptor, const char *path, struct sandbox_file *file
     const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT | AT_EMPTY_PATH;
     struct statx found;
     // Not the function of the C library, which may make other calls.
-    if (syscall(SYS_statx, descriptor, path, flags, wanted, &found) < 0) return -1;
+    if (syscall(SYS_statx, descriptor, path, flags, wanted | STATX_MNT_ID, &found) < 0) return -1;
     if ((found.stx_mask & wanted) != wanted || !S_ISREG(found.stx_mode)) {
         errno = EINVAL;
         return -1;
@@ -59,8 +59,27 @@ int sandbox_describe(int descriptor, const char *path, struct sandbox_file *file
         .size = found.stx_size,
         .modified = nanoseconds(&found.stx_mtime),
         .changed = nanoseconds(&found.stx_ctime),
+        .mount = found.stx_mask & STATX_MNT_ID ? found.stx_mnt_id : 0,
     };
     return 0;
+}
+
+// As in linux/openat2.h, which the headers of the system may lack.
+struct opening {
+    uint64_t flags, mode, resolve;
+};
+static const long open_plain = 437;
+static const uint64_t no_links = 4;
+
+int sandbox_describe_plain(const char *path, struct sandbox_file *file) {
+    struct opening how = {.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW, .resolve = no_links};
+    int descriptor = (int)syscall(open_plain, AT_FDCWD, path, &how, sizeof how);
+    if (descriptor < 0) return -1;
+    int result = sandbox_describe(descriptor, "", file);
+    int failure = errno;
+    close(descriptor);
+    errno = failure;
+    return result;
 }
 
 static void answer(const struct request *request, struct answer *answer) {

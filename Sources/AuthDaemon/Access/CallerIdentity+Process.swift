@@ -39,7 +39,8 @@ extension CallerIdentity {
     /// program that is not dumpable.
     func isOther(in folder: String) -> Bool {
         guard let executable, let found = try? ProcessReader.program(of: folder) else { return false }
-        return found.path != executable || found.file.map { $0.number != executableFile } ?? false
+        return found.path != executable || found.isPathKnown == isExecutableUncertain
+            || found.number.map { $0 != executableFile } ?? false
     }
 
     private mutating func readFiles(of folder: String) throws(ConfinedClient) {
@@ -55,7 +56,8 @@ extension CallerIdentity {
         }
         do throws(SystemFailure) {
             let program = try ProcessReader.program(of: folder)
-            (executable, executableFile) = (program?.path, program?.file?.number)
+            (executable, executableFile) = (program?.path, program?.number)
+            isExecutableUncertain = program.map { !$0.isPathKnown } ?? false
         } catch {
             throw .failed(error.number)
         }

@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 
 /// Identifies a program for a remembered answer: by the inode and the hash of its file, by the version of the file if
-/// that cannot be opened, or by its service.
+/// that cannot be opened, by its service, or as a process if its file is described by a process of a user.
 ///
 /// It has its own thread, because the file system of the program may not answer.
 package final class ConsentPrograms: Sendable {
@@ -29,44 +29,63 @@ package final class ConsentPrograms: Sendable {
     ///   false values.
     func program(_ subject: PresenceSubject, unit: String?, isConfined: Bool) async -> ConsentProgram {
         let found = await disk.run { [self] () -> ConsentProgram.Identity? in
-            file(of: subject, isConfined: isConfined)
+            identity(of: subject, isConfined: isConfined)
         }
         // A scope has every program of a login, or of a terminal.
         let service = unit.flatMap { $0.hasSuffix(".service") ? ConsentProgram.Identity.unit($0) : nil }
-        return ConsentProgram(subject, unit: unit, identity: found.flatMap { $0 } ?? service)
+        let file = found.flatMap { $0 }
+        if case .running? = file { return ConsentProgram(subject, unit: unit, identity: service ?? file) }
+        return ConsentProgram(subject, unit: unit, identity: file ?? service)
     }
 
-    private func file(of subject: PresenceSubject, isConfined: Bool) -> ConsentProgram.Identity? {
+    private func identity(of subject: PresenceSubject, isConfined: Bool) -> ConsentProgram.Identity? {
         let folder = "/proc/\(subject.processID)"
-        let running = (try? ProcessReader.program(of: folder))?.file
-        var found = content(at: folder + "/exe", ifIs: running)
-        // Landlock hides that file, and so does a process that is not dumpable. The path was read before.
-        if found == nil, !isConfined, let path = subject.executable { found = content(at: path, ifIs: running) }
-        if found == nil, !isConfined { found = running.map(ConsentProgram.Identity.version) }
+        let program = (try? ProcessReader.program(of: folder)) ?? nil
+        let found: ConsentProgram.Identity? =
+            if let program, !program.isPathKnown {
+                isConfined || subject.executable != program.path ? nil : .running(subject)
+            } else {
+                file(of: subject, in: folder, program, isConfined: isConfined)
+            }
         // What was read belongs to the process that has asked.
         guard ProcText.startTime(of: subject.processID) == subject.startTicks else { return nil }
         return found
     }
 
+    private func file(
+        of subject: PresenceSubject, in folder: String, _ program: ProcessReader.Program?, isConfined: Bool
+    ) -> ConsentProgram.Identity? {
+        if let found = content(at: folder + "/exe", ifIs: program) { return found }
+        guard !isConfined else { return nil }
+        // Landlock hides that file, and so does a process that is not dumpable. The path was read before.
+        if let path = subject.executable, let found = content(at: path, ifIs: program) { return found }
+        // Only the kernel changes the time of the status with each change of a file.
+        return program?.source == .kernel ? program?.file.map(ConsentProgram.Identity.version) : nil
+    }
+
     /// The identity of a file by its content.
-    /// - Parameter running: what the process runs; `nil`: unknown.
+    /// - Parameter program: what the process runs; `nil`: unknown.
     /// - Returns: `nil` if the file cannot be read, or is another one.
-    private func content(at path: String, ifIs running: FileVersion?) -> ConsentProgram.Identity? {
+    private func content(at path: String, ifIs program: ProcessReader.Program?) -> ConsentProgram.Identity? {
         let descriptor = openFile(path)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        guard let version = FileVersion(at: descriptor), version.size <= Self.largestProgram,
-            running == nil || version == running
+        guard let opened = ProcessReader.Program(opened: descriptor, at: program?.path ?? path), opened.isPathKnown,
+            let version = opened.file, version.size <= Self.largestProgram, program == nil || version == program?.file
         else { return nil }
-        if let known = hashes.withLock({ $0[version] }) {
+        // Elsewhere another content may have the same state.
+        let isKept = opened.source == .kernel
+        if isKept, let known = hashes.withLock({ $0[version] }) {
             return .file(device: version.device, inode: version.inode, hash: known)
         }
         guard let hash = Self.hash(of: descriptor) else { return nil }
+        let identity = ConsentProgram.Identity.file(device: version.device, inode: version.inode, hash: hash)
+        guard isKept else { return identity }
         hashes.withLock { hashes in
             if hashes.count >= Self.mostHashes { hashes = [:] }
             hashes[version] = hash
         }
-        return .file(device: version.device, inode: version.inode, hash: hash)
+        return identity
     }
 
     private static func hash(of descriptor: CInt) -> String? {

@@ -28,6 +28,26 @@ package final class ProcessReader: Sendable {
         let path: String
         /// `nil`: unknown.
         let file: FileVersion?
+        /// Who describes that file; `nil`: it is not known that the path leads to it.
+        let source: MountTable.Source?
+
+        init(path: String, file: sandbox_file) {
+            (self.path, self.file) = (path, FileVersion(file))
+            source = self.file.flatMap { MountTable.current.source(of: path, $0.number, mount: file.mount) }
+        }
+
+        /// The program in an open file; `nil`: that is not a regular one.
+        init?(opened descriptor: CInt, at path: String) {
+            var file = sandbox_file()
+            guard unsafe sandbox_describe(descriptor, "", &file) == 0 else { return nil }
+            self.init(path: path, file: file)
+        }
+
+        /// The number of the file if it names one file for as long as the process runs.
+        var number: FileNumber? { source == .kernel ? file?.number : nil }
+
+        /// Whether the path says which program it is.
+        var isPathKnown: Bool { source == .kernel || source == .server }
     }
 
     private struct State {
@@ -62,12 +82,13 @@ package final class ProcessReader: Sendable {
         while waitpid(processID, nil, 0) < 0, errno == EINTR {}
     }
 
-    /// The program of a process; `nil`: it cannot be read. Its file system is not asked, so this does not block.
+    /// The program of a process; `nil`: it cannot be read. Its file system is not asked, so this does not block; only 9p asks its
+    /// server all the same.
     /// - Throws: if the reader has not answered, which says nothing about the process.
     static func program(of folder: String) throws(SystemFailure) -> Program? {
         if let reader = reader(for: folder) {
             switch reader.0.exchange(SANDBOX_EXECUTABLE, about: reader.1) {
-            case .answer(let text, let file): return Program(path: text, file: FileVersion(file))
+            case .answer(let text, let file): return Program(path: text, file: file)
             case .refusal: return nil
             case .silence(let failure): throw failure
             }
@@ -78,7 +99,12 @@ package final class ProcessReader: Sendable {
             guard count > 0, count < buffer.count else { return nil }
             return unsafe String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
-        return path.map { Program(path: $0, file: FileVersion(at: AT_FDCWD, folder + "/exe")) }
+        return path.map { path in
+            var file = sandbox_file()
+            // All zero if that fails.
+            _ = unsafe sandbox_describe(AT_FDCWD, folder + "/exe", &file)
+            return Program(path: path, file: file)
+        }
     }
 
     /// The inode of the user namespace of a process.
@@ -199,10 +225,10 @@ extension FileVersion {
             device: file.device, inode: file.inode, size: file.size, modified: file.modified, changed: file.changed)
     }
 
-    /// Describes a regular file: what the path leads to from a folder, or an open one, with an empty path.
-    init?(at descriptor: CInt, _ path: String = "") {
+    /// Describes the regular file that a path without links leads to.
+    init?(plain path: String) {
         var file = sandbox_file()
-        guard unsafe sandbox_describe(descriptor, path, &file) == 0 else { return nil }
+        guard unsafe sandbox_describe_plain(path, &file) == 0 else { return nil }
         self.init(file)
     }
 }

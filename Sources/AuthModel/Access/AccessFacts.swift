@@ -48,7 +48,8 @@ package struct AccessFacts: Sendable, Equatable {
         self.init(
             listener: caller.listener, isOwnUser: caller.userID == ownUserID, isConfined: caller.isConfined,
             sandbox: Fact(isKnownSandbox ? caller.sandbox?.rawValue : nil, isKnown: isKnownSandbox))
-        executable = Fact(caller.executable.flatMap { $0.hasPrefix("…") ? nil : $0 }, isKnown: false)
+        let path = caller.isExecutableUncertain ? nil : caller.executable
+        executable = Fact(path.flatMap { $0.hasPrefix("…") ? nil : $0 }, isKnown: false)
         unit = Fact(caller.unit, isKnown: caller.isGroupKnown)
         slice = Fact(caller.slice, isKnown: caller.isGroupKnown)
         loginSession = Fact(caller.loginSession, isKnown: caller.isGroupKnown)

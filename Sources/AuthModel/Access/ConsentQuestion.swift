@@ -9,6 +9,8 @@ package struct ConsentProgram: Sendable, Hashable {
         /// A file whose content could not be read.
         case version(FileVersion)
         case unit(String)
+        /// A process and the path of its program, if nothing else says what it runs.
+        case running(PresenceSubject)
     }
 
     package let subject: PresenceSubject

@@ -24,4 +24,6 @@ package struct FileVersion: Sendable, Hashable {
 package struct FileNumber: Sendable, Hashable {
     package let device: UInt64
     package let inode: UInt64
+
+    package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
 }

@@ -34,11 +34,16 @@ struct sandbox_file {
     uint64_t size;
     int64_t modified;
     int64_t changed;
+    uint64_t mount; // where it was opened, as in /proc/PID/mountinfo; 0 before Linux 5.8
 };
 
 // Describes a regular file: what a path leads to, with AT_FDCWD, or an open one, with an empty path. It does not wait for the file
 // system: what the kernel knows already counts. Returns 0, or -1 with errno set.
 int sandbox_describe(int descriptor, const char *path, struct sandbox_file *file);
+
+// Describes the regular file that an absolute path leads to, without links on the way (openat2(2), Linux 5.6). Returns 0, or -1
+// with errno set.
+int sandbox_describe_plain(const char *path, struct sandbox_file *file);
 
 // The questions that the reader answers about the process with a number.
 enum sandbox_question {

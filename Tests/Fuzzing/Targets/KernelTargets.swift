@@ -18,6 +18,8 @@ extension FuzzTarget {
         let label = ProcText.label(inBytes: bytes)
         try require(!label.utf8.contains { $0 == 0 || $0 == 0x0A }, "a label of several lines")
         try checkSandbox(text, label)
+        let mounts = MountTable.mounts(in: text + "\n7 1 0:5 / /a rw - fuse a rw,user_id=1\n")
+        try require(mounts[7]?.source == .user, "what a user serves counts as another source")
         try checkTable(bytes)
     }
 

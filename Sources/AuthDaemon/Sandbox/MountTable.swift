@@ -1,0 +1,152 @@
+import AuthModel
+import Glibc
+import Synchronization
+
+/// The file systems that this process sees, and who describes their files (proc_pid_mountinfo(5)).
+///
+/// A file system is not asked who it is (statfs(2)): one of a user may not answer. The kernel's list is read, and again after it
+/// has changed.
+final class MountTable: Sendable {
+    static let current = MountTable()
+
+    enum Source: Sendable, Equatable {
+        /// The kernel, from a disk or from memory.
+        case kernel
+        /// A server or a process of root, with a file system that root has mounted. A number may be that of several files, or
+        /// change.
+        case server
+        /// A process of a user: it can describe any file as it likes (FUSE).
+        case user
+    }
+
+    struct Mount: Equatable {
+        let point: String
+        let source: Source
+    }
+
+    private struct State {
+        var descriptor: CInt = -1
+        var mounts: [UInt64: Mount] = [:]
+    }
+
+    /// Far above what a machine with a thousand containers has.
+    private static let mostBytes = 8 << 20
+
+    private let path: String
+    private let state = Mutex(State())
+
+    init(path: String = "/proc/self/mountinfo") { self.path = path }
+
+    deinit {
+        let descriptor = state.withLock { $0.descriptor }
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Who describes a file; `nil`: it is not known that the path leads to it.
+    /// - Parameters:
+    ///   - path: of the file, as the kernel shows it.
+    ///   - mount: the number of the mount that the file was opened in; 0 if that is unknown.
+    func source(of path: String, _ file: FileNumber, mount: UInt64) -> Source? {
+        let mounts = present()
+        if let own = mounts[mount] { return own.source }
+        // It was opened in another view of the files, where anything may be mounted at the path. So the path must lead to the same
+        // file here. No link is followed, and no file system on the way may block.
+        let onTheWay = mounts.values.filter { Self.contains($0.point, path) }
+        guard !onTheWay.isEmpty, onTheWay.allSatisfy({ $0.source == .kernel }),
+            FileVersion(plain: path)?.number == file
+        else { return nil }
+        return .kernel
+    }
+
+    private static func contains(_ folder: String, _ path: String) -> Bool {
+        folder == "/" || path.utf8.starts(with: folder.utf8) && path.utf8.dropFirst(folder.utf8.count).first == slash
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    // MARK: Reading
+
+    private func present() -> [UInt64: Mount] {
+        state.withLock { state in
+            if state.descriptor < 0 {
+                state.descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+                guard state.descriptor >= 0 else { return [:] }
+            } else if !hasChanged(state.descriptor) {
+                return state.mounts
+            }
+            state.mounts = Self.read(state.descriptor).map(Self.mounts(in:)) ?? [:]
+            if state.mounts.isEmpty {
+                close(state.descriptor)
+                state.descriptor = -1
+            }
+            return state.mounts
+        }
+    }
+
+    /// The kernel reports each change once.
+    private func hasChanged(_ descriptor: CInt) -> Bool {
+        var change = pollfd(fd: descriptor, events: CShort(POLLPRI), revents: 0)
+        return unsafe poll(&change, 1, 0) != 0
+    }
+
+    private static func read(_ descriptor: CInt) -> String? {
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 14)
+        while bytes.count < mostBytes {
+            let count = unsafe Glibc.read(descriptor, &part, part.count)
+            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+            guard count > 0 else { return nil }
+            bytes += part[..<count]
+        }
+        return nil
+    }
+
+    /// By their numbers. A line that is not as expected has none, so what is mounted there is unknown.
+    static func mounts(in text: String) -> [UInt64: Mount] {
+        var mounts: [UInt64: Mount] = [:]
+        for line in text.split(separator: "\n") {
+            let fields = line.split(separator: " ", omittingEmptySubsequences: false)
+            guard let number = fields.first.flatMap({ UInt64($0) }), fields.count > 5,
+                let end = fields[6...].firstIndex(of: "-"), fields.count > end + 3
+            else { continue }
+            let source = source(of: fields[end + 1], options: fields[end + 3])
+            mounts[number] = Mount(point: plain(fields[4]), source: source)
+        }
+        return mounts
+    }
+
+    /// The kernel writes spaces and the like as octal numbers.
+    private static func plain(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            if byte == UInt8(ascii: "\\"), digits.count == 3,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func source(of kind: Substring, options: Substring) -> Source {
+        let base = kind.prefix { $0 != "." }
+        if base == "fuse" || base == "fuseblk" {
+            // Who has mounted it, and serves it.
+            return options.split(separator: ",").contains("user_id=0") ? .server : .user
+        }
+        return local.contains(base) ? .kernel : .server
+    }
+
+    /// What the kernel reads from a disk or has in memory. Everything else may ask somebody.
+    private static let local: Set<Substring> = [
+        "bcachefs", "btrfs", "cramfs", "devtmpfs", "ecryptfs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs",
+        "iso9660", "jffs2", "jfs", "msdos", "nilfs2", "ntfs3", "overlay", "ramfs", "reiserfs", "rootfs", "squashfs",
+        "tmpfs", "ubifs", "udf", "ufs", "vfat", "xfs", "zfs",
+    ]
+}

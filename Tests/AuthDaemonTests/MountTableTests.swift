@@ -1,0 +1,92 @@
+import AuthModel
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("Who describes the file of a program", .timeLimit(.minutes(1)))
+struct MountTableTests {
+    @Test("a file system of the kernel, of a server, or of a process of a user is told from the kernel's list")
+    func kinds() {
+        func mount(_ text: String) -> MountTable.Mount? { MountTable.mounts(in: text)[7] }
+        let cases: [(String, String, MountTable.Source)] = [
+            ("ext4", "rw", .kernel), ("btrfs", "rw,subvol=/@", .kernel), ("overlay", "rw,lowerdir=/a", .kernel),
+            ("tmpfs", "rw", .kernel), ("9p", "rw,trans=virtio", .server), ("virtiofs", "rw", .server),
+            ("nfs4", "rw,vers=4.2", .server), ("cifs", "rw,uid=1000,user_id=0", .server), ("new", "rw", .server),
+            ("fuse.sshfs", "rw,user_id=1000,group_id=1000", .user), ("fuse", "rw,user_id=1000", .user),
+            ("fuse.mergerfs", "rw,user_id=0,group_id=0,allow_other", .server), ("fuseblk", "rw,user_id=0", .server),
+            ("fuse", "rw", .user), ("fuse.x", "rw,user_id=01", .user),
+        ]
+        for (kind, options, source) in cases {
+            for fields in ["", " shared:1", " shared:1 master:2 unbindable"] {
+                let line = "7 1 0:53 / /mnt/a rw,relatime\(fields) - \(kind) none \(options)\n"
+                #expect(mount(line) == MountTable.Mount(point: "/mnt/a", source: source), "\(line)")
+            }
+        }
+        // A source that is empty, and spaces, backslashes and a separator in names.
+        #expect(mount("7 1 0:5 / /a rw -  fuse none rw,user_id=0") == nil)
+        #expect(mount("7 1 0:5 / /a rw - tmpfs  rw")?.source == .kernel)
+        #expect(mount(#"7 1 0:5 / /a\040b\134c\011- rw - xfs /dev/a rw"#)?.point == "/a b\\c\t-")
+        for line in [
+            "", "7", "7 1 0:5 / /a rw", "7 1 0:5 / /a rw -", "x 1 0:5 / /a rw - xfs a rw", "7 1 0:5 / /a rw - xfs a",
+        ] {
+            #expect(mount(line) == nil, "\(line)")
+        }
+        #expect(MountTable.mounts(in: "7 1 0:5 / /a rw - xfs a rw\nx\n8 1 0:6 / /b rw - 9p a rw\n").count == 2)
+    }
+
+    @Test("without the list nothing is known")
+    func missing() {
+        let number = FileNumber(device: 1, inode: 1)
+        #expect(MountTable(path: "/nowhere").source(of: "/usr/bin/cat", number, mount: 1) == nil)
+    }
+
+    @Test("a file that a process of other namespaces has put in place of a program is not known by that program's path")
+    func otherView() async throws {
+        let folder = try TemporaryFolder()
+        let cat = URL(filePath: "/usr/bin/cat").resolvingSymlinksInPath().path
+        let other = folder.path + "/other"
+        try FileManager.default.copyItem(atPath: "/usr/bin/sleep", toPath: other)
+        let script = "mount --bind '\(other)' '\(cat)' && echo ready && read line"
+        let holder = try await Child(
+            ["unshare", "--map-root-user", "--mount", "sh", "-c", script], environment: ["PATH": "/usr/bin:/bin"],
+            input: .held)
+        #expect(try await until { holder.out.text.contains("ready") })
+        // They are in no namespace but that of the agent. Only their files were opened elsewhere.
+        let view = "/proc/\(holder.pid)/root"
+        func program(_ path: String, _ arguments: [String]) async throws -> (Child, ProcessReader.Program) {
+            let child = try await Child([view + path] + arguments, environment: [:], input: .held)
+            let folder = "/proc/\(child.pid)"
+            #expect(try await until { try ProcessReader.program(of: folder)?.path == path })
+            return (child, try #require(try ProcessReader.program(of: folder)))
+        }
+        let (impostor, fake) = try await program(cat, ["infinity"])
+        #expect(fake.source == nil && !fake.isPathKnown && fake.number == nil)
+        let identity = try Self.identity(of: impostor)
+        #expect(identity.executable == cat && identity.isExecutableUncertain && identity.executableFile == nil)
+        // A rule that tests it denies.
+        #expect(AccessFacts(identity, ownUserID: geteuid()).executable == .unknown)
+        let sleep = URL(filePath: "/usr/bin/sleep").resolvingSymlinksInPath().path
+        let (honest, same) = try await program(sleep, ["infinity"])
+        // The path leads to the same file here. A file of a server would not be opened.
+        let own = try await Child([sleep, "infinity"], environment: [:])
+        #expect(try await until { try ProcessReader.program(of: "/proc/\(own.pid)")?.path == sleep })
+        let isLocal = try ProcessReader.program(of: "/proc/\(own.pid)")?.source == .kernel
+        #expect(same.source == (isLocal ? .kernel : nil))
+        let facts = AccessFacts(try Self.identity(of: honest), ownUserID: geteuid())
+        #expect(facts.executable == (isLocal ? .text(sleep) : .unknown))
+        for child in [impostor, honest, own, holder] { await child.end(SIGKILL) }
+    }
+
+    /// As of a client.
+    static func identity(of child: Child) throws -> CallerIdentity {
+        var ends: [CInt] = [-1, -1]
+        try #require(unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        let bare = CallerIdentity(listener: .api, processID: child.pid, userID: geteuid())
+        let start = PeerReference.started(ProcText.startTime(of: child.pid))
+        return try #require(bare.completed(start, at: .socket(ends[0]))).identity
+    }
+}
