@@ -294,7 +294,8 @@ struct Composition: Sendable {
                     await publisher.endAcceptedRequests()
                     await presence.agentLocked()
                     await consent.agentLocked()
-                }, log: { logger.notice("\($0)") }))
+                }, log: { logger.notice("\($0)") },
+                record: { audit.record(AuditedRequest(method: AgentLock.name), by: nil, rule: $0.rawValue) }))
         let activity = AgentActivity(
             counters: counters, context: context, signIns: signIns,
             needsPassphrase: KeyFile.source(settings.sealedKey, environment: Environment.value).needsUser,

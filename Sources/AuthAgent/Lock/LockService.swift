@@ -17,14 +17,17 @@ package final class LockService: Sendable {
         let store: (any LockStore)?
         let endAccepted: @Sendable () async -> Void
         let log: @Sendable (String) -> Void
+        let record: @Sendable (LockRecord.Reason) -> Void
 
         /// - Parameters:
         ///   - endAccepted: ends requests that were accepted before. After it returns, none of their tokens is sent.
         ///   - log: writes a message for the user.
+        ///   - record: called if the agent has locked itself, with the reason.
         package init(
             context: AgentContext, registry: SessionRegistry, storage: SessionStorage, signIns: SignInService,
             store: (any LockStore)?, endAccepted: @escaping @Sendable () async -> Void,
-            log: @escaping @Sendable (String) -> Void
+            log: @escaping @Sendable (String) -> Void,
+            record: @escaping @Sendable (LockRecord.Reason) -> Void = { _ in }
         ) {
             self.context = context
             self.registry = registry
@@ -33,6 +36,7 @@ package final class LockService: Sendable {
             self.store = store
             self.endAccepted = endAccepted
             self.log = log
+            self.record = record
         }
     }
 
@@ -159,6 +163,9 @@ private struct LockPerformer: ActionPerformer {
         switch action {
         case .publish(let status):
             let former = board.lock
+            // A lock that a program has requested is recorded with its request.
+            let reason = status.reason.flatMap(LockRecord.Reason.init(rawValue:))
+            if status.isLocked, former == nil, let reason, reason != .command { dependencies.record(reason) }
             board.put(lock: status)
             dependencies.log(Self.words(for: status, after: former))
         case .close:

@@ -13,6 +13,7 @@ struct LockServiceTests {
         _ settings: LockSettings = LockSettings(), store: any LockStore = MemoryLock(),
         handover: FakeHandover = FakeHandover(), sleep: AnnouncedLockSleep = AnnouncedLockSleep(),
         sessions login: FakeLoginSessions = FakeLoginSessions(),
+        record: @escaping @Sendable (LockRecord.Reason) -> Void = { _ in },
         _ test: @escaping @Sendable (LockService, ExampleProvider) async throws -> Void
     ) async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
@@ -21,7 +22,7 @@ struct LockServiceTests {
                 LockService.Dependencies(
                     context: sessions.context, registry: sessions.registry,
                     storage: SessionStorage(store: example.store, handover: handover), signIns: signIns, store: store,
-                    endAccepted: {}, log: { _ in }))
+                    endAccepted: {}, log: { _ in }, record: record))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     await service.run(settings: StateBroadcast(settings), sleep: sleep, loginSessions: login)
@@ -61,6 +62,29 @@ struct LockServiceTests {
             example.clock.advance(.seconds(600))
             #expect(await isLocked(example)?.reason == "idle")
         }
+    }
+
+    @Test("a lock by the agent itself is recorded with its reason, and no other")
+    func recorded() async throws {
+        let reasons = Recorded()
+        try await play(LockSettings(idle: .seconds(600)), record: reasons.add) { service, example in
+            await example.clock.somebodySleeps(until: ManualClock.moment(.seconds(600)).boot)
+            example.clock.advance(.seconds(600))
+            #expect(await isLocked(example)?.reason == "idle")
+            _ = try await service.unlock(AgentUnlock(passphrase: MemoryLock.passphrase))
+            _ = try await service.lock()
+            await #expect(throws: AgentError.self) {
+                _ = try await service.unlock(AgentUnlock(passphrase: "a wrong passphrase"))
+            }
+            #expect(reasons.all == [.idle])
+        }
+    }
+
+    private final class Recorded: Sendable {
+        private let list = Mutex<[LockRecord.Reason]>([])
+
+        var all: [LockRecord.Reason] { list.withLock { $0 } }
+        @Sendable func add(_ reason: LockRecord.Reason) { list.withLock { $0.append(reason) } }
     }
 
     @Test("before sleep the machine waits until the state is written")
