@@ -103,6 +103,43 @@ struct HiddenListTests {
         }
     }
 
+    @Test("a session that uses the sign-in of a hidden one names it in no status, and no error names another session")
+    func hiddenSignIn() async throws {
+        let rule = Rules.rule("hidden") {
+            $0.request.sessions = Rules.texts("work")
+            $0.request.classes = [.status]
+        }
+        try await TestServer.run(names: ["shop", "work"], accessPolicy: Rules.policy(rule)) { rig in
+            try await onThread {
+                let linked = try SessionName("linked")
+                var status = SessionStatus(session: linked, provider: "shop", state: .active)
+                status.sharedSession = try SessionName("work")
+                status.message = "It uses work."
+                status.lastError = "shop did not renew session work."
+                status.storeError = "work is locked."
+                rig.board.put(placeholder: status)
+                let client = try rig.dial()
+                let wait: JSON = ["session": "linked", "until": "active", "timeout_ms": 60_000]
+                for (method, params) in [("session.status", ["session": "linked"]), ("session.wait", wait)] {
+                    let answer = try client.ask(method, params)
+                    #expect(answer["result"]?["session"] == "linked", "\(answer.text())")
+                    #expect(!answer.text().contains("work"), "\(answer.text())")
+                }
+                rig.access.change { $0 = AccessPolicy() }
+                #expect(try client.ask("session.status", ["session": "linked"]).text().contains("It uses work."))
+            }
+        }
+        for cause in ["shared_sign_in", "damaged", "no_default", "other_origin", "several_sessions", "ready"] {
+            let text =
+                cause == "no_default" || cause == "several_sessions" ? "Name one." : "The record of work is damaged."
+            let error = HiddenSessions.filtered(
+                AgentError(.signInRequired, text, cause: cause, details: ["work at shop"]))
+            #expect(!error.message.contains("work") && error.details.isEmpty, "\(error)")
+        }
+        let other = AgentError(.validation, "There is no field of that name.", details: ["email"])
+        #expect(HiddenSessions.filtered(other) == other)
+    }
+
     @Test("no status of the network, snapshot, event or counter names the provider of a hidden session only")
     func hiddenProvider() async throws {
         let rule = Rules.rule("hidden") { $0.request.sessions = Rules.texts("work") }

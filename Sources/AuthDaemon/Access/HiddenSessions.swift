@@ -27,14 +27,16 @@ struct HiddenSessions {
     }
 
     func without(_ statuses: [SessionStatus]) -> [SessionStatus] {
-        statuses.filter { !contains($0.session) }.map { status in
-            guard let shared = status.sharedSession, contains(shared) else { return status }
-            // Texts may name the session whose sign-in is used.
-            var visible = status
-            (visible.sharedSession, visible.message) = (nil, nil)
-            (visible.lastError, visible.storeError) = (nil, nil)
-            return visible
-        }
+        statuses.filter { !contains($0.session) }.map { Self.visible($0, contains) }
+    }
+
+    /// A status without the session whose sign-in it uses, if that is hidden. Texts may name it.
+    private static func visible(_ status: SessionStatus, _ isHidden: (SessionName) -> Bool) -> SessionStatus {
+        guard let shared = status.sharedSession, isHidden(shared) else { return status }
+        var visible = status
+        (visible.sharedSession, visible.message) = (nil, nil)
+        (visible.lastError, visible.storeError) = (nil, nil)
+        return visible
     }
 
     /// Whether the client receives the event.
@@ -79,6 +81,16 @@ struct HiddenSessions {
         OutboxDrop.name: "entries",
     ]
 
+    /// The methods whose result is the status of a session.
+    static let statuses: Set<String> = [
+        SessionStatusGet.name, SessionWait.name, SessionRefresh.name, SessionValidate.name, TokenReject.name,
+        SessionUse.name, SessionLogout.name,
+    ]
+    /// Those whose result has it as `status`.
+    private static let withStatus: Set<String> = [
+        SessionTrust.name, LoginStart.name, LoginAnswer.name, LoginCheck.name, LoginWait.name,
+    ]
+
     /// The same handling of a method that lists sessions, without the hidden ones, and of any method, without names of
     /// them in errors.
     func filtering(_ handling: RequestHandling, of method: String) -> RequestHandling {
@@ -90,7 +102,8 @@ struct HiddenSessions {
 
     private func filtering(_ work: @escaping RequestTask.Work, of method: String) -> RequestTask.Work {
         // If the store has not been read yet, the list is not known, but the facts about the caller are.
-        let hiding = Self.lists[method].map { (list: $0, isHidden: rule) }
+        let isFiltered = Self.lists[method] != nil || Self.statuses.union(Self.withStatus).contains(method)
+        let isHidden = isFiltered ? rule : nil
         return { end async throws(AgentError) in
             let payload: Payload
             do throws(AgentError) {
@@ -98,27 +111,43 @@ struct HiddenSessions {
             } catch {
                 throw Self.filtered(error)
             }
-            guard let hiding else { return payload }
+            guard let isHidden else { return payload }
             guard case .value(let json) = payload else { return .value([:]) }
-            return .value(Self.filtered(json, hiding.list) { !hiding.isHidden($0) })
+            return .value(Self.filtered(json, of: method, isHidden))
         }
     }
 
-    private func filtered(_ json: JSON, of method: String) -> JSON {
-        Self.lists[method].map { Self.filtered(json, $0) { !contains($0) } } ?? json
+    private func filtered(_ json: JSON, of method: String) -> JSON { Self.filtered(json, of: method, contains) }
+
+    private static func filtered(_ json: JSON, of method: String, _ isHidden: (SessionName) -> Bool) -> JSON {
+        if let list = lists[method] { return filtered(json, list) { !isHidden($0) } }
+        if statuses.contains(method) { return visible(json, isHidden) }
+        guard withStatus.contains(method), var object = json.objectValue, let status = object["status"] else {
+            return json
+        }
+        object["status"] = visible(status, isHidden)
+        return .object(object)
     }
 
-    /// The causes of errors whose details list the sessions to choose from.
-    private static let listing = [
-        AgentError.noDefaultCause, AgentError.otherOriginCause, AgentError.severalSessionsCause,
-    ]
+    private static func visible(_ json: JSON, _ isHidden: (SessionName) -> Bool) -> JSON {
+        guard let status = try? SessionStatus(json) else { return json }
+        let visible = visible(status, isHidden)
+        return visible == status ? json : visible.json
+    }
 
-    /// The error without such a list. The default session may be a hidden one, too.
-    @Sendable private static func filtered(_ error: AgentError) -> AgentError {
-        guard let cause = error.cause, listing.contains(cause) else { return error }
+    /// The error without the names of sessions to choose from, and of other sessions. The default session may be a hidden one,
+    /// too.
+    @Sendable static func filtered(_ error: AgentError) -> AgentError {
+        guard let cause = error.cause else { return error }
         var visible = error
+        switch cause {
+        case AgentError.noDefaultCause, AgentError.severalSessionsCause: break
+        case AgentError.otherOriginCause: visible.message = AgentError.otherOriginText
+        default:
+            guard let text = AgentError.textWithoutOtherSessions(for: cause) else { return error }
+            visible.message = text
+        }
         visible.details = []
-        if cause == AgentError.otherOriginCause { visible.message = AgentError.otherOriginText }
         return visible
     }
 

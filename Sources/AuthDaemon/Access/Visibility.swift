@@ -51,8 +51,7 @@ struct Visibility {
     func result(_ json: JSON, of method: String) -> JSON {
         switch method {
         case SessionListGet.name: with(json) { $0["sessions"] = .array(statuses.map(\.json)) }
-        case SessionStatusGet.name, SessionWait.name, SessionRefresh.name, SessionValidate.name, TokenReject.name:
-            status(json)
+        case let method where HiddenSessions.statuses.contains(method): status(json)
         case ProviderListGet.name:
             with(json) { object in
                 let listed = object["providers"]?.arrayValue ?? []
@@ -135,17 +134,16 @@ struct Visibility {
         case AgentError.otherOriginCause, AgentError.severalSessionsCause:
             visible.message = AgentError.otherOriginText
             visible.cause = AgentError.otherOriginCause
-        case "shared_sign_in":
-            visible.message = "This session uses the sign-in of another one, which is not signed in."
-        // The store's message names the sessions whose records are damaged.
-        case "damaged", StoreState.ready.rawValue:
-            visible.message = "The record of this session cannot be read. Signing in to it again replaces it."
         case AgentError.confinedCause:
             visible.message = "\(client.text): \(error.message)"
             return visible
         case "insufficient_scope", AgentError.noDefaultCause: return visible
         default:
-            if error.kind == .validation { return visible }
+            if let text = error.cause.flatMap(AgentError.textWithoutOtherSessions) {
+                visible.message = text
+            } else if error.kind == .validation {
+                return visible
+            }
         }
         visible.details = []
         return visible
@@ -176,5 +174,18 @@ struct Visibility {
         return AgentEvent(
             snapshot: statuses.filter { session == nil || $0.session == session }, network: network,
             store: StoreInfo(kind: board.store.kind, state: board.store.state), at: now.unixSeconds)
+    }
+}
+
+extension AgentError {
+    /// A message for a client that must not know other sessions; `nil`: those of errors with this cause name none.
+    static func textWithoutOtherSessions(for cause: String) -> String? {
+        switch cause {
+        case "shared_sign_in": "This session uses the sign-in of another one, which is not signed in."
+        // The store's message names the sessions whose records are damaged.
+        case "damaged", StoreState.ready.rawValue:
+            "The record of this session cannot be read. Signing in to it again replaces it."
+        default: nil
+        }
     }
 }
