@@ -78,6 +78,22 @@ struct RequestBudgetTests {
         }
     }
 
+    @Test("one user cannot have the long requests of all")
+    func longRequestsOfUser() {
+        var limits = ConnectionLimits()
+        (limits.longRequestsPerProcess, limits.longRequestsPerUser, limits.longRequestsInAll) = (10, 12, 20)
+        var budget = RequestBudget(limits)
+        for _ in 1...2 {
+            #expect(Self.refusal(&budget, Self.first, 8) == nil)
+            #expect(Self.refusal(&budget, Self.second, 5)?.kind == .busy)
+            #expect(Self.refusal(&budget, Self.second, 4) == nil)
+            #expect(Self.refusal(&budget, Self.other, 8) == nil)
+            for (peer, bytes) in [(Self.first, 8), (Self.second, 4), (Self.other, 8)] {
+                budget.end(longBytes: bytes, of: peer, isConfined: false)
+            }
+        }
+    }
+
     @Test("long requests are limited by their bytes, and a refused one does not count")
     func longRequests() {
         var budget = Self.budget()

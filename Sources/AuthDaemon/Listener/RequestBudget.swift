@@ -22,7 +22,7 @@ struct RequestBudget {
 
     private let limits: ConnectionLimits
     private var perProcess: [Int32: Use] = [:]
-    private var perUser: [UInt32: Int] = [:]
+    private var perUser: [UInt32: Use] = [:]
     private var longBytesInAll = 0
     private var confined = Use()
     private var perConfinedProcess: [Int32: Int] = [:]
@@ -45,16 +45,19 @@ struct RequestBudget {
             perConfinedProcess[peer.processID] = ofProcess + 1
             return confined.add(longBytes)
         }
-        let (ofProcess, ofUser) = (perProcess[peer.processID] ?? Use(), perUser[peer.userID, default: 0])
+        let (ofProcess, ofUser) = (perProcess[peer.processID] ?? Use(), perUser[peer.userID] ?? Use())
         guard ofProcess.requests < limits.requestsPerProcess else {
             throw .tooManyRequests(ofProcess.requests, ofProcess: peer.processID)
         }
-        guard ofUser < limits.requestsPerUser else { throw .tooManyRequests(ofUser, ofUser: peer.userID) }
+        guard ofUser.requests < limits.requestsPerUser else {
+            throw .tooManyRequests(ofUser.requests, ofUser: peer.userID)
+        }
         guard ofProcess.longBytes + longBytes <= limits.longRequestsPerProcess,
+            ofUser.longBytes + longBytes <= limits.longRequestsPerUser,
             longBytesInAll + longBytes <= limits.longRequestsInAll
         else { throw .tooManyLongRequests }
         perProcess[peer.processID, default: Use()].add(longBytes)
-        perUser[peer.userID] = ofUser + 1
+        perUser[peer.userID, default: Use()].add(longBytes)
         longBytesInAll += longBytes
     }
 
@@ -67,8 +70,8 @@ struct RequestBudget {
         }
         perProcess[peer.processID]?.subtract(longBytes)
         if perProcess[peer.processID]?.requests == 0 { perProcess[peer.processID] = nil }
-        let ofUser = perUser[peer.userID, default: 1]
-        perUser[peer.userID] = ofUser > 1 ? ofUser - 1 : nil
+        perUser[peer.userID]?.subtract(longBytes)
+        if perUser[peer.userID]?.requests == 0 { perUser[peer.userID] = nil }
         longBytesInAll -= longBytes
     }
 }
