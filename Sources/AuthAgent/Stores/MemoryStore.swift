@@ -5,7 +5,7 @@ import Synchronization
 
 /// Sessions that end with the process. Only the user chooses it, with `--store memory`; it is never a fallback.
 package final class MemoryStore: SessionStore, KeyStore {
-    private let records = Mutex<[SessionName: SessionRecord]>([:])
+    private let records = Mutex<[SessionName: Shared<SessionRecord>]>([:])
     private let keys = Mutex<[KeyPurpose: Secret]>([:])
     private let state = StateBroadcast<StoreState>(.ready)
 
@@ -15,13 +15,13 @@ package final class MemoryStore: SessionStore, KeyStore {
 
     package func loadAll() async throws(StoreError) -> [StoredSession] {
         records.withLock { records in
-            records.values.sorted { $0.session < $1.session }.map(StoredSession.record)
+            records.values.map(\.wrappedValue).sorted { $0.session < $1.session }.map(StoredSession.record)
         }
     }
 
     package func names() async throws(StoreError) -> [StoredName] {
         records.withLock { records in
-            records.values.map { StoredName(session: $0.session, provider: $0.provider) }
+            records.map { StoredName(session: $0.key, provider: $0.value.wrappedValue.provider) }
                 .sorted { $0.session < $1.session }
         }
     }
@@ -30,21 +30,23 @@ package final class MemoryStore: SessionStore, KeyStore {
     package func retryPrompts() async {}
 
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
-        records.withLock { $0[session] }
+        records.withLock { $0[session]?.wrappedValue }
     }
 
     package func save(_ record: SessionRecord) async throws(StoreError) {
-        records.withLock { $0[record.session] = record }
+        records.withLock { $0[record.session] = Shared(wrappedValue: record) }
     }
 
     package func update(
         _ record: SessionRecord, replacesOther: Bool
     ) async throws(StoreError) -> UpdateOutcome {
         records.withLock { records in
-            if let stored = records[record.session], !record.mayReplace(stored, replacesOther: replacesOther) {
+            if let stored = records[record.session]?.wrappedValue,
+                !record.mayReplace(stored, replacesOther: replacesOther)
+            {
                 return .refused(by: stored)
             }
-            records[record.session] = record
+            records[record.session] = Shared(wrappedValue: record)
             return .written()
         }
     }

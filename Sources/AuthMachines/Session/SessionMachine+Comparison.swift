@@ -128,7 +128,7 @@ extension SessionMachine {
 
     mutating func reconcile(_ stored: SessionRecord, _ turn: inout SessionTurn) {
         let isUntried = mayBeAccepted(stored)
-        storedTokens = stored.tokens
+        storedTokens = stored.tokens.pair
         guard stored.signIn == record.signIn else {
             // Neither dates nor versions show which is later: clocks are set, and a sign-in may not have seen the other.
             if wasStored { return adoptSignIn(stored, &turn) }

@@ -49,12 +49,12 @@ extension SessionMachine {
     func mayBeAccepted(_ stored: SessionRecord) -> Bool {
         guard stored.signIn == record.signIn else { return wasStored }
         guard !stored.tokens.areSame(as: record.tokens) else { return false }
-        return means == .liveToken || !(storedTokens.map(stored.tokens.areSame) ?? false)
+        return means == .liveToken || storedTokens != stored.tokens.pair
     }
 
     /// Continues with the stored tokens: the current ones are refused.
     private mutating func adopt(_ stored: SessionRecord, _ now: Moment) {
-        storedTokens = stored.tokens
+        storedTokens = stored.tokens.pair
         readAt = now.boot
         let refused = record
         if stored.signIn != record.signIn { resumeRequest(of: stored.signIn) }

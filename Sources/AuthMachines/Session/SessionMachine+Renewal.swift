@@ -55,7 +55,7 @@ extension SessionMachine {
             if endedInstead(pending, sentAt, turn.now) {
                 return failed(.endedOnArrival, retryAfter: nil, &turn)
             }
-            self.currentRequest?.stage = .saving(pending, sentAt: sentAt)
+            self.currentRequest?.stage = .saving(Shared(wrappedValue: pending), sentAt: sentAt)
             writer.tryAgain()
         case .failure(.final(let error)):
             self.currentRequest?.stage = .rereading(error, sentAt: sentAt)
@@ -113,14 +113,15 @@ extension SessionMachine {
             let isEnded = writer.lastError != nil || !writer.isBehind(latestVersion)
             if !waiters.isEmpty { answerWrites(&turn) { [writer] in isEnded || !writer.isBehind($0) } }
         }
-        guard case .saving(let pending, let sentAt) = currentRequest?.stage else { return }
+        guard case .saving(let saved, let sentAt) = currentRequest?.stage else { return }
+        let pending = saved.wrappedValue
         // The reply to an earlier write says nothing about this one.
         guard version.signIn == pending.signIn, version.hasTokens(of: pending.version) else {
             return writer.tryAgain()
         }
         if let target = currentRequest?.target, let outcome = currentRequest?.outcome {
             recordRotation(from: record, to: pending)
-            record = pending
+            $record = saved
             targetedRequestEnded(target, outcome, &turn)
             return redate(turn.now)
         }
@@ -135,7 +136,7 @@ extension SessionMachine {
             return failed(.endedOnArrival, retryAfter: nil, &turn)
         }
         recordRotation(from: record, to: pending)
-        record = pending
+        $record = saved
         if isRejected { rejectedToken = nil }
         readAt = nil
         correctedIssues = []

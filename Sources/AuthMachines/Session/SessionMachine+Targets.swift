@@ -61,7 +61,7 @@ extension SessionMachine {
         pending.tokens.isSuspect = true
         pending.generation += 1
         currentRequest?.outcome = outcome
-        currentRequest?.stage = .saving(pending, sentAt: sentAt)
+        currentRequest?.stage = .saving(Shared(wrappedValue: pending), sentAt: sentAt)
         writer.tryAgain()
     }
 

@@ -15,14 +15,14 @@ package import AuthWire
 /// 8. A refresh token in the store is spent only after the store has accepted a write in this run.
 package struct SessionMachine: Machine {
     /// The current record: callers get its access token.
-    package internal(set) var record: SessionRecord
-    package internal(set) var currentRequest: RenewalRequest?
+    @Shared package internal(set) var record: SessionRecord
+    @Boxed package internal(set) var currentRequest: RenewalRequest?
     /// The provider's final refusal.
-    package internal(set) var finalRefusal: AgentError?
+    @Boxed package internal(set) var finalRefusal: AgentError?
     /// The profile names another origin than the session was signed in at: nothing is sent, and no token is returned.
-    package internal(set) var originChange: AgentError?
+    @Boxed package internal(set) var originChange: AgentError?
     /// Why renewing has failed so far.
-    package internal(set) var lastFailure: AgentError?
+    @Boxed package internal(set) var lastFailure: AgentError?
     package internal(set) var signedOut = false
     /// Signed out, and removed from the store. A new sign-in has its own machine.
     package internal(set) var isGone = false
@@ -62,7 +62,7 @@ package struct SessionMachine: Machine {
     /// Since the last write that succeeded, because another program wrote first.
     var refusedWrites = 0
     /// The tokens that the store is known to have, and those that are being written.
-    var storedTokens: TokenSet?
+    var storedTokens: TokenPair?
     /// The store has had this sign-in.
     var wasStored = false
     var comparison = Comparison.done
@@ -75,7 +75,7 @@ package struct SessionMachine: Machine {
     /// It has refused a write that a renewal waited for, and has not replied since.
     var storeProbeFailed = false
     private var handedOver: HandedOverSession?
-    private var writing: TokenSet?
+    private var writing: TokenPair?
     /// At the last sign-out: the current tokens and others that the provider had issued, the newest first. To be revoked.
     package internal(set) var signedOutTokens: [SessionRecord] = []
     /// The same for targeted tokens: records without a refresh token.
@@ -113,7 +113,7 @@ package struct SessionMachine: Machine {
             case requesting
             indirect case rereading(AgentError, sentAt: Moment)
             /// The result waits for the store before callers are answered.
-            indirect case saving(SessionRecord, sentAt: Moment)
+            indirect case saving(Shared<SessionRecord>, sentAt: Moment)
         }
         package let id: RenewalRequestID
         /// The generation of the tokens that it was sent with.
@@ -156,7 +156,7 @@ package struct SessionMachine: Machine {
     ) {
         self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
         writer.holds(record.version)
-        storedTokens = record.tokens
+        storedTokens = record.tokens.pair
         wasStored = true
         if let pause { resume(pause, now) }
     }
@@ -307,19 +307,20 @@ package struct SessionMachine: Machine {
 
     mutating func changePending(_ change: (inout SessionRecord) -> Void) {
         guard case .saving(var pending, let sentAt) = currentRequest?.stage else { return }
-        change(&pending)
+        change(&pending.wrappedValue)
         currentRequest?.stage = .saving(pending, sentAt: sentAt)
     }
 
     /// The result of a renewal that is being written.
     var pending: SessionRecord? {
-        if case .saving(let pending, _) = currentRequest?.stage { pending } else { nil }
+        if case .saving(let pending, _) = currentRequest?.stage { pending.wrappedValue } else { nil }
     }
 
     /// The newest record of this session: what the store should have.
-    var latest: SessionRecord { pending ?? record }
-    var latestVersion: RecordVersion {
-        if case .saving(let pending, _) = currentRequest?.stage { pending.version } else { record.version }
+    var latest: SessionRecord { sharedLatest.wrappedValue }
+    var latestVersion: RecordVersion { sharedLatest.wrappedValue.version }
+    private var sharedLatest: Shared<SessionRecord> {
+        if case .saving(let pending, _) = currentRequest?.stage { pending } else { $record }
     }
 
     /// Applies everything that follows from the current state; called after each event.
@@ -355,27 +356,23 @@ package struct SessionMachine: Machine {
         guard comparison == .done || comparison == .skipped else { return nil }
         let isBehind = writer.isBehind(latestVersion)
         guard isBehind || isProbingStore, writer.begin(.saving, at: now.boot) else { return nil }
-        writing = latest.tokens
+        writing = latest.tokens.pair
         return isBehind ? .save(latest, replacesOther: !wasStored) : .rewrite(latest)
     }
 
-    /// Most events change nothing of it. A record is large, so it is compared before it is copied.
+    /// Most events change nothing of it.
     private mutating func handOver(_ turn: inout SessionTurn) {
         let mayBeStored = !wasStored && (mayBeStored || writer.isSaving)
         let isUnsaved = isUnsaved
         if let handedOver, handedOver.isStored == wasStored, handedOver.mayBeStored == mayBeStored,
-            handedOver.isUnsaved == isUnsaved, isLatest(handedOver.record)
+            handedOver.isUnsaved == isUnsaved, handedOver.$record == sharedLatest
         {
             return
         }
         let new = HandedOverSession(
-            record: latest, isStored: wasStored, mayBeStored: mayBeStored, isUnsaved: isUnsaved)
+            sharedLatest, isStored: wasStored, mayBeStored: mayBeStored, isUnsaved: isUnsaved)
         handedOver = new
         turn.act(.handOver(new))
-    }
-
-    private func isLatest(_ other: SessionRecord) -> Bool {
-        if case .saving(let pending, _) = currentRequest?.stage { pending == other } else { record == other }
     }
 
     /// If there is no valid token, the renewal comes soon, whatever was planned before.

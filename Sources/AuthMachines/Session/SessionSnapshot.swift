@@ -3,7 +3,7 @@ package import AuthWire
 
 /// The visible state of a session, and its token: enough to answer without its actor.
 package struct SessionSnapshot: Sendable, Equatable {
-    package var status: SessionStatus
+    @Shared package var status: SessionStatus
     package var signIn: SignInID
     /// The access token if it may be returned; its expiry is checked at each use.
     package var token: Secret?

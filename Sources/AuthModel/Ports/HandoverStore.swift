@@ -22,7 +22,7 @@ package struct Handover: Sendable, Equatable {
 }
 
 package struct HandedOverSession: Sendable, Equatable {
-    package var record: SessionRecord
+    @Shared package var record: SessionRecord
     /// The store has had this sign-in: if it is missing now, a user or program has removed it.
     package var isStored: Bool
     /// A write of this sign-in has begun without a known result: the store may have it.
@@ -31,7 +31,11 @@ package struct HandedOverSession: Sendable, Equatable {
     package var isUnsaved: Bool
 
     package init(record: SessionRecord, isStored: Bool, mayBeStored: Bool = false, isUnsaved: Bool) {
-        self.record = record
+        self.init(Shared(wrappedValue: record), isStored: isStored, mayBeStored: mayBeStored, isUnsaved: isUnsaved)
+    }
+
+    package init(_ record: Shared<SessionRecord>, isStored: Bool, mayBeStored: Bool, isUnsaved: Bool) {
+        _record = record
         self.isStored = isStored
         self.mayBeStored = mayBeStored
         self.isUnsaved = isUnsaved

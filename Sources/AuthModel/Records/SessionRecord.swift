@@ -115,9 +115,15 @@ package struct TokenSet: Sendable, Equatable {
     }
 
     /// Dates do not count: they are corrected when the clock is set.
-    package func areSame(as other: TokenSet) -> Bool {
-        accessToken == other.accessToken && refreshToken == other.refreshToken
-    }
+    package func areSame(as other: TokenSet) -> Bool { pair == other.pair }
+
+    package var pair: TokenPair { TokenPair(accessToken: accessToken, refreshToken: refreshToken) }
+}
+
+/// What a provider issues, without what is known of it.
+package struct TokenPair: Sendable, Equatable {
+    package let accessToken: Secret
+    package let refreshToken: Secret?
 }
 
 /// The scopes of a session (RFC 6749 §3.3).

@@ -1,0 +1,55 @@
+/// A large value that its copies share. A change makes a new value for the copy that is changed.
+@propertyWrapper
+package struct Shared<Value: Sendable>: Sendable {
+    @usableFromInline
+    final class Box: Sendable {
+        @usableFromInline let value: Value
+
+        @usableFromInline
+        init(_ value: Value) { self.value = value }
+    }
+
+    @usableFromInline var box: Box
+
+    @inlinable
+    package init(wrappedValue: Value) {
+        box = Box(wrappedValue)
+    }
+
+    @inlinable package var wrappedValue: Value {
+        get { box.value }
+        set { box = Box(newValue) }
+    }
+
+    /// For others that share the value.
+    @inlinable package var projectedValue: Shared {
+        get { self }
+        set { self = newValue }
+    }
+}
+
+extension Shared: Equatable where Value: Equatable {
+    package static func == (left: Shared, right: Shared) -> Bool {
+        left.box === right.box || left.box.value == right.box.value
+    }
+}
+
+/// A large value that is rarely there. Without it, a property takes as much memory as a pointer.
+@propertyWrapper
+package struct Boxed<Value: Sendable>: Sendable {
+    @usableFromInline var shared: Shared<Value>?
+
+    @inlinable package init() {}
+
+    @inlinable
+    package init(wrappedValue: Value?) {
+        shared = wrappedValue.map(Shared.init)
+    }
+
+    @inlinable package var wrappedValue: Value? {
+        get { shared?.wrappedValue }
+        set { shared = newValue.map(Shared.init) }
+    }
+}
+
+extension Boxed: Equatable where Value: Equatable {}
