@@ -1,13 +1,18 @@
 package import AuthModel
 internal import Synchronization
 
+/// Does something at a deadline of the ``AlarmClock``.
+package protocol AlarmOwner: AnyObject, Sendable {
+    func ring() async
+}
+
 /// The next deadline of each of many owners, kept by one sleeping task for all of them.
 ///
 /// Invariant: it wakes for a deadline and for an earlier one that is set, and for nothing else.
 package final class AlarmClock: Sendable {
     private struct Alarm {
         let deadline: BootInstant
-        let ring: @Sendable () async -> Void
+        weak var owner: (any AlarmOwner)?
     }
 
     private struct State {
@@ -29,13 +34,11 @@ package final class AlarmClock: Sendable {
     ///
     /// - Parameters:
     ///   - deadline: `nil`: no deadline.
-    ///   - ring: does not keep the owner alive.
-    package func set(
-        _ deadline: BootInstant?, for owner: AnyObject, ring: @escaping @Sendable () async -> Void = {}
-    ) {
+    ///   - owner: is not kept alive.
+    package func set(_ deadline: BootInstant?, for owner: some AlarmOwner) {
         let waker: AsyncStream<Void>.Continuation? = state.withLock { state in
             let first = state.first
-            state.alarms[ObjectIdentifier(owner)] = deadline.map { Alarm(deadline: $0, ring: ring) }
+            state.alarms[ObjectIdentifier(owner)] = deadline.map { Alarm(deadline: $0, owner: owner) }
             guard let deadline, first.map({ deadline < $0 }) ?? true else { return nil }
             return state.waker
         }
@@ -55,7 +58,7 @@ package final class AlarmClock: Sendable {
                 for owner in due.keys { state.alarms[owner] = nil }
                 return due.values.sorted { $0.deadline < $1.deadline }
             }
-            for alarm in due { await alarm.ring() }
+            for alarm in due { await alarm.owner?.ring() }
         }
     }
 

@@ -37,7 +37,7 @@ package actor Runner<M: Machine> {
     private var callers: [CallerID: OneShot<Result<M.Reply, WaitEnd>>] = [:]
     private var lastCaller: UInt64 = 0
     private var wakeUp: BootInstant?
-    private var versions: [UpdateSource: UInt64] = [:]
+    private var versions = UpdateVersions()
     /// Events that were sent while an action was performed.
     private var next: [M.Event] = []
     private var isBusy = false
@@ -55,10 +55,13 @@ package actor Runner<M: Machine> {
     @discardableResult
     package func send(_ event: M.Event) -> Bool {
         guard !isClosed else { return false }
-        next.append(event)
-        guard !isBusy else { return true }
+        guard !isBusy else {
+            next.append(event)
+            return true
+        }
         isBusy = true
         defer { isBusy = false }
+        handle(event)
         while !isClosed, !next.isEmpty { handle(next.removeFirst()) }
         return true
     }
@@ -67,7 +70,7 @@ package actor Runner<M: Machine> {
     /// - Returns: `false` if the runner is closed.
     @discardableResult
     package func send(_ event: M.Event, version: UInt64, from source: UpdateSource) -> Bool {
-        guard version > versions[source] ?? 0 else { return !isClosed }
+        guard version > versions[source] else { return !isClosed }
         versions[source] = version
         return send(event)
     }
@@ -76,7 +79,7 @@ package actor Runner<M: Machine> {
     package func ask(_ event: @Sendable (CallerID) -> M.Event) async throws(WaitEnd) -> M.Reply {
         let (caller, wait) = try begin(event)
         if let end = await wait.value() { return try end.get() }
-        callers[caller] = nil
+        remove(caller)
         send(M.callerGone(caller))
         throw .cancelled
     }
@@ -117,11 +120,18 @@ package actor Runner<M: Machine> {
         machine.handle(event, in: &turn)
         for action in turn.actions { performer.perform(action, on: self) }
         guard !isClosed else { return }
-        for (caller, reply) in turn.replies { callers.removeValue(forKey: caller)?.send(.success(reply)) }
+        for (caller, reply) in turn.replies { remove(caller)?.send(.success(reply)) }
         // The same deadline is not set twice: a machine that can do nothing about it would be woken without end.
         guard turn.wakeUp != wakeUp else { return }
         wakeUp = turn.wakeUp
-        tasks.alarms.set(wakeUp, for: self) { [weak self] in await self?.send(M.wake) }
+        tasks.alarms.set(wakeUp, for: self)
+    }
+
+    /// Most runners are idle most of the time: without callers, they keep no room for them.
+    @discardableResult
+    private func remove(_ caller: CallerID) -> OneShot<Result<M.Reply, WaitEnd>>? {
+        defer { if callers.isEmpty { callers = [:] } }
+        return callers.removeValue(forKey: caller)
     }
 
     // MARK: Work
@@ -157,9 +167,34 @@ package actor Runner<M: Machine> {
     }
 }
 
+extension Runner: AlarmOwner {
+    package func ring() { send(M.wake) }
+}
+
 /// Where an update comes from that has a version.
 package enum UpdateSource: Sendable {
     case network, sessions
+}
+
+/// The last version from each source; 0: there was none.
+private struct UpdateVersions {
+    private var network: UInt64 = 0
+    private var sessions: UInt64 = 0
+
+    subscript(source: UpdateSource) -> UInt64 {
+        get {
+            switch source {
+            case .network: network
+            case .sessions: sessions
+            }
+        }
+        set {
+            switch source {
+            case .network: network = newValue
+            case .sessions: sessions = newValue
+            }
+        }
+    }
 }
 
 /// What all runners of the agent share.

@@ -212,6 +212,8 @@ extension SessionMachine {
             waiters[caller] = nil
             turn.reply(answer, to: caller)
         }
+        // Without them, an idle session keeps no room for them.
+        if waiters.isEmpty { waiters = [:] }
     }
 
     var notSignedIn: AgentError { .notSignedIn(record.session, at: record.provider) }

@@ -6,26 +6,44 @@ import Testing
 
 @Suite("The alarm clock", .timeLimit(.minutes(1)))
 struct AlarmClockTests {
-    private final class Owner: Sendable {}
+    /// Its rings, with the name of the owner that rang.
+    private final class Owner: AlarmOwner {
+        private let name: String
+        private let rung: AsyncStream<String>.Continuation
+
+        init(_ name: String, _ rung: AsyncStream<String>.Continuation) {
+            self.name = name
+            self.rung = rung
+        }
+
+        func ring() { rung.yield(name) }
+    }
 
     private let clock = CountingClock()
-    private let one = Owner()
-    private let two = Owner()
+    private let rung: AsyncStream<String>
+    private let one: Owner
+    private let two: Owner
+
+    init() {
+        let (rung, ring) = AsyncStream.makeStream(of: String.self)
+        self.rung = rung
+        one = Owner("one", ring)
+        two = Owner("two", ring)
+    }
 
     @Test("rings one deadline after the other, and sleeps in between")
     func inTurn() async {
         let alarms = AlarmClock(clock: clock)
         let start = clock.now().boot
-        let (rung, ring) = AsyncStream.makeStream(of: Int.self)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await alarms.run() }
             var rings = rung.makeAsyncIterator()
             for round in 1...20 {
                 let deadline = start + .seconds(round)
-                alarms.set(deadline, for: round.isMultiple(of: 2) ? one : two) { ring.yield(round) }
+                alarms.set(deadline, for: round.isMultiple(of: 2) ? one : two)
                 await clock.manual.somebodySleeps(until: deadline)
                 clock.manual.advance(.seconds(1))
-                #expect(await rings.next() == round)
+                #expect(await rings.next() == (round.isMultiple(of: 2) ? "one" : "two"))
             }
             // Two looks a deadline: one that sets it earlier, one when it has come.
             #expect(clock.looks <= 2 * 20 + 2)
@@ -37,19 +55,18 @@ struct AlarmClockTests {
     func sooner() async {
         let alarms = AlarmClock(clock: clock)
         let start = clock.now().boot
-        let (rung, ring) = AsyncStream.makeStream(of: Int.self)
         await withTaskGroup(of: Void.self) { group in
-            alarms.set(start + .seconds(100), for: one) { ring.yield(1) }
+            alarms.set(start + .seconds(100), for: one)
             group.addTask { await alarms.run() }
             await clock.manual.somebodySleeps(until: start + .seconds(100))
-            alarms.set(start + .seconds(200), for: two) { ring.yield(2) }
+            alarms.set(start + .seconds(200), for: two)
             alarms.set(nil, for: two)
             #expect(clock.looks == 1)
-            alarms.set(start + .seconds(5), for: two) { ring.yield(3) }
+            alarms.set(start + .seconds(5), for: two)
             await clock.manual.somebodySleeps(until: start + .seconds(5))
             clock.manual.advance(.seconds(5))
             var rings = rung.makeAsyncIterator()
-            #expect(await rings.next() == 3)
+            #expect(await rings.next() == "two")
             #expect(alarms.next == start + .seconds(100))
             group.cancelAll()
         }
