@@ -3,23 +3,53 @@ import AuthModel
 import AuthWire
 
 /// Carries out what a ``SessionMachine`` decides.
-struct SessionPerformer: ActionPerformer {
+final class SessionPerformer: ActionPerformer {
+    /// What all sessions use.
+    final class Services: Sendable {
+        let context: AgentContext
+        let storage: SessionStorage
+        let renewals: Runner<RenewalQueue>
+        let holds: RenewalHolds
+        let publish: @Sendable (SessionSnapshot) -> Void
+        /// Nothing is left of the session of that name, if this runner still runs it.
+        let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
+        /// A token for a session that shares another one's sign-in.
+        let sharedGrant: @Sendable (SessionRecord, Moment) async throws(ProviderFailure) -> Grant
+
+        init(
+            context: AgentContext, storage: SessionStorage, renewals: Runner<RenewalQueue>, holds: RenewalHolds,
+            publish: @escaping @Sendable (SessionSnapshot) -> Void,
+            forget: @escaping @Sendable (SessionName, Runner<SessionMachine>) -> Void,
+            sharedGrant: @escaping @Sendable (SessionRecord, Moment) async throws(ProviderFailure) -> Grant
+        ) {
+            self.context = context
+            self.storage = storage
+            self.renewals = renewals
+            self.holds = holds
+            self.publish = publish
+            self.forget = forget
+            self.sharedGrant = sharedGrant
+        }
+    }
+
     let name: SessionName
-    let context: AgentContext
-    let storage: SessionStorage
-    let renewals: Runner<RenewalQueue>
-    let holds: RenewalHolds
-    let publish: @Sendable (SessionSnapshot) -> Void
-    /// Nothing is left of the session of that name, if this runner still runs it.
-    let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
-    /// A token for a session that shares another one's sign-in.
-    let sharedGrant: @Sendable (SessionRecord, Moment) async throws(ProviderFailure) -> Grant
     let cookies = RecentCookies()
+    private let services: Services
+
+    init(name: SessionName, services: Services) {
+        self.name = name
+        self.services = services
+    }
+
+    var context: AgentContext { services.context }
+    private var storage: SessionStorage { services.storage }
+    private var renewals: Runner<RenewalQueue> { services.renewals }
+    private var holds: RenewalHolds { services.holds }
 
     func perform(_ action: SessionAction, on runner: isolated Runner<SessionMachine>) {
         switch action {
-        case .publish(let snapshot): publish(snapshot)
-        case .forget: forget(name, runner)
+        case .publish(let snapshot): services.publish(snapshot)
+        case .forget: services.forget(name, runner)
         case .renew(let id, let record): send(id, record, for: nil, runner)
         case .requestTargeted(let id, let record, let target): send(id, record, for: target, runner)
         case .reread(let id): runner.start { [self] in .storeReread(id, await read()) }
@@ -76,7 +106,7 @@ struct SessionPerformer: ActionPerformer {
         let requests = hold.map { hold in
             HeldRequests { [holds, name] in await holds.mayBegin(hold, of: name) }
         }
-        var result = await limited(requests) { await request(record, for: target, sentAt) }
+        var result = await limited(requests) { [self] in await request(record, for: target, sentAt) }
         if let hold, case .failure(.temporary(.holdLost, _)) = result {
             // The requests before, if any, have been answered.
             await holds.end(hold, of: name, leaving: hold.unsent)
@@ -108,7 +138,7 @@ struct SessionPerformer: ActionPerformer {
         if let target {
             await Result(of: try await context.providers.obtain(target, record, sentAt: sentAt))
         } else if record.resource?.sharedSession != nil {
-            await Result(of: try await sharedGrant(record, sentAt))
+            await Result(of: try await services.sharedGrant(record, sentAt))
         } else {
             await Result(of: try await context.providers.renew(cookies.added(to: record), sentAt: sentAt))
         }

@@ -15,6 +15,8 @@ package final class SessionRegistry: Sendable {
         var damaged: [String: String] = [:]
         var lastReading: UInt64 = 0
         var seeds: SeededRandom
+        /// Made with the first session, and used by all.
+        var services: SessionPerformer.Services?
     }
 
     private let context: AgentContext
@@ -175,8 +177,20 @@ package final class SessionRegistry: Sendable {
 
     /// - Returns: the session of that name, which another task may have added before.
     private func add(named name: SessionName, _ machine: (_ seed: UInt64) -> SessionMachine) -> Session {
-        let performer = SessionPerformer(
-            name: name, context: context, storage: storage, renewals: renewals, holds: holds,
+        entries.withLock { entries in
+            if let session = entries.sessions[name] { return session }
+            let services = entries.services ?? makeServices()
+            entries.services = services
+            let performer = SessionPerformer(name: name, services: services)
+            let session = Session(machine(entries.seeds.next()), performer: performer)
+            entries.sessions[name] = session
+            return session
+        }
+    }
+
+    private func makeServices() -> SessionPerformer.Services {
+        SessionPerformer.Services(
+            context: context, storage: storage, renewals: renewals, holds: holds,
             publish: { [weak self, board, storage] snapshot in
                 let name = snapshot.status.session
                 storage.pauses.set(snapshot.pause, for: name)
@@ -194,12 +208,6 @@ package final class SessionRegistry: Sendable {
                 guard let self else { throw .temporary(.stopping, retryAfter: nil) }
                 return try await self.sharedGrant(for: record, sentAt: sentAt)
             })
-        return entries.withLock { entries in
-            if let session = entries.sessions[name] { return session }
-            let session = Session(machine(entries.seeds.next()), performer: performer)
-            entries.sessions[name] = session
-            return session
-        }
     }
 
     // MARK: Removal
