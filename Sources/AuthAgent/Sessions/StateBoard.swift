@@ -91,10 +91,13 @@ package final class StateBoard: Sendable {
 
     /// By name.
     package func statuses() -> [SessionStatus] {
-        known.withLock { known in
-            let kept = known.snapshots.values.map { known.whole($0.status) }
-            return kept + known.placeholders.values.filter { known.snapshots[$0.session] == nil }
-        }.sorted { $0.session < $1.session }
+        var statuses = known.withLock { known in
+            var statuses = known.snapshots.values.map { known.whole($0.status) }
+            statuses += known.placeholders.values.filter { known.snapshots[$0.session] == nil }
+            return statuses
+        }
+        statuses.sort { $0.session < $1.session }
+        return statuses
     }
 
     /// One element for the state now, and at least one after each change.

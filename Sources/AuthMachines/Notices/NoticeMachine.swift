@@ -104,7 +104,9 @@ package struct NoticeMachine: Machine {
 
     package mutating func handle(_ event: NoticeEvent, in turn: inout Turn<NoticeAction, Never>) {
         switch event {
-        case .changed(let new): view = new
+        case .changed(let new):
+            view = new
+            view.sessions = new.sessions.filter(mayConcern)
         case .wake: break
         case .turned(let on): setDesktop(on: on, &turn)
         case .chosen(let subject, let key, let activation): choose(subject, key, activation, &turn)
@@ -152,6 +154,12 @@ package struct NoticeMachine: Machine {
     }
 
     // MARK: Causes
+
+    /// Most sessions are well, and no notice is about them: they are not kept.
+    private func mayConcern(_ status: SessionStatus) -> Bool {
+        status.state != .active || status.unsaved || SessionEnd(status) != nil
+            || windows[.session(status.session)] != nil || successes[status.session] != nil
+    }
 
     private mutating func updateStaleSince(_ now: BootInstant) {
         var still: [SessionName: BootInstant] = [:]

@@ -24,7 +24,10 @@ package struct OutboxMachine: Machine {
 
     package private(set) var entries: [OutboxEntry] = []
     package private(set) var isLoaded = false
+    /// The queues of sessions that have had writes.
     private var queues: [SessionName: WriteQueue] = [:]
+    /// Whether the writes of each session can be sent.
+    private var deliverability: [SessionName: Deliverability] = [:]
     private var failures: [String: Failures] = [:]
     /// The callers that wait for an entry's outcome, by entry.
     private var callers: [String: CallerID] = [:]
@@ -260,7 +263,7 @@ package struct OutboxMachine: Machine {
             return submit(.end(id, end), &turn)
         }
         guard case .none = queue.work, isDue, !isStopping, let entry = next(of: session),
-            isUserWaiting || queue.deliverability?.maySend == true
+            isUserWaiting || deliverability[session]?.maySend == true
         else {
             if isDue { (queue.notBefore, queue.isHeld) = (nil, false) }
             return
@@ -272,12 +275,11 @@ package struct OutboxMachine: Machine {
     }
 
     private mutating func statusChanged(_ sessions: [SessionName: Deliverability], _ turn: inout OutboxTurn) {
-        for session in Set(entries.map(\.session)).union(queues.keys).union(sessions.keys).sorted() {
-            let former = queues[session]?.deliverability
-            let deliverability = sessions[session]
-            guard deliverability != former else { continue }
-            queues[session, default: WriteQueue()].deliverability = deliverability
-            guard let deliverability, deliverability.improves(than: former), let queue = queues[session], !queue.isHeld,
+        let former = deliverability
+        deliverability = sessions
+        for session in Set(entries.map(\.session)).union(queues.keys).sorted() {
+            let queue = queues[session] ?? WriteQueue()
+            guard let present = sessions[session], present.improves(than: former[session]), !queue.isHeld,
                 !queue.work.isSettling
             else { continue }
             queues[session]?.notBefore = nil
@@ -297,7 +299,7 @@ package struct OutboxMachine: Machine {
         switch result {
         case .success(let response):
             // There was a response, so the provider is reachable.
-            queues[entry.session]?.deliverability?.maySend = true
+            deliverability[entry.session]?.maySend = true
             settle(entry, .done(response), &turn)
         case .failure(let error) where error.isFinalForWrite:
             settle(entry, callers[id] != nil ? .refused(error) : .givenUp(error), &turn)

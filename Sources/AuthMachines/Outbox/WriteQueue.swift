@@ -33,7 +33,6 @@ struct WriteQueue: Sendable {
     var notBefore: BootInstant?
     /// The provider asked for this wait: only the user ends it early.
     var isHeld = false
-    var deliverability: Deliverability?
 
     /// The next try is after one more wait.
     mutating func postpone(
