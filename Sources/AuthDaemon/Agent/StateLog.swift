@@ -29,10 +29,11 @@ struct StateLog {
                 "Session is \(status.state.rawValue).",
                 metadata: isLost ? CatalogMessage.signInRequired.metadata(metadata) : metadata)
         }
-        for session in sessions.keys where !statuses.contains(where: { $0.session == session }) {
+        let present = Dictionary(statuses.map { ($0.session, $0.state) }) { $1 }
+        for session in sessions.keys where present[session] == nil {
             logger.info("Session is gone.", metadata: ["session": "\(session)"])
         }
-        sessions = Dictionary(statuses.map { ($0.session, $0.state) }) { $1 }
+        sessions = present
         recordUnsaved(statuses)
     }
 
