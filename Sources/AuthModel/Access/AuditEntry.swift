@@ -84,7 +84,7 @@ package struct AuditEntry: Sendable, Equatable {
     /// `nil`: the agent itself.
     package let caller: CallerIdentity?
     /// The program that queued the write that the agent sends, which may have ended; `nil`: it is no such entry, or not known.
-    package let queuedBy: AccessFacts?
+    @Boxed package private(set) var queuedBy: AccessFacts?
     /// `nil`: the request was answered.
     package let error: ErrorKind?
     /// The keyed hash of the token that was returned.
