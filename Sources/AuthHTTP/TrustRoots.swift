@@ -13,7 +13,8 @@ struct TrustRoots: Sendable {
     /// Files of the environment that could not be used, for the log.
     let notices: [String]
 
-    /// Reads the files once. The system's store is read again for each pool of connections.
+    /// Reads the files once. The system's store is read again for each pool of connections, and not here, even if the
+    /// environment names it.
     ///
     /// - Parameter isOnlyRoot: nothing but `extraCAFile` is trusted, if there is one.
     /// - Throws: if the *setting* cannot be read or has no certificate. `SSL_CERT_FILE`, often left behind by a removed
@@ -31,7 +32,8 @@ struct TrustRoots: Sendable {
                 throw TransportSettingsError(setting: "http.ca_file", reason: error.reason)
             }
         }
-        if !isOnlyRoot || extraCAFile == nil, let file = environment["SSL_CERT_FILE"], !file.isEmpty {
+        let isOnlyRoot = isOnlyRoot && extraCAFile != nil
+        if !isOnlyRoot, let file = environment["SSL_CERT_FILE"], !file.isEmpty, !Self.isSystemStore(file) {
             do {
                 added += try Self.certificates(in: file)
             } catch {
@@ -39,7 +41,7 @@ struct TrustRoots: Sendable {
             }
         }
         self.added = added
-        self.isOnlyRoot = isOnlyRoot && extraCAFile != nil
+        self.isOnlyRoot = isOnlyRoot
         self.identity = try identity.map { (identity) throws(TransportSettingsError) in try Self.parts(of: identity) }
         self.notices = notices
     }
@@ -74,6 +76,19 @@ struct TrustRoots: Sendable {
                 reason: "the client's key is unreadable (it must be PEM without a passphrase)")
         }
         return (chain, key)
+    }
+
+    /// Where the TLS library looks for the system's store: the first of these files.
+    private static let systemStores = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+
+    /// Whether this is the system's store, by that name or another. Its certificates are trusted anyway, and take a
+    /// megabyte of memory.
+    static func isSystemStore(_ file: String) -> Bool {
+        guard unsafe access(file, R_OK) == 0, let store = systemStores.first(where: { unsafe access($0, F_OK) == 0 })
+        else { return false }
+        var (named, known) = (stat(), stat())
+        guard unsafe stat(file, &named) == 0, unsafe stat(store, &known) == 0 else { return false }
+        return named.st_dev == known.st_dev && named.st_ino == known.st_ino
     }
 
     private struct Unreadable: Error { let reason: String }

@@ -1,7 +1,9 @@
-import AuthHTTP
 import AuthModel
+import Glibc
 import NIOPosix
 import Testing
+
+@testable import AuthHTTP
 
 @Suite struct TrustTests {
     private static func isTLS(_ error: TransportError?) -> Bool {
@@ -120,6 +122,17 @@ import Testing
             #expect(error?.setting == "http.ca_file")
             #expect(error?.reason.contains(file) == true)
         }
+    }
+
+    @Test(.enabled(if: access("/etc/ssl/certs/ca-certificates.crt", R_OK) == 0))
+    func `the system's store is known by any name, and not loaded once more`() async throws {
+        let authority = try await ThrowawayAuthority()
+        let link = authority.path("link.pem")
+        #expect(symlink("/etc/ssl/certs/ca-certificates.crt", link) == 0)
+        #expect(TrustRoots.isSystemStore("/etc/ssl/certs/ca-certificates.crt"))
+        #expect(TrustRoots.isSystemStore(link))
+        #expect(!TrustRoots.isSystemStore(authority.file))
+        #expect(!TrustRoots.isSystemStore(authority.path("missing.pem")))
     }
 
     @Test func `an SSL_CERT_FILE that is missing is a notice, and requests go on`() async throws {
