@@ -58,6 +58,79 @@ struct WatchLayoutTests {
     }
 
     @Test(
+        "events, callers and renewals scroll as well, to the last one and back, and a selected line is shown whole",
+        arguments: [(80, 24), (40, 24), (40, 12)])
+    func scrollsLists(columns: Int, rows: Int) async throws {
+        let now = Date().timeIntervalSince1970
+        let names = (101...130).map { "s\($0)" }
+        let sessions = names.enumerated().map { number, name in
+            Samples.status([
+                "session": .string(name), "default": .bool(number == 0), "renews": true,
+                "refresh_at": .number(now + Double(number + 1) * 86_400 + 1800),
+            ])
+        }
+        // The newest request is that of the last program.
+        let callers = (101...130).map { number in
+            Samples.auditItem(
+                number, "token.get", "/usr/bin/c\(number)", secondsAgo: Double(231 - number) * 3600 + 60,
+                ["session": .string("s\(number)-with-a-long-name")])
+        }
+        let peer = WatchViewTests.Box<Peer>()
+        let agent = try Self.agent(sessions, callers: callers, peer: peer)
+        defer { agent.stop() }
+        let terminal = try await Terminal(
+            "authc watch; echo \"exit $?\"", folder: agent.folder, columns: UInt16(columns), rows: UInt16(rows),
+            environment: Self.variables)
+        var screen = TerminalScreen(columns: columns, rows: rows)
+        func drawn(_ words: String, after change: () -> Void) async {
+            terminal.mark()
+            change()
+            await terminal.waits(for: words)
+            await terminal.waits(for: Self.frameEnd)
+            screen.feed(terminal.text)
+            #expect(!screen.hasOverflowed, "\(screen.text)")
+        }
+        // The agent is asked for callers after the first picture.
+        await terminal.waits(for: "token.get s130")
+        await terminal.waits(for: Self.frameEnd)
+        screen.feed(terminal.text)
+        // After a gap, what is there is listed as events.
+        let client = try #require(peer.value.withLock { $0 })
+        await drawn("EVENTS") { client.send(Samples.snapshot(sessions)) }
+        let lists: [(heading: String, lines: [String])] = [
+            ("NEXT RENEWALS", names), ("CALLERS", (101...130).reversed().map { "c\($0)" }),
+            ("EVENTS", ["network online"] + names.reversed().map { "\($0) active" }),
+        ]
+        for (heading, lines) in lists {
+            let last = lines.count - 1
+            let back = (0..<last).reversed().map { ("k", $0) }
+            for (key, selected) in [("\t", 0), ("G", last)] + back + [(" ", 10), ("b", 0), ("j", 1)] {
+                let title = "\(heading) \(selected + 1) of \(lines.count)"
+                await drawn(title) { terminal.type(key) }
+                #expect(screen.lines.contains(title), "\(screen.text)")
+                // The selected session has the same mark.
+                let marked = screen.lines.filter { $0.hasPrefix(">") }
+                #expect(marked.count == 2 && marked[1].contains(" \(lines[selected])"), "\(screen.text)")
+                if heading == "CALLERS" {
+                    #expect(screen.text.contains("s\(130 - selected)-with-a-long-name"), "\(screen.text)")
+                }
+                // Title, keys, the heading and two lines of sessions take the others, and a long line has two more.
+                let shown = lines.filter { line in screen.lines.contains { $0.contains(" \(line)") } }
+                #expect(shown.count >= rows - 7, "\(screen.text)")
+            }
+        }
+        // What happens meanwhile does not move the selected event.
+        let marked = screen.lines.filter { $0.hasPrefix(">") }
+        await drawn("EVENTS 33 of 62") { client.send(Samples.snapshot(sessions)) }
+        #expect(screen.lines.filter { $0.hasPrefix(">") } == marked, "\(screen.text)")
+        await drawn("EVENTS") { terminal.type("\u{1B}") }
+        #expect(screen.lines.contains("EVENTS") && !screen.text.contains("EVENTS 33"), "\(screen.text)")
+        terminal.type("q")
+        await terminal.ends()
+        #expect(terminal.text.contains("exit 0"))
+    }
+
+    @Test(
         "sessions, renewals, network, callers, events and keys are on the screen together, in ASCII",
         arguments: [80, 40])
     func pictures(columns: Int) async throws {
@@ -128,7 +201,7 @@ struct WatchLayoutTests {
         DATE shop active, 1 d 1 h left
         DATE mail active, 1 d 1 h left
         DATE forge active, 1 d 1 h left
-        up/down select  r renew  s sign out  l lock  ? help  q quit
+        up/down select  tab next list  r renew  s sign out  l lock  ? help  q quit
         """
 
     private static let narrow = """
@@ -155,6 +228,6 @@ struct WatchLayoutTests {
         DATE shop active, 1 d ...
         DATE mail active, 1 d ...
         DATE forge active, 1 d...
-        r renew  s sign out  l lock  ?  q quit
+        tab list  r renew  s sign out  ?  q quit
         """
 }

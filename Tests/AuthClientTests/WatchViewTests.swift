@@ -181,7 +181,7 @@ struct WatchViewTests {
         DATE wall sign in required: token expired
         DATE work active, 1 d left
 
-        up/down select  r renew  s sign out  l lock  ? help  q quit
+        up/down select  tab next list  r renew  s sign out  l lock  ? help  q quit
         """
 
     private static let narrow = """
@@ -200,7 +200,7 @@ struct WatchViewTests {
         DATE network online
         DATE wall sign in requir…
         DATE work active, 1 d le…
-        r renew  s sign out  l lock  ?  q quit
+        tab list  r renew  s sign out  ?  q quit
         """
 
     @Test("callers are asked for with the events, after the last known entry")

@@ -1,6 +1,6 @@
 /// A key of the live view.
 enum LiveKey: Equatable {
-    case up, down, top, bottom, pageUp, pageDown, escape
+    case up, down, top, bottom, pageUp, pageDown, tab, backTab, escape
     case character(Character)
     /// ^L
     case redraw
@@ -50,6 +50,7 @@ enum LiveKey: Equatable {
                 input.isPasting = last == UInt8(ascii: "~") && parameters.elementsEqual("200".utf8)
                 keys += [sequence(parameters, last)].compactMap(\.self)
             case escapeByte: keys.append(.escape)
+            case 0x09: keys.append(.tab)
             case 0x0C: keys.append(.redraw)
             case 0x04: keys.append(.end)
             case 0x20...0x7E: keys.append(.character(Character(Unicode.Scalar(byte))))
@@ -65,6 +66,7 @@ enum LiveKey: Equatable {
         switch (String(decoding: parameters, as: UTF8.self), Character(Unicode.Scalar(last))) {
         case ("", "A"): .up
         case ("", "B"): .down
+        case ("", "Z"): .backTab
         case ("", "H"), ("1", "~"), ("7", "~"): .top
         case ("", "F"), ("4", "~"), ("8", "~"): .bottom
         case ("5", "~"): .pageUp

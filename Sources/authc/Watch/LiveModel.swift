@@ -37,6 +37,10 @@ struct LiveModel {
     /// How long a message stays, in seconds.
     private static let messageTime = 5.0
     private var chosen: SessionName?
+    /// The list that Tab has chosen.
+    private var chosenList = LiveList.sessions
+    /// The selected line of that list; ``chosen`` is that of the sessions.
+    private var chosenLine = 0
     private var hasSnapshot = false
 
     /// - Parameter session: the only one that is shown; `nil`: all.
@@ -48,6 +52,47 @@ struct LiveModel {
 
     /// The selected session; the first one until a key selects another.
     var selected: SessionName? { sessions.first { $0.session == chosen }?.session ?? sessions.first?.session }
+
+    // MARK: Lists
+
+    /// The list in which keys move.
+    var list: LiveList { count(of: chosenList) > 0 ? chosenList : .sessions }
+
+    /// Whether Tab has another list to choose.
+    var hasOtherLists: Bool { LiveList.allCases.contains { $0 != list && count(of: $0) > 0 } }
+
+    func count(of list: LiveList) -> Int {
+        switch list {
+        case .sessions: sessions.count
+        case .renewals: LiveTimeline(sessions, now: 0).entries.count
+        case .callers: callers.lines.count
+        case .events: events.count
+        }
+    }
+
+    /// The selected line of a list, from 0; the first one if keys do not move in it.
+    func line(of list: LiveList) -> Int {
+        if list == .sessions { return sessions.firstIndex { $0.session == selected } ?? 0 }
+        return list == self.list ? min(chosenLine, count(of: list) - 1) : 0
+    }
+
+    private mutating func chooseList(after step: Int) {
+        let lists = LiveList.allCases.filter { $0 == .sessions || count(of: $0) > 0 }
+        guard let index = lists.firstIndex(of: list) else { return }
+        chosenList = lists[(index + step + lists.count) % lists.count]
+        chosenLine = 0
+    }
+
+    private mutating func move(by step: Int) { select(line(of: list) + step) }
+
+    private mutating func select(_ wanted: Int) {
+        let line = max(0, min(wanted, count(of: list) - 1))
+        if list != .sessions {
+            chosenLine = line
+        } else if sessions.indices.contains(line) {
+            chosen = sessions[line].session
+        }
+    }
 
     // MARK: Events
 
@@ -63,6 +108,8 @@ struct LiveModel {
         let lines = isFirst ? [] : ChangeLines.texts(event, state, now: now)
         let texts = lines.map { Event(at: event.at, text: Visible.line($0)) }
         events = Array((texts.reversed() + events).prefix(Self.keptEvents))
+        // The selected event stays where it is on the screen; the newest one stays selected.
+        if list == .events, chosenLine > 0 { select(chosenLine + texts.count) }
         if case .signOut(let name) = dialog, state.sessions[name] == nil { dialog = nil }
     }
 
@@ -110,10 +157,13 @@ struct LiveModel {
         switch key {
         case .up, .character("k"): move(by: -1)
         case .down, .character("j"): move(by: 1)
-        case .pageUp: move(by: -Self.page)
-        case .pageDown: move(by: Self.page)
-        case .top, .character("g"): chosen = sessions.first?.session
-        case .bottom, .character("G"): chosen = sessions.last?.session
+        case .pageUp, .character("b"): move(by: -Self.page)
+        case .pageDown, .character(" "): move(by: Self.page)
+        case .top, .character("g"): select(0)
+        case .bottom, .character("G"): select(count(of: list) - 1)
+        case .tab: chooseList(after: 1)
+        case .backTab: chooseList(after: -1)
+        case .escape: chosenList = .sessions
         case .character("?"), .character("h"): dialog = .help
         case .character("s"): dialog = selected.map(Dialog.signOut)
         case .character("r"): return selected.map(Action.refresh)
@@ -123,12 +173,6 @@ struct LiveModel {
         default: break
         }
         return nil
-    }
-
-    private mutating func move(by count: Int) {
-        let names = sessions.map(\.session)
-        guard let selected, let index = names.firstIndex(of: selected) else { return }
-        chosen = names[min(max(0, index + count), names.count - 1)]
     }
 
     // MARK: Time

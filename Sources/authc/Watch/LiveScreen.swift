@@ -13,13 +13,11 @@ struct LiveScreen {
         var colour: Screen.Colour?
     }
 
-    /// The number of renewals that are shown.
-    private static let mostRenewals = 6
-    /// The number of callers that are shown.
-    private static let mostCallers = 4
     /// An error names the command to type, which must not be cut off.
     private static let mostMessageLines = 4
-    /// The mark of the selected session, and a space.
+    /// The selected line of a list is shown whole, in so many lines at most.
+    private static let mostSelectedLines = 3
+    /// The mark of the selected line, and a space.
     private static let markColumns = 2
 
     var lines: [String] {
@@ -65,45 +63,51 @@ struct LiveScreen {
     private var content: [Row] {
         let room = screen.height - 1 - footer.count
         guard room > 0 else { return [] }
+        let detail = room >= 8 && model.list == .sessions ? self.detail : []
+        let shares = LiveShares(model, room: room, detail: detail.count)
         let timeline = LiveTimeline(model.sessions, now: now)
-        let renewals = min(timeline.entries.count, Self.mostRenewals)
-        let callers = model.callers.lines.prefix(Self.mostCallers)
-        let detail = room >= 8 ? self.detail : []
-        // Each part but the sessions has a heading; a heading alone is left out.
-        let wanted = (
-            sessions: 1 + model.sessions.count, timeline: renewals == 0 ? 0 : 1 + renewals,
-            callers: callers.isEmpty ? 0 : 1 + callers.count,
-            events: model.events.isEmpty ? 0 : 1 + model.events.count
-        )
-        let (leastCallers, leastEvents) = (min(wanted.callers, room / 5), min(wanted.events, room / 3))
-        let others = min(wanted.timeline, room / 4) + leastCallers + leastEvents + detail.count
-        let sessions = min(wanted.sessions, max(min(2, room), room - others))
-        var rest = room - sessions - detail.count
-        let forTimeline = min(wanted.timeline, rest - leastCallers - leastEvents)
-        var rows = sessionRows(sessions) + detail
-        if forTimeline >= 2 {
-            rows.append(Row(text: "NEXT RENEWALS", colour: .dim))
-            rows += timeline.lines(forTimeline - 1, screen).map { Row(text: $0) }
-            rest -= forTimeline
-        }
-        let forCallers = min(wanted.callers, rest - leastEvents)
-        if forCallers >= 2 {
-            rows.append(Row(text: "CALLERS", colour: .dim))
-            rows += callerRows(callers.prefix(forCallers - 1))
-            rest -= forCallers
-        }
-        if rest >= 2, !model.events.isEmpty {
-            rows.append(Row(text: "EVENTS", colour: .dim))
-            rows += model.events.prefix(rest - 1).map { event in
-                Row(text: WallClock.text(event.at, now: now, withSeconds: true) + " " + event.text)
+        return sessionRows(shares[.sessions]) + detail
+            + rows(of: .renewals, "NEXT RENEWALS", shares) { range, screen in timeline.lines(range, screen) }
+            + rows(of: .callers, "CALLERS", shares) { range, screen in callers(range, screen) }
+            + rows(of: .events, "EVENTS", shares) { range, _ in
+                model.events[range].map { WallClock.text($0.at, now: now, withSeconds: true) + " " + $0.text }
             }
+    }
+
+    /// The heading and the lines of a list. If keys move in it, those around the selected line.
+    /// - Parameter lines: those of a range, which may be wider than the screen.
+    private func rows(
+        of list: LiveList, _ heading: String, _ shares: LiveShares, _ lines: (Range<Int>, Screen) -> [String]
+    ) -> [Row] {
+        let (share, count, selected) = (shares[list], model.count(of: list), model.line(of: list))
+        guard share > 0 else { return [] }
+        guard list == model.list else {
+            return [Row(text: heading, colour: .dim)] + lines(0..<(share - 1), screen).map { Row(text: $0) }
         }
-        return rows
+        // Without room for both, the line.
+        let hasHeading = share > 1
+        let room = hasHeading ? share - 1 : share
+        let whole = Layout.wrapped(lines(selected..<(selected + 1), indented)[0], on: indented, isExact: true)
+            .prefix(min(Self.mostSelectedLines, room))
+        let visible = window(of: max(1, room - whole.count + 1), around: selected, in: count)
+        let rows = zip(visible, lines(visible, indented)).flatMap { index, text in
+            guard index == selected else { return [Row(text: "  " + text)] }
+            let parts = Layout.width(text) > indented.width ? Array(whole) : [text]
+            return parts.enumerated().map { Row(text: ($0.offset == 0 ? "> " : "  ") + $0.element, colour: .bold) }
+        }
+        let title = "\(heading) \(selected + 1) of \(count)"
+        return (hasHeading ? [Row(text: title, colour: .bold)] : []) + rows
+    }
+
+    /// So many lines of a list, with the selected one among them.
+    private func window(of size: Int, around selected: Int, in count: Int) -> Range<Int> {
+        let first = max(0, min(selected - size / 2, count - size))
+        return first..<min(first + size, count)
     }
 
     /// How long ago, which program, and what it has requested.
-    private func callerRows(_ callers: ArraySlice<LiveCallers.Line>) -> [Row] {
-        let cells = callers.map { line in
+    private func callers(_ range: Range<Int>, _ screen: Screen) -> [String] {
+        let cells = model.callers.lines[range].map { line in
             // A long name must leave room for the request.
             let room = max(1, screen.width / 4)
             return [
@@ -112,28 +116,27 @@ struct LiveScreen {
         }
         let widths = (0..<2).map { column in cells.map { Layout.width($0[column]) }.max() ?? 0 }
         return cells.map { cells in
-            Row(text: zip(cells, widths).map { Layout.padded($0, to: $1) + "  " }.joined() + (cells.last ?? ""))
+            zip(cells, widths).map { Layout.padded($0, to: $1) + "  " }.joined() + (cells.last ?? "")
         }
     }
 
     /// - Parameter count: with the header. The selected session is among those that are shown.
     private func sessionRows(_ count: Int) -> [Row] {
+        guard count > 0 else { return [] }
         guard !model.sessions.isEmpty else {
             return [Row(text: "There are no sessions. Sign in: `authc login`")].suffix(count)
         }
         var table = screen
         (table.isColoured, table.isTerminal) = (false, true)
         table.width = max(1, screen.width - Self.markColumns)
-        let selected = model.sessions.firstIndex { $0.session == model.selected } ?? 0
-        let shown = max(1, count - 1)
-        let first = max(0, min(selected - shown / 2, model.sessions.count - shown))
-        let visible = first..<min(first + shown, model.sessions.count)
+        let selected = model.line(of: .sessions)
+        let visible = window(of: max(1, count - 1), around: selected, in: model.sessions.count)
         let lines = SessionTableText(sessions: Array(model.sessions[visible]), now: now, screen: table).text.split(
             separator: "\n", omittingEmptySubsequences: false)
         let rows = visible.map { index in
             let mark = index == selected ? "> " : "  "
             return Row(
-                text: mark + lines[index - first + 1],
+                text: mark + lines[index - visible.lowerBound + 1],
                 colour: index == selected ? .bold : colour(model.sessions[index].state))
         }
         // Without room for both, the session.
@@ -182,19 +185,27 @@ struct LiveScreen {
             let most = max(1, min(Self.mostMessageLines, screen.height / 3))
             return Layout.wrapped(message, on: wide, isExact: true).prefix(most).map { Row(text: $0, colour: .bold) }
         }
-        let choices = [
-            "up/down select  r renew  s sign out  l lock  ? help  q quit",
-            "r renew  s sign out  l lock  ? help  q quit", "r renew  s sign out  l lock  ?  q quit",
-            "r renew  s sign out  ? help  q quit", "? help  q quit", "q quit",
+        let others = [
+            "up/down select  tab next list  r renew  s sign out  l lock  ? help  q quit",
+            "tab next list  r renew  s sign out  ? help  q quit", "tab list  r renew  s sign out  ?  q quit",
+            "tab list  ? help  q quit", "tab  ?  q quit",
         ]
+        let choices =
+            (model.hasOtherLists ? others : []) + [
+                "up/down select  r renew  s sign out  l lock  ? help  q quit",
+                "r renew  s sign out  l lock  ? help  q quit", "r renew  s sign out  l lock  ?  q quit",
+                "r renew  s sign out  ? help  q quit", "? help  q quit", "q quit",
+            ]
         return [Row(text: choices.first { Layout.width($0) <= screen.width } ?? "q", colour: .dim)]
     }
 
     private var help: [Row] {
         [
-            Row(text: "Keys", colour: .bold), Row(text: "up, k      the session above"),
-            Row(text: "down, j    the session below"), Row(text: "g, G       the first, the last"),
-            Row(text: "r          renew its token now"), Row(text: "s          sign out, after a question"),
+            Row(text: "Keys", colour: .bold), Row(text: "up, k      the line above"),
+            Row(text: "down, j    the line below"), Row(text: "b, space   ten lines up, down"),
+            Row(text: "g, G       the first, the last"), Row(text: "tab        the next list: renewals,"),
+            Row(text: "           callers, events"), Row(text: "esc        the sessions"),
+            Row(text: "r          renew the session's token"), Row(text: "s          sign out, after a question"),
             Row(text: "l          lock the agent"), Row(text: "^L         draw again"),
             Row(text: "q, ^C      quit"), Row(text: ""),
             Row(text: "Any key continues.", colour: .dim),

@@ -26,9 +26,9 @@ struct LiveTimeline {
         }.sorted { ($0.at, $0.session) < ($1.at, $1.session) }
     }
 
-    /// One line for each of the first entries: when, which session, and on a wide screen how far away beside the others.
-    func lines(_ count: Int, _ screen: Screen) -> [String] {
-        let shown = entries.prefix(count)
+    /// One line for each of these entries: when, which session, and on a wide screen how far away beside the others.
+    func lines(_ range: Range<Int>, _ screen: Screen) -> [String] {
+        let shown = entries[range]
         let cells = shown.map { entry in
             [
                 WallClock.text(entry.at, now: now),
