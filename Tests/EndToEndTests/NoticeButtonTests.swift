@@ -16,6 +16,15 @@ struct NoticeButtonTests {
         return terminal
     }
 
+    private static func text(of log: String) -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
+
+    /// The window is there until the user has read it.
+    private func closeTerminal(on screen: VirtualScreen) async throws {
+        let window = try #require(try await screen.window("--class", "XTerm"))
+        _ = try await screen.run(["xdotool", "windowfocus", "--sync", window, "key", "Return"])
+        #expect(try await until { try await screen.window("--class", "XTerm") == nil })
+    }
+
     @Test("a click on that of an ended session opens a terminal, where the user signs in; then it is withdrawn")
     func signIn() async throws {
         try await Scene.play(tokenSeconds: 4) { scene in
@@ -33,26 +42,22 @@ struct NoticeButtonTests {
             await scene.backends.setTokenLifetime(.seconds(3600), at: .anonymousWall)
 
             try await screen.click()
-            @Sendable func text() -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
             for (prompt, answer) in [("E-mail: ", "ada@example.org"), ("Password: ", "Correct-horse1")] {
                 let isAsked = try await until {
                     _ = try await scene.authc(["version"])
-                    return text().contains(prompt)
+                    return Self.text(of: log).contains(prompt)
                 }
-                try #require(isAsked, "\(text())")
+                try #require(isAsked, "\(Self.text(of: log))")
                 let window = try #require(try await screen.screen.window("--class", "XTerm"))
                 let typed = try await screen.screen.run([
                     "xdotool", "windowfocus", "--sync", window, "type", answer + "\n",
                 ])
                 #expect(typed.status == 0, "\(typed)")
             }
-            #expect(try await scene.authc(["wait", "--timeout", "30s"]).status == 0, "\(text())")
+            #expect(try await scene.authc(["wait", "--timeout", "30s"]).status == 0, "\(Self.text(of: log))")
             #expect(try await scene.authc(["token"]).status == 0)
             #expect(try await until { try await screen.count() == 0 })
-            // The window is there until the user has read it.
-            let window = try #require(try await screen.screen.window("--class", "XTerm"))
-            _ = try await screen.screen.run(["xdotool", "windowfocus", "--sync", window, "key", "Return"])
-            #expect(try await until { try await screen.screen.window("--class", "XTerm") == nil })
+            try await closeTerminal(on: screen.screen)
             await screen.end()
         }
     }
@@ -82,6 +87,100 @@ struct NoticeButtonTests {
             #expect(try await until { try await screen.count() == 0 })
             await keyring.end()
             await person.end()
+            await screen.end()
+        }
+    }
+
+    @Test("a click on that of a session that was not renewed for ten minutes renews it; then it is withdrawn")
+    func tryNow() async throws {
+        let clock = try await WrongClock()
+        let (backend, asleep) = (Backend.forkInTheRoad, 2 * 3600)
+        try await Scene.play { scene in
+            let screen = try await NotificationScreen(on: scene.desktop)
+            try await scene.restart(with: clock.environment.merging(["DISPLAY": screen.screen.display]) { $1 })
+            #expect(try await scene.login(backend).status == 0)
+            let watch = try await Child(
+                [Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
+            #expect(await watch.out.wait(for: "snapshot"))
+            // The agent's clocks go on, and the backend's does not: for the agent alone, the token has expired.
+            await scene.backends.misbehave(backend, Misbehaviour(path: "/api/auth/refresh", .status(503)))
+            let agent = try scene.agent.child
+            try await clock.sleep([agent], seconds: asleep)
+            #expect(await watch.out.wait(for: "\"cause\":\"provider_error\""))
+            #expect(try await screen.count() == 0, "\(screen.shown.text)")
+            try await clock.sleep([agent], seconds: asleep + 601)
+            #expect(
+                await screen.shown.wait(for: "summary: 'fork-in-the-road has not renewed a session for 10 minutes'"))
+            #expect(screen.shown.text.contains("\"try-now\": \"Try now\""), "\(screen.shown.text)")
+            // The agent's own next try must not come before the click. Each failure sets another time for it.
+            let isFar = try await until {
+                #expect(try await scene.authc(["refresh"]).status == 75)
+                let next = try await scene.agent.status(backend.rawValue).refreshAt ?? 0
+                return next - Date().timeIntervalSince1970 - Double(asleep + 601) > 90
+            }
+            try #require(isFar)
+
+            scene.backends.clear(backend)
+            let renewals = scene.backends.counts[backend, "POST /api/auth/refresh"]
+            try await screen.click()
+            #expect(try await scene.authc(["wait", "--timeout", "30s"]).status == 0)
+            #expect(scene.backends.counts[backend, "POST /api/auth/refresh"] == renewals + 1)
+            #expect(try await until { try await screen.count() == 0 })
+            #expect(await watch.out.wait(for: "\"event\":\"withdrawn\""))
+            let seen = watch.out.text.split(separator: "\n").compactMap { try? JSON(parsing: String($0)) }
+                .filter { $0["topic"] == "notice" }.map { $0["event"]?.stringValue }
+            #expect(seen == ["shown", "chosen", "withdrawn"], "\(watch.out.text)")
+            #expect(try await scene.authc(["token"]).status == 0)
+            await watch.end()
+            await screen.end()
+        }
+    }
+
+    @Test("a click on that of a session that ends within a week opens a terminal for a sign-in, which moves the end")
+    func signInBeforeTheEnd() async throws {
+        let day = 86_400
+        let clock = try await WrongClock()
+        try clock.set(seconds: -20 * day)
+        try await OAuthScene.play { scene, server in
+            let screen = try await NotificationScreen(on: scene.desktop)
+            let log = scene.desktop.folder.path + "/terminal.log"
+            let terminal = try terminal(of: scene, recording: log)
+            server.setRefreshLifetime(.seconds(25 * day))
+            server.misbehave(.noIDToken)
+            let variables = ["DISPLAY": screen.screen.display, "TERMINAL": terminal]
+            try await scene.restart(with: clock.environment.merging(variables) { $1 })
+            #expect(try await scene.loginByDevice(server).status == 0)
+            // One renewal: a second one, a moment later, would be answered with an end that has moved with it.
+            server.setRefreshLifetime(.seconds(5 * day))
+            try clock.set(seconds: 0)
+            #expect(try await scene.authc(["refresh"]).status == 0)
+            let title = "summary: 'Sign in to \(OAuthScene.provider) within 7 days'"
+            #expect(await screen.shown.wait(for: title))
+            #expect(screen.shown.text.contains("\"sign-in\": \"Sign in\""), "\(screen.shown.text)")
+
+            server.setRefreshLifetime(.seconds(25 * day))
+            try await screen.click()
+            // The method of the former sign-in: the code is entered on another device.
+            var code: String?
+            let isShown = try await until {
+                _ = try await scene.authc(["version"])
+                code = Self.text(of: log).firstMatch(of: /code:\s+([A-Z]{4}-[A-Z]{4})/).map { String($0.1) }
+                return code != nil
+            }
+            try #require(isShown, "\(Self.text(of: log))")
+            try server.decide(userCode: try #require(code), approve: true)
+            let isDone = try await until {
+                _ = try await scene.authc(["version"])
+                return Self.text(of: log).contains("Press Enter to close this window.")
+            }
+            try #require(isDone, "\(Self.text(of: log))")
+            #expect(try await until { try await screen.count() == 0 })
+            let status = try await scene.agent.status(OAuthScene.provider)
+            #expect(status.state == .active && !status.isEndFixed)
+            let end = try #require(status.endsAt)
+            #expect(end > Date().timeIntervalSince1970 + Double(20 * day), "\(status)")
+            try await closeTerminal(on: screen.screen)
+            #expect(screen.shown.text.split(separator: title).count == 2, "\(screen.shown.text)")
             await screen.end()
         }
     }
