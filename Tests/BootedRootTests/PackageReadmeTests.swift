@@ -12,6 +12,7 @@ struct PackageReadmeTests {
             $0.split(separator: "\n").map { $0.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces) }
         }
         let enable = try #require(commands[0].last { $0.hasPrefix("systemctl --user enable") })
+        let install = try #require(commands.joined().first { $0.hasPrefix("sudo apt install ") })
         let tries = try #require(commands.first { $0 == ["authc try"] })
         let gitHub = try #require(commands.first { $0.contains("authc login github") })
         let add = try #require(gitHub.first)
@@ -19,8 +20,7 @@ struct PackageReadmeTests {
         configuration.clientID = try #require(add.firstMatch(of: /--client-id (\S+)/).map { String($0.1) })
         try await ProviderStandIn.serving(.github, configuration) { server in
             try await BootedMachine.play(.installed(files: PackageTrial.files)) { machine in
-                let packages = try await PackageTrial.assemble(for: machine).old.joined(separator: " ")
-                try await machine.apply("rm -f /usr/sbin/policy-rc.d; dpkg --install \(packages)")
+                try await self.install(install, machine)
                 // The next login.
                 try await machine.startAgain()
                 try await machine.startKeyring()
@@ -37,6 +37,21 @@ struct PackageReadmeTests {
                 try await lookAtBoth(machine)
             }
         }
+    }
+
+    /// The packages are where the README has them. Nothing is downloaded, and nobody answers questions.
+    private func install(_ command: String, _ machine: BootedMachine) async throws {
+        _ = try await PackageTrial.assemble(for: machine)
+        try await machine.apply(
+            """
+            rm -f /usr/sbin/policy-rc.d
+            cd \(machine.folder.path)
+            mkdir .build
+            ln -s ../old .build/packages
+            printf '%s\\n' 'APT::Install-Recommends "false";' 'APT::Get::Assume-Yes "true";' >apt.conf
+            export APT_CONFIG="$PWD/apt.conf" DEBIAN_FRONTEND=noninteractive
+            \(command.dropFirst("sudo ".count))
+            """)
     }
 
     /// The four commands, with a server of this machine in the place of GitHub.
