@@ -39,8 +39,8 @@ extension ClientError: CustomStringConvertible {
             "more than \(limit) events arrived during a call; subscribe on a separate connection"
         case .otherUser(let userID):
             "the agent on the socket runs as \(userID.map { "user \($0)" } ?? "an unknown user"), not as you, "
-                + "so the request was not sent. Unset AUTHD_SOCKET or XDG_RUNTIME_DIR, "
-                + "or name the socket of your own agent"
+                + "and the request was not sent; to reach your own agent, unset AUTHD_SOCKET and XDG_RUNTIME_DIR, "
+                + "or give the path of its socket"
         case .agent(let error): error.message
         case .badReply(let reason): "invalid response: \(reason); check whether another program uses the socket"
         case .cancelled: "cancelled"

@@ -81,7 +81,7 @@ class OtherUser(AuthdError):
         who = "an unknown user" if user_id is None else f"user {user_id}"
         super().__init__(
             "denied", f"the agent on the socket runs as {who}, not as you, so the secret was not sent",
-            "unset AUTHD_SOCKET, or name the socket of your own agent")
+            "to reach your own agent, unset AUTHD_SOCKET and XDG_RUNTIME_DIR, or give the path of its socket")
 
 
 class BadReply(AuthdError):
