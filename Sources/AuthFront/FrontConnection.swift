@@ -31,7 +31,7 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
     private let http: HTTPHandlers
 
     private let alarm: FrontAlarm
-    private let presenceTime: Duration
+    private let presenceInterval: Duration
     private var presenceCheck: Scheduled<Void>?
     /// Between the head of a request and the end of its response.
     private var isServing = false
@@ -59,7 +59,7 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
         self.service = service
         self.http = http
         alarm = FrontAlarm(limits, on: channel.eventLoop)
-        presenceTime = limits.presenceTime
+        presenceInterval = limits.presenceInterval
     }
 
     package var eventLoop: any EventLoop { channel.eventLoop }
@@ -241,7 +241,7 @@ package final class FrontConnection: ChannelInboundHandler, RemovableChannelHand
             abandon()
             return channel.close(promise: nil)
         }
-        presenceCheck = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(presenceTime)) { [weak self] in
+        presenceCheck = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(presenceInterval)) { [weak self] in
             self?.checkPresence()
         }
     }

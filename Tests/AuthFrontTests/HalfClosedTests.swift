@@ -24,7 +24,7 @@ struct HalfClosedTests {
             if request.target == "/late" { await gate.wait() }
             return FrontResponse(status: 200, body: Array(request.target.utf8))
         }
-        try await FrontScene.play({ $0.presenceTime = .milliseconds(1) }, service: service) { scene in
+        try await FrontScene.play({ $0.presenceInterval = .milliseconds(1) }, service: service) { scene in
             let late = Self.get("/late", scene, tcp: tcp)
             async let answer = onThread {
                 let client = try Self.client(scene, tcp: tcp)
@@ -126,7 +126,7 @@ struct HalfClosedTests {
     func gone(tcp: Bool) async throws {
         for endsFirst in [false, true] {
             let service = Silence()
-            try await FrontScene.play({ $0.presenceTime = .milliseconds(1) }, service: service) { scene in
+            try await FrontScene.play({ $0.presenceInterval = .milliseconds(1) }, service: service) { scene in
                 let request = Self.get("/", scene, tcp: tcp)
                 try await onThread {
                     let client = try Self.client(scene, tcp: tcp)

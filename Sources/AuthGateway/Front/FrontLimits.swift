@@ -20,7 +20,7 @@ package struct FrontLimits: Sendable {
     package var lingerTime = Duration.seconds(2)
     /// How often to check that a client of a port is still there after it has shut down its side and waits for its
     /// response: TCP does not report that such a client has closed the connection.
-    package var presenceTime = Duration.seconds(1)
+    package var presenceInterval = Duration.seconds(1)
     /// For requests in progress when the front ends.
     package var drainTime = Duration.seconds(5)
 
