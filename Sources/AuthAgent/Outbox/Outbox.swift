@@ -8,7 +8,7 @@ internal import Synchronization
 /// Invariants: what is not in the store is not sent; after the end of ``run()`` nothing new is sent, and no caller waits.
 package final class Outbox: Sendable {
     package typealias Decide = @Sendable (OutboxRequest, AccessFacts) -> WriteDecision?
-    package typealias Record = @Sendable (SentWrite) -> Void
+    package typealias Record = @Sendable (WriteAttempt) -> Void
 
     private let performer: OutboxPerformer
     private let runner: Runner<OutboxMachine>
@@ -184,7 +184,7 @@ private final class OutboxPerformer: ActionPerformer {
         do throws(AgentError) {
             if let refusal = decision?.refusal { throw refusal }
             let response = try await api.send(request, entry, as: call, inAnySignIn: inAnySignIn)
-            record(SentWrite(request: request, entry: entry, decision: decision, error: nil))
+            record(WriteAttempt(request: request, entry: entry, decision: decision, error: nil))
             return response
         } catch {
             // Cut off by the agent's end: that is not an answer.
@@ -198,7 +198,7 @@ private final class OutboxPerformer: ActionPerformer {
     ) {
         let kind = error.kind ?? .internal_
         let isNew = recorded.withLock { $0.updateValue(kind, forKey: entry.id) != kind }
-        if isNew { record(SentWrite(request: request, entry: entry, decision: decision, error: error)) }
+        if isNew { record(WriteAttempt(request: request, entry: entry, decision: decision, error: error)) }
     }
 
     /// Reports how each session is. It is read on the runner, so that an older state never follows a newer one.

@@ -4,7 +4,7 @@ import AuthWire
 
 extension AuditLog {
     /// Records a try to send a queued write, with the program that queued it.
-    package func record(_ write: SentWrite, of context: AgentContext) {
+    package func record(_ write: WriteAttempt, of context: AgentContext) {
         let profile: (SessionName?) -> ProviderProfile? = { _ in
             context.providers.profile(named: write.entry.owner.provider)
         }

@@ -89,7 +89,7 @@ struct OutboxServingTests {
             let store = FailingOutbox(entry("a", by: refused), .request(params), failures: 0)
             await store.add(entry("b", by: AccessFacts()), .request(params))
             await store.add(entry("c", by: nil), .request(params))
-            let (records, recording) = AsyncStream<SentWrite>.makeStream()
+            let (records, recording) = AsyncStream<WriteAttempt>.makeStream()
             let outbox = Outbox(
                 context: sessions.context, api: api, store: store, seed: 1,
                 decide: { request, caller in
@@ -129,7 +129,7 @@ struct OutboxServingTests {
                 id: "a", session: session, owner: .init(provider: "example", environment: "local", userID: "7"),
                 title: "vote", idempotencyKey: "key-a", queuedAt: WallTime(unixSeconds: 1), caller: AccessFacts())
             let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
-            let (records, recording) = AsyncStream<SentWrite>.makeStream()
+            let (records, recording) = AsyncStream<WriteAttempt>.makeStream()
             let outbox = Outbox(
                 context: sessions.context, api: api,
                 store: FailingOutbox(entry, .request(params), failures: 0), seed: 1,

@@ -15,8 +15,8 @@ package struct WriteDecision: Sendable {
     }
 }
 
-/// A try to send a queued write, for the audit log.
-package struct SentWrite: Sendable {
+/// An attempt to send a queued write, for the audit log.
+package struct WriteAttempt: Sendable {
     package let request: OutboxRequest
     package let entry: OutboxEntry
     /// `nil` for an entry of an older authd, which does not name the program.
