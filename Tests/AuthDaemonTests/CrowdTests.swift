@@ -10,7 +10,7 @@ import Testing
 struct CrowdTests {
     @Test("unread responses are limited, and a client that reads gets all its responses")
     func unreadAnswers() async throws {
-        let limits = Self.limits { limits in
+        let limits = ConnectionLimits.with { limits in
             limits.unsent = BufferedBytes.Limits(perUser: 2 << 20, inAll: 4 << 20)
         }
         let most = limits.unsent.perUser + limits.batchAnswerBytes
@@ -40,7 +40,7 @@ struct CrowdTests {
 
     @Test("incomplete lines are limited; the worst get an error, and a client with complete lines is served")
     func incompleteLines() async throws {
-        let limits = Self.limits { limits in
+        let limits = ConnectionLimits.with { limits in
             limits.lines = BufferedBytes.Limits(perUser: 4 << 20, inAll: 8 << 20)
             limits.linger = .seconds(30)
         }
@@ -78,7 +78,7 @@ struct CrowdTests {
 
     @Test("a batch response has at most 4 MiB: a response that does not fit becomes an error")
     func largeBatch() async throws {
-        let limits = Self.limits { limits in
+        let limits = ConnectionLimits.with { limits in
             limits.batchAnswerBytes = 200 << 10
         }
         try await TestServer.run(limits: limits) { rig in
@@ -102,8 +102,8 @@ struct CrowdTests {
     )
     func connections() async throws {
         for (limits, words) in [
-            (Self.limits { $0.connectionsPerUser = 3 }, "User"),
-            (Self.limits { $0.connectionsInAll = 3 }, "descriptor limit"),
+            (ConnectionLimits.with { $0.connectionsPerUser = 3 }, "User"),
+            (ConnectionLimits.with { $0.connectionsInAll = 3 }, "descriptor limit"),
         ] {
             try await TestServer.run(limits: limits) { rig in
                 try await onThread {
@@ -124,7 +124,7 @@ struct CrowdTests {
 
     @Test("the programs of one unit have at most half of the connections of their user")
     func unitConnections() async throws {
-        let limits = Self.limits { ($0.connectionsPerUser, $0.connectionsBeforeUnits) = (8, 2) }
+        let limits = ConnectionLimits.with { ($0.connectionsPerUser, $0.connectionsBeforeUnits) = (8, 2) }
         let group = ControlGroup(try String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))
         // A program that this one starts is in the same unit, if there is one.
         let sharesUnit = group?.unit != nil
@@ -155,8 +155,8 @@ struct CrowdTests {
     @Test("requests that wait are limited for a process and a user, and count until their connection ends")
     func waitingRequests() async throws {
         for (limits, words, affectsOthers) in [
-            (Self.limits { $0.requestsPerProcess = 6 }, "Process ", false),
-            (Self.limits { $0.requestsPerUser = 6 }, "User ", true),
+            (ConnectionLimits.with { $0.requestsPerProcess = 6 }, "Process ", false),
+            (ConnectionLimits.with { $0.requestsPerUser = 6 }, "User ", true),
         ] {
             try await TestServer.run(limits: limits) { rig in
                 let other = Held(try rig.dial())
@@ -187,12 +187,6 @@ struct CrowdTests {
                 }
             }
         }
-    }
-
-    private static func limits(_ change: (inout ConnectionLimits) -> Void) -> ConnectionLimits {
-        var limits = ConnectionLimits()
-        change(&limits)
-        return limits
     }
 
     private static func batch(_ methods: [String], _ params: JSON = [:]) -> String {
@@ -254,7 +248,7 @@ struct CrowdTests {
 
     @Test("requests of long lines in progress are limited, and release their bytes")
     func longRequests() async throws {
-        let limits = Self.limits { limits in
+        let limits = ConnectionLimits.with { limits in
             limits.longRequestsPerProcess = 200_000
         }
         try await TestServer.run(limits: limits) { rig in

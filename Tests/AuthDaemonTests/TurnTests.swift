@@ -5,17 +5,11 @@ import Testing
 
 @Suite("Turns of clients that send much", .timeLimit(.minutes(1)))
 struct TurnTests {
-    private static func limits(_ change: (inout ConnectionLimits) -> Void) -> ConnectionLimits {
-        var limits = ConnectionLimits()
-        change(&limits)
-        return limits
-    }
-
     @Test(
         "a client that sends much at once takes turns with others, and is answered completely and in order"
     )
     func turns() async throws {
-        let limits = Self.limits { limits in
+        let limits = ConnectionLimits.with { limits in
             limits.lineBytesPerTurn = 100
         }
         try await TestServer.run(limits: limits) { rig in
@@ -31,7 +25,7 @@ struct TurnTests {
 
     @Test("clients whose turns are over after no time at all are answered completely, each in order")
     func shortTurns() async throws {
-        let limits = Self.limits { $0.turnTime = .zero }
+        let limits = ConnectionLimits.with { $0.turnTime = .zero }
         try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let clients = try (0..<20).map { _ in try rig.dial() }
@@ -47,7 +41,7 @@ struct TurnTests {
 
     @Test("requests of a client that closes at once are all carried out, whatever turns they take")
     func closesAtOnce() async throws {
-        let limits = Self.limits { $0.turnTime = .zero }
+        let limits = ConnectionLimits.with { $0.turnTime = .zero }
         try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let before = rig.counters.requests
@@ -63,7 +57,7 @@ struct TurnTests {
 
     @Test("long lines that are received in turns are answered, and other clients in between")
     func longLinesInTurns() async throws {
-        let limits = Self.limits { $0.lineBytesAtOnce = 10 }
+        let limits = ConnectionLimits.with { $0.lineBytesAtOnce = 10 }
         try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let clients = try (0..<8).map { _ in try rig.dial() }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct FailureTests {
     private static let host = "127.0.0.1"
 
-    private static func limits(_ change: (inout TransportLimits) -> Void) -> AsyncHTTPTransport.Configuration {
+    private static func configuration(_ change: (inout TransportLimits) -> Void) -> AsyncHTTPTransport.Configuration {
         var limits = TransportLimits()
         change(&limits)
         return .init(version: "1.2.3", limits: limits)
@@ -84,7 +84,7 @@ import Testing
             await connection.silence()
         }
         try await LoopbackServer.with(script: script) { server in
-            try await withTransport(Self.limits { $0.silence = .milliseconds(100) }) { transport in
+            try await withTransport(Self.configuration { $0.silence = .milliseconds(100) }) { transport in
                 let expected = TransportError.timedOut(host: Self.host, after: .milliseconds(100))
                 #expect(await transport.failure(server.url) == expected)
             }
@@ -98,7 +98,7 @@ import Testing
             await connection.silence()
         }
         try await LoopbackServer.with(script: script) { server in
-            try await withTransport(Self.limits { $0.total = .milliseconds(100) }) { transport in
+            try await withTransport(Self.configuration { $0.total = .milliseconds(100) }) { transport in
                 let expected = TransportError.timedOut(host: Self.host, after: .milliseconds(100))
                 #expect(await transport.failure(server.url) == expected)
             }
@@ -128,7 +128,7 @@ import Testing
     @Test func `a handshake that is never answered is a time-out of connecting`() async throws {
         let script: LoopbackServer.Script = { await $0.silence() }
         try await LoopbackServer.with(script: script) { server in
-            try await withTransport(Self.limits { $0.connect = .milliseconds(100) }) { transport in
+            try await withTransport(Self.configuration { $0.connect = .milliseconds(100) }) { transport in
                 let expected = TransportError.timedOut(host: Self.host, after: .milliseconds(100))
                 #expect(await transport.failure(server.secureURL) == expected)
             }

@@ -16,7 +16,8 @@ struct UnitConnections {
     }
 
     private let limit: Int
-    private var counts: [Group: Int] = [:]
+    /// How many are open.
+    private var numbers: [Group: Int] = [:]
     /// By the number of the connection.
     private var groups: [Int: Group] = [:]
 
@@ -24,16 +25,16 @@ struct UnitConnections {
 
     /// - Throws: `busy` if its unit has too many.
     mutating func add(_ connection: Int, of group: Group) throws(AgentError) {
-        let open = counts[group, default: 0]
+        let open = numbers[group, default: 0]
         guard open < limit else { throw .tooManyConnections(of: group) }
-        counts[group] = open + 1
+        numbers[group] = open + 1
         groups[connection] = group
     }
 
     /// Does nothing if it was not counted.
     mutating func remove(_ connection: Int) {
         guard let group = groups.removeValue(forKey: connection) else { return }
-        let open = counts[group, default: 1]
-        counts[group] = open > 1 ? open - 1 : nil
+        let open = numbers[group, default: 1]
+        numbers[group] = open > 1 ? open - 1 : nil
     }
 }

@@ -17,7 +17,7 @@ enum PeerRecognition: CaseIterable {
     var hasPeerDescriptors: Bool { self == .peerDescriptor || self == .peerDescriptorPerMessage }
 
     /// The same limits, with as many watched processes as this takes.
-    func limits(_ limits: ConnectionLimits) -> ConnectionLimits {
+    func applied(to limits: ConnectionLimits) -> ConnectionLimits {
         var limits = limits
         if !Self.watching.contains(self) { limits.watchedProcesses = 0 }
         return limits

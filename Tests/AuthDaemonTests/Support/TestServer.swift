@@ -143,7 +143,7 @@ struct TestServer: Sendable {
                 consent: ConsentService(
                     context: context, prompt: desktop, hasLoginSession: { hasLoginSession }, log: { _ in })),
             board: context.board, policy: CurrentPeerPolicy(policy), tables: broadcast,
-            changes: changes, publisher: publisher, limits: recognition.limits(limits),
+            changes: changes, publisher: publisher, limits: recognition.applied(to: limits),
             counters: counters,
             clock: clock, parse: parse, logger: logger, hasPeerDescriptors: recognition.hasPeerDescriptors,
             accepting: { started.continuation.yield() })
