@@ -153,7 +153,7 @@ struct AuthcExitTests {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let result = try await Program.run(
-            ["-c", "ulimit -n 3 && exec \"$0\" \"$@\"", LoneAuthc.full] + words, folder: folder, program: "/bin/bash")
+            ["-c", "ulimit -n 3 && exec \"$0\" \"$@\"", QuickAuthc.full] + words, folder: folder, program: "/bin/bash")
         #expect(result.status == 70 && result.output.isEmpty, "\(result)")
         #expect(result.errors.hasPrefix("authc: cannot read the command line (Too many open files)\n"), "\(result)")
     }

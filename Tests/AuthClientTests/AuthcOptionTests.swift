@@ -40,7 +40,7 @@ struct AuthcOptionTests {
     func versionAndMore() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        for program in [Program.authc, LoneAuthc.full] {
+        for program in [Program.authc, QuickAuthc.full] {
             func run(_ words: [String]) async throws -> Program {
                 try await Program.run(words, folder: folder, program: program)
             }

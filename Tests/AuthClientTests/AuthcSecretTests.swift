@@ -167,7 +167,7 @@ struct OtherUsersAgentRootTests {
     func variable(words: [String]) async throws {
         // The small program looks at it as well, and leaves these to the other one.
         let isQuick = words != ["proxy"]
-        for (program, clients) in [(LoneAuthc.full, 1), (Programs.authc, isQuick ? 2 : 1)] {
+        for (program, clients) in [(QuickAuthc.full, 1), (Programs.authc, isQuick ? 2 : 1)] {
             let received = try await listening(to: clients) { path in
                 let result = try await Program.run(
                     words, folder: Self.folder(of: path), environment: ["AUTHD_SOCKET": path], program: program)

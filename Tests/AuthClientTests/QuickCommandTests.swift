@@ -22,7 +22,7 @@ struct QuickCommandTests {
             (["token", "-s", "shop"], ["AUTHD_SESSION": "work", "AUTHD_SOCKET": agent.path], "shop"),
             (["token"], ["AUTHD_SESSION": "", "AUTHD_SOCKET": ""], nil),
         ] as [([String], [String: String], String?)] {
-            try await LoneAuthc.expectSame("secret-1\n", of: arguments, agent.folder, environment)
+            try await QuickAuthc.expectSame("secret-1\n", of: arguments, agent.folder, environment)
             #expect(agent.requests.last?.method == "token.get")
             #expect(agent.requests.last?.params?["session"]?.stringValue == session)
         }
@@ -35,7 +35,7 @@ struct QuickCommandTests {
         defer { agent.stop() }
         for (environment, session) in [([:], nil), (["AUTHD_SESSION": "work"], "work")] as [([String: String], String?)]
         {
-            try await LoneAuthc.expectSame(
+            try await QuickAuthc.expectSame(
                 "secret-1\n", of: ["token", "--for", "https://a.example:8443"], agent.folder, environment)
             #expect(agent.requests.last?.params?["origin"]?.stringValue == "https://a.example:8443")
             #expect(agent.requests.last?.params?["session"]?.stringValue == session)
@@ -46,9 +46,9 @@ struct QuickCommandTests {
     func version() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await LoneAuthc.expectSame("\(Release.version)\n", of: ["--version"], folder)
+        try await QuickAuthc.expectSame("\(Release.version)\n", of: ["--version"], folder)
         // It needs no agent, and no place for one.
-        try await LoneAuthc.expectSame(
+        try await QuickAuthc.expectSame(
             "\(Release.version)\n", of: ["--version"], folder, ["AUTHD_SOCKET": "relative", "AUTHD_SESSION": "No"])
     }
 
@@ -67,16 +67,16 @@ struct QuickCommandTests {
             ["token", "--json", "-s", "shop", "--for", "https://a.example", "--no-input"],
             ["token", "-s", String(repeating: "a", count: 65)],
         ] {
-            try await LoneAuthc.expectLeft(arguments, agent.folder, [:], "\(arguments)")
+            try await QuickAuthc.expectLeft(arguments, agent.folder, [:], "\(arguments)")
         }
-        try await LoneAuthc.expectLeft(["token"], agent.folder, ["AUTHD_SESSION": "No"])
-        try await LoneAuthc.expectLeft(["token"], agent.folder, ["AUTHD_SOCKET": "relative"])
-        try await LoneAuthc.expectLeft(
+        try await QuickAuthc.expectLeft(["token"], agent.folder, ["AUTHD_SESSION": "No"])
+        try await QuickAuthc.expectLeft(["token"], agent.folder, ["AUTHD_SOCKET": "relative"])
+        try await QuickAuthc.expectLeft(
             ["token"], agent.folder, ["AUTHD_SOCKET": "/" + String(repeating: "a", count: 200)])
         // The settings name sessions for folders.
         try Data().write(to: URL(filePath: agent.folder + "/authd/folders"))
-        try await LoneAuthc.expectLeft(["token"], agent.folder)
-        #expect(try await LoneAuthc.run(["token", "-s", "shop"], agent.folder).output == "secret-1\n")
+        try await QuickAuthc.expectLeft(["token"], agent.folder)
+        #expect(try await QuickAuthc.run(["token", "-s", "shop"], agent.folder).output == "secret-1\n")
         #expect(agent.requests.count == 2)
     }
 
@@ -98,23 +98,23 @@ struct QuickCommandTests {
             peer.send(bytes: Array((answer + "\n").utf8))
         }
         defer { agent.stop() }
-        try await LoneAuthc.expectLeft(["token"], agent.folder)
+        try await QuickAuthc.expectLeft(["token"], agent.folder)
     }
 
     @Test("leaves an agent that does not answer at once, is not there, ends, or sends too much, to that program")
     func brokenAgents() async throws {
         let silent = try TestAgent { _, _ in }
         defer { silent.stop() }
-        try await LoneAuthc.expectLeft(["token"], silent.folder)
+        try await QuickAuthc.expectLeft(["token"], silent.folder)
         let ending = try TestAgent { peer, _ in peer.end() }
         defer { ending.stop() }
-        try await LoneAuthc.expectLeft(["token"], ending.folder)
+        try await QuickAuthc.expectLeft(["token"], ending.folder)
         let endless = try TestAgent { peer, _ in peer.send(bytes: [UInt8](repeating: 0x20, count: 1 << 20)) }
         defer { endless.stop() }
-        try await LoneAuthc.expectLeft(["token"], endless.folder)
+        try await QuickAuthc.expectLeft(["token"], endless.folder)
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await LoneAuthc.expectLeft(["token"], folder)
+        try await QuickAuthc.expectLeft(["token"], folder)
     }
 
     @Test("prints the prompt's line if the agent that wrote it runs, and leaves any other file to that program")
@@ -123,7 +123,7 @@ struct QuickCommandTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileManager.default.createDirectory(atPath: folder + "/authd", withIntermediateDirectories: false)
         let file = URL(filePath: folder + "/authd/prompt")
-        try await LoneAuthc.expectSame("", of: ["prompt"], folder)
+        try await QuickAuthc.expectSame("", of: ["prompt"], folder)
         let pid = ProcessInfo.processInfo.processIdentifier
         // 4194305 is above the highest process ID.
         for (text, shown) in [
@@ -132,7 +132,7 @@ struct QuickCommandTests {
             ("4194305 shop\n", ""),
         ] {
             try Data(text.utf8).write(to: file)
-            try await LoneAuthc.expectSame(shown, of: ["prompt"], folder)
+            try await QuickAuthc.expectSame(shown, of: ["prompt"], folder)
         }
         for text in [
             "", "shop\n", "0 shop\n", "-1 shop\n", "\(pid)shop\n", "\(pid) no end",
@@ -140,7 +140,7 @@ struct QuickCommandTests {
             "\(pid) red\u{1B}[31m\n", "99999999999999999999 shop\n",
         ] {
             try Data(text.utf8).write(to: file)
-            try await LoneAuthc.expectLeft(["prompt"], folder, [:], "\(text.debugDescription)")
+            try await QuickAuthc.expectLeft(["prompt"], folder, [:], "\(text.debugDescription)")
         }
     }
 
@@ -148,11 +148,11 @@ struct QuickCommandTests {
     func outputs() async throws {
         let agent = try TestAgent(replies: ["agent.ping": .success([:]), "token.get": .success(Self.token)])
         defer { agent.stop() }
-        _ = try await LoneAuthc.run(["token"], agent.folder)
+        _ = try await QuickAuthc.run(["token"], agent.folder)
         let command = { (redirection: String) in ["-c", "\(agent.folder)/authc token \(redirection); exit $?"] }
         for redirection in [">&-", ">/dev/full", "<&- >&-"] {
             let result = try await Program.run(command(redirection), folder: agent.folder, program: "/bin/bash")
-            #expect(result.errors == LoneAuthc.needsFullProgram(agent.folder) && result.status == 70, "\(redirection)")
+            #expect(result.errors == QuickAuthc.needsFullProgram(agent.folder) && result.status == 70, "\(redirection)")
         }
         // Without stderr nobody sees the message.
         let silent = try await Program.run(command("2>&- <&-"), folder: agent.folder, program: "/bin/bash")
@@ -167,7 +167,7 @@ struct QuickCommandTests {
             "token.get": .success(Samples.token(long)),
         ])
         defer { agent.stop() }
-        #expect(try await LoneAuthc.run(["token"], agent.folder).output == long + "\n")
+        #expect(try await QuickAuthc.run(["token"], agent.folder).output == long + "\n")
         // F_SETPIPE_SZ is 1031: the smallest pipe, and it does not block.
         let script = """
             import fcntl, os, subprocess, sys

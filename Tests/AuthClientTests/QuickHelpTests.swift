@@ -10,7 +10,7 @@ struct QuickHelpTests {
 
     @Test("the help of every command is the same at each width, after the word help, and with -h")
     func help() async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         // Those that no list has, too.
         var waiting = [[String](), ["redirect"], ["terminal"]]
         var count = 0
@@ -29,7 +29,7 @@ struct QuickHelpTests {
 
     @Test("lines are as long as COLUMNS, or the terminal, or 80 columns allow, and never shorter than 40 columns")
     func widths() async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         let words = ["helper", "aws", "--help"]
         let usual = try await lone.expectSame(words)
         #expect(usual == (try await lone.expectSame(words, ["COLUMNS": "80"])))
@@ -45,9 +45,9 @@ struct QuickHelpTests {
         try await lone.expectSame(words, ["COLUMNS": "999999999"])
         for columns in [20, 60, 100] as [UInt16] {
             let alone = try await shown(lone.program, lone.folder, columns)
-            #expect(try await shown(LoneAuthc.full, lone.folder, columns) == alone, "\(columns)")
+            #expect(try await shown(QuickAuthc.full, lone.folder, columns) == alone, "\(columns)")
             let set = try await shown("COLUMNS=77 " + lone.program, lone.folder, columns)
-            #expect(try await shown("COLUMNS=77 " + LoneAuthc.full, lone.folder, columns) == set, "\(columns)")
+            #expect(try await shown("COLUMNS=77 " + QuickAuthc.full, lone.folder, columns) == set, "\(columns)")
             #expect(set != alone)
         }
     }
@@ -65,7 +65,7 @@ struct QuickHelpTests {
         "help and scripts do not depend on the language or the terminal",
         arguments: [["LC_ALL": "C"], ["NO_COLOR": "1"], ["TERM": "dumb"], ["AUTHD_SOCKET": "relative"]])
     func environment(environment: [String: String]) async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         // Its help has a character beyond ASCII.
         for words in [["--help"], ["request", "--help"], ["completion", "zsh"]] {
             try await lone.expectSame(words, environment)
@@ -74,13 +74,13 @@ struct QuickHelpTests {
 
     @Test("the completion scripts are the same", arguments: ["bash", "zsh", "fish"])
     func scripts(shell: String) async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         #expect(try await lone.expectSame(["completion", shell]).utf8.count > 10_000)
     }
 
     @Test("every other command line, and an unusual width, are left to that program")
     func otherCommandLines() async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         for words in [
             [], ["--help", "--help"], ["--help", "--json"], ["--json", "--help"], ["status", "--json", "--help"],
             ["-s", "work", "status", "--help"], ["help", "nothing"], ["nothing", "--help"], ["", "--help"],
@@ -101,7 +101,7 @@ struct QuickHelpTests {
 
     @Test("a file that is missing, damaged, of another release, or older than that program, is not used")
     func otherFiles() async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         let content = try String(contentsOfFile: lone.texts, encoding: .utf8)
         let start = "authc-texts \(Release.version) "
         #expect(content.hasPrefix(start))
@@ -147,7 +147,7 @@ struct QuickHelpTests {
 
     @Test("a file that other users can change is not used")
     func untrusted() async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         try await lone.expectSame(["--help"])
         try #require(chmod(lone.texts, 0o602) == 0)
         try await lone.expectLeft(["--help"])
@@ -155,7 +155,7 @@ struct QuickHelpTests {
 
     @Test("finds the file where make install puts it, also through a link")
     func places() async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         let files = FileManager.default
         for place in ["bin", "libexec/authd-session", "links"] {
             try files.createDirectory(atPath: lone.folder + "/" + place, withIntermediateDirectories: true)
@@ -174,7 +174,7 @@ struct QuickHelpTests {
 
     @Test("a closed or full output is left to that program", arguments: [">&-", ">/dev/full", "<&- >&-"])
     func outputs(redirection: String) async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         for words in ["--help", "help token", "completion bash"] {
             let result = try await Program.run(
                 ["-c", "\(lone.program) \(words) \(redirection); exit $?"], folder: lone.folder, program: "/bin/bash")
@@ -184,7 +184,7 @@ struct QuickHelpTests {
 
     @Test("a pipe that nobody reads ends both programs in the same way, and one that takes less gets the whole text")
     func pipes() async throws {
-        let lone = try await LoneInstalledTexts()
+        let lone = try await QuickInstalledTexts()
         // F_SETPIPE_SZ is 1031: the smallest pipe, and it does not block.
         let script = """
             import fcntl, hashlib, os, signal, subprocess, sys
@@ -205,7 +205,7 @@ struct QuickHelpTests {
             """
         for words in [["--help"], ["completion", "bash"]] {
             var results: [Program] = []
-            for program in [lone.program, LoneAuthc.full] {
+            for program in [lone.program, QuickAuthc.full] {
                 results.append(
                     try await Program.run(
                         ["-c", script, program] + words, folder: lone.folder, program: "/usr/bin/python3"))

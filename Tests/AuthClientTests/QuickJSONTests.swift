@@ -35,11 +35,11 @@ struct QuickJSONTests {
         let result = result(of: command)
         let agent = try agent(result)
         defer { agent.stop() }
-        try await LoneAuthc.expectSame(result + "\n", of: [command, "--json"], agent.folder)
+        try await QuickAuthc.expectSame(result + "\n", of: [command, "--json"], agent.folder)
         #expect(Set(agent.requests.map(\.method)).subtracting(["agent.ping"]) == [method])
         guard command != "list", command != "network" else { return }
         for words in [[command, "--json", "-s", "work"], [command, "-s", "work", "--json"]] {
-            try await LoneAuthc.expectSame(result + "\n", of: words, agent.folder, ["AUTHD_SESSION": "no"])
+            try await QuickAuthc.expectSame(result + "\n", of: words, agent.folder, ["AUTHD_SESSION": "no"])
             let (alone, full) = (agent.requests.dropLast(command == "token" ? 2 : 1).last, agent.requests.last)
             #expect(alone?.method == method && full?.method == method)
             #expect(alone?.params == full?.params && full?.params?["session"] == "work")
@@ -51,7 +51,7 @@ struct QuickJSONTests {
         let agent = try agent(result(of: "token"))
         defer { agent.stop() }
         let words = ["token", "--for", "https://a.example", "--json", "-s", "work"]
-        try await LoneAuthc.expectSame(result(of: "token") + "\n", of: words, agent.folder)
+        try await QuickAuthc.expectSame(result(of: "token") + "\n", of: words, agent.folder)
         #expect(agent.requests.last?.params == ["session": "work", "origin": "https://a.example"])
     }
 
@@ -65,8 +65,8 @@ struct QuickJSONTests {
         let result = Samples.status(["state": .string(state), "cause": "offline"]).text()
         let agent = try agent(result)
         defer { agent.stop() }
-        try await LoneAuthc.expectSame(result + "\n", of: ["status", "--json"], agent.folder, status: status)
-        try await LoneAuthc.expectSame(result + "\n", of: ["wait", "--json"], agent.folder)
+        try await QuickAuthc.expectSame(result + "\n", of: ["status", "--json"], agent.folder, status: status)
+        try await QuickAuthc.expectSame(result + "\n", of: ["wait", "--json"], agent.folder)
     }
 
     @Test(
@@ -81,7 +81,7 @@ struct QuickJSONTests {
         let result = #"{"user":{"id":"7"},"raw":\#(value)}"#
         let agent = try agent(result)
         defer { agent.stop() }
-        try await LoneAuthc.expectSame(result + "\n", of: ["whoami", "--json"], agent.folder)
+        try await QuickAuthc.expectSame(result + "\n", of: ["whoami", "--json"], agent.folder)
     }
 
     @Test(
@@ -98,7 +98,7 @@ struct QuickJSONTests {
     func otherValues(value: String) async throws {
         let agent = try agent(#"{"user":{"id":"7"},"raw":\#(value)}"#)
         defer { agent.stop() }
-        try await LoneAuthc.expectLeft(["whoami", "--json"], agent.folder)
+        try await QuickAuthc.expectLeft(["whoami", "--json"], agent.folder)
     }
 
     /// A member of each command's result, and a value of a type that it must not have.
@@ -127,7 +127,7 @@ struct QuickJSONTests {
         object[member] = value
         let agent = try agent(JSON.object(object).text())
         defer { agent.stop() }
-        try await LoneAuthc.expectLeft([command, "--json"], agent.folder)
+        try await QuickAuthc.expectLeft([command, "--json"], agent.folder)
     }
 
     @Test(
@@ -142,7 +142,7 @@ struct QuickJSONTests {
         object[member] = nil
         let agent = try agent(JSON.object(object).text())
         defer { agent.stop() }
-        try await LoneAuthc.expectLeft([command, "--json"], agent.folder)
+        try await QuickAuthc.expectLeft([command, "--json"], agent.folder)
     }
 
     @Test("an error, and an agent that does not answer, are left to that program", arguments: commands)
@@ -152,8 +152,8 @@ struct QuickJSONTests {
         let silent = try TestAgent { _, _ in }
         defer { silent.stop() }
         for words in [[command], [command, "--json"]] {
-            try await LoneAuthc.expectLeft(words, failing.folder)
-            try await LoneAuthc.expectLeft(words, silent.folder)
+            try await QuickAuthc.expectLeft(words, failing.folder)
+            try await QuickAuthc.expectLeft(words, silent.folder)
         }
     }
 }

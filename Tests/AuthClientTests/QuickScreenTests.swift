@@ -37,7 +37,7 @@ struct QuickScreenTests {
     private func compare(
         _ words: String, _ agent: TestAgent, columns: UInt16, _ environment: [String: String] = [:]
     ) async throws -> Bool {
-        let line = try "\(LoneAuthc.install(in: agent.folder)) \(words)"
+        let line = try "\(QuickAuthc.install(in: agent.folder)) \(words)"
         var alone = try await shown(line, agent.folder, columns: columns, environment)
         // It waits for the agent for a moment only, which a busy machine may exceed once.
         if !alone.hasSuffix("=end 0\r\n") { alone = try await shown(line, agent.folder, columns: columns, environment) }
@@ -45,7 +45,7 @@ struct QuickScreenTests {
             #expect(alone.hasPrefix("authc: cannot start ") && alone.hasSuffix("=end 70\r\n"), "\(words): \(alone)")
             return false
         }
-        let full = try await shown("\(LoneAuthc.full) \(words)", agent.folder, columns: columns, environment)
+        let full = try await shown("\(QuickAuthc.full) \(words)", agent.folder, columns: columns, environment)
         // A minute or an hour may have ended between the two.
         if alone != full { alone = try await shown(line, agent.folder, columns: columns, environment) }
         #expect(alone == full, "\(words), \(columns) columns")

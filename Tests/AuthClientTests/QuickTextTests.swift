@@ -43,7 +43,7 @@ struct QuickTextTests {
         defer { agent.stop() }
         for environment in [[:], ["LC_ALL": "C"], ["LC_ALL": "", "LC_CTYPE": "de_DE.utf8"], ["TZ": "IST-5:30"]] {
             for command in ["status", "wait"] {
-                try await LoneAuthc.expectSame(nil, of: [command], agent.folder, environment, "\(changes)")
+                try await QuickAuthc.expectSame(nil, of: [command], agent.folder, environment, "\(changes)")
             }
         }
     }
@@ -55,7 +55,7 @@ struct QuickTextTests {
         let agent = try agent(
             Samples.status(["expires_at": 4_000_000_000, "issued_at": .number(4_000_000_000 - seconds)]))
         defer { agent.stop() }
-        try await LoneAuthc.expectSame(nil, of: ["status"], agent.folder)
+        try await QuickAuthc.expectSame(nil, of: ["status"], agent.folder)
     }
 
     @Test("the bar, from full to almost empty", arguments: [0.001, 0.02, 0.1, 0.25, 0.26, 0.5, 0.77, 0.98, 1])
@@ -68,7 +68,7 @@ struct QuickTextTests {
             ]))
         defer { agent.stop() }
         for environment in [[:], ["LC_ALL": "C"]] {
-            try await LoneAuthc.expectSame(nil, of: ["status"], agent.folder, environment)
+            try await QuickAuthc.expectSame(nil, of: ["status"], agent.folder, environment)
         }
     }
 
@@ -84,8 +84,8 @@ struct QuickTextTests {
     func otherCards(changes: [String: JSON]) async throws {
         let agent = try agent(Samples.status(changes))
         defer { agent.stop() }
-        try await LoneAuthc.expectLeft(["status"], agent.folder)
-        try await LoneAuthc.expectLeft(["wait"], agent.folder)
+        try await QuickAuthc.expectLeft(["status"], agent.folder)
+        try await QuickAuthc.expectLeft(["wait"], agent.folder)
     }
 
     @Test("a session that ends soon is left to that program")
@@ -98,7 +98,7 @@ struct QuickTextTests {
                     "signed_in_at": .number(now - 3e6),
                 ]))
             defer { agent.stop() }
-            try await LoneAuthc.expectLeft(["status"], agent.folder)
+            try await QuickAuthc.expectLeft(["status"], agent.folder)
         }
     }
 
@@ -110,7 +110,7 @@ struct QuickTextTests {
                 "session.status": .success(Samples.status()), "network.status": network,
             ])
             defer { agent.stop() }
-            try await LoneAuthc.expectLeft(["status"], agent.folder)
+            try await QuickAuthc.expectLeft(["status"], agent.folder)
         }
     }
 
@@ -123,7 +123,7 @@ struct QuickTextTests {
             peer.send(RPCReply.result(.integer(1), Samples.status()))
         }
         defer { agent.stop() }
-        let result = try await LoneAuthc.run(["status"], agent.folder)
+        let result = try await QuickAuthc.run(["status"], agent.folder)
         #expect(result.output.hasPrefix("ada@example.org at app-template (production)\n") && result.status == 0)
     }
 
@@ -146,7 +146,7 @@ struct QuickTextTests {
     func list(sessions: [JSON]) async throws {
         let agent = try TestAgent(replies: ["session.list": .success(["sessions": .array(sessions)])])
         defer { agent.stop() }
-        try await LoneAuthc.expectSame(nil, of: ["list"], agent.folder, ["TZ": "IST-5:30"])
+        try await QuickAuthc.expectSame(nil, of: ["list"], agent.folder, ["TZ": "IST-5:30"])
     }
 
     @Test(
@@ -157,9 +157,9 @@ struct QuickTextTests {
         defer { agent.stop() }
         // A cause is not in the list for programs.
         guard sessions.first?["cause"] == nil else {
-            return try await LoneAuthc.expectSame(nil, of: ["list"], agent.folder)
+            return try await QuickAuthc.expectSame(nil, of: ["list"], agent.folder)
         }
-        try await LoneAuthc.expectLeft(["list"], agent.folder)
+        try await QuickAuthc.expectLeft(["list"], agent.folder)
     }
 
     @Test(
@@ -171,8 +171,8 @@ struct QuickTextTests {
     func user(user: JSON, shown: String) async throws {
         let agent = try TestAgent(replies: ["user.get": .success(["user": user, "raw": .null, "age_ms": 3_599_999])])
         defer { agent.stop() }
-        try await LoneAuthc.expectSame(shown + "\n", of: ["whoami"], agent.folder)
-        try await LoneAuthc.expectSame(shown + "\n", of: ["whoami", "-s", "shop"], agent.folder)
+        try await QuickAuthc.expectSame(shown + "\n", of: ["whoami"], agent.folder)
+        try await QuickAuthc.expectSame(shown + "\n", of: ["whoami", "-s", "shop"], agent.folder)
     }
 
     @Test(
@@ -184,7 +184,7 @@ struct QuickTextTests {
     func otherUsers(answer: JSON) async throws {
         let agent = try TestAgent(replies: ["user.get": .success(answer)])
         defer { agent.stop() }
-        try await LoneAuthc.expectLeft(["whoami"], agent.folder)
+        try await QuickAuthc.expectLeft(["whoami"], agent.folder)
     }
 
     @Test(
@@ -200,7 +200,7 @@ struct QuickTextTests {
         let agent = try TestAgent(replies: ["network.status": .success(network)])
         defer { agent.stop() }
         for environment in [[:], ["TZ": "IST-5:30"], ["TZ": "HST10"]] {
-            try await LoneAuthc.expectSame(nil, of: ["network"], agent.folder, environment)
+            try await QuickAuthc.expectSame(nil, of: ["network"], agent.folder, environment)
         }
     }
 
@@ -212,7 +212,7 @@ struct QuickTextTests {
             "network.status": .success(["state": "online", "since": 1, "providers": providers])
         ])
         defer { agent.stop() }
-        try await LoneAuthc.expectLeft(["network"], agent.folder)
+        try await QuickAuthc.expectLeft(["network"], agent.folder)
     }
 }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// `authc` in a folder with the texts that `authc-full` has written, and with a file in place of that program: what is
 /// left to it is an error that says so.
-final class LoneInstalledTexts: Sendable {
+final class QuickInstalledTexts: Sendable {
     let folder: String
 
     var program: String { folder + "/authc" }
@@ -16,7 +16,7 @@ final class LoneInstalledTexts: Sendable {
     private static let content = Task {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let written = try await Program.run(["---texts"], folder: folder, program: LoneAuthc.full)
+        let written = try await Program.run(["---texts"], folder: folder, program: QuickAuthc.full)
         try #require(written.status == 0 && written.errors.isEmpty, "\(written.errors)")
         return written.output
     }
@@ -24,7 +24,7 @@ final class LoneInstalledTexts: Sendable {
     init() async throws {
         let content = try await Self.content.value
         folder = try TestFolder.make()
-        try LoneAuthc.install(in: folder)
+        try QuickAuthc.install(in: folder)
         try replace("authc-full", with: "")
         try replace("authc-texts", with: content)
     }
@@ -42,7 +42,7 @@ final class LoneInstalledTexts: Sendable {
     }
 
     func runFull(_ words: [String], _ environment: [String: String] = [:]) async throws -> Program {
-        try await Program.run(words, folder: folder, environment: environment, program: LoneAuthc.full)
+        try await Program.run(words, folder: folder, environment: environment, program: QuickAuthc.full)
     }
 
     /// - Returns: what both programs print.

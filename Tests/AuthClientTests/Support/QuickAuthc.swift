@@ -4,7 +4,7 @@ import Testing
 
 /// `authc` alone in a folder, without the program of all its commands, and that program: what the first does by itself, the
 /// second does in the same way.
-enum LoneAuthc {
+enum QuickAuthc {
     static var full: String { Programs.folder + "/authc-full" }
 
     /// What it prints if it would need the other program.
