@@ -62,6 +62,41 @@ struct NoticeButtonTests {
         }
     }
 
+    @Test("after a sign-in with the browser, a click opens the browser and no terminal, and the result is shown")
+    func signInWithBrowser() async throws {
+        try await OAuthScene.play { scene, server in
+            let screen = try await NotificationScreen(on: scene.desktop)
+            // What opens the user's browser.
+            let addresses = scene.desktop.folder.path + "/addresses"
+            let opener = try scene.desktop.folder.write(
+                "#!/bin/sh\nprintf '%s\\n' \"$1\" >>'\(addresses)'\n", to: "programs/xdg-open")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: opener)
+            let path = scene.desktop.folder.path + "/programs:" + (scene.desktop.environment["PATH"] ?? "")
+            try await scene.restart(with: ["DISPLAY": screen.screen.display, "PATH": path])
+            server.setTokenLifetime(.seconds(3))
+            let (login, url) = try await scene.beginInBrowser()
+            _ = try await scene.consent(url)
+            #expect(await login.ended() == 0)
+            server.endSessions()
+            server.setTokenLifetime(.seconds(3600))
+            #expect(await screen.shown.wait(for: "summary: 'Sign in to \(OAuthScene.provider) again'"))
+
+            try await screen.click()
+            let isOpened = try await until {
+                _ = try await scene.authc(["version"])
+                return Self.text(of: addresses).hasSuffix("\n")
+            }
+            try #require(isOpened)
+            let opened = Self.text(of: addresses).split(separator: "\n")
+            try #require(opened.count == 1, "\(opened)")
+            #expect(try await scene.consent(String(opened[0])).contains("Signed in to"))
+            #expect(await screen.shown.wait(for: "summary: 'Signed in to \(OAuthScene.provider)'"))
+            #expect(try await scene.authc(["token"]).status == 0)
+            #expect(try await screen.screen.window("--class", "XTerm") == nil)
+            await screen.end()
+        }
+    }
+
     @Test("the action of that of a locked keyring has the keyring ask; a click while nothing is shown does nothing")
     func unlock() async throws {
         try await Scene.play { scene in
