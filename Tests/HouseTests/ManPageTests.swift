@@ -27,7 +27,7 @@ struct ManPageTests {
 
     @Test("each is named in SEE ALSO of another one, in the help of authc and, but for authd, in the README")
     func found() throws {
-        let help = try #require(ProjectFiles.file("Sources/authc/CommandLineParser.swift")).text
+        let help = try #require(ProjectFiles.file("Sources/authc/CommandLine/CommandLineParser.swift")).text
         let readme = try #require(ProjectFiles.file("README.md")).text
         for page in Self.pages {
             let name = page.path.split(separator: "/").last.map(String.init) ?? ""
