@@ -23,7 +23,7 @@ static struct {
     char name[64];
 } stored[most];
 static int stored_count;
-static int listener, notifications;
+static int listener, notifications, is_ready;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 static void fail(const char *what)
@@ -45,6 +45,7 @@ static int bound(const char *path, int type)
 
 static pid_t start(char **command)
 {
+    is_ready = 0;
     pid_t parent = getpid(), child = fork();
     if (child < 0) fail("fork");
     if (child > 0) return child;
@@ -74,7 +75,7 @@ static void forget(int index)
     stored[index] = stored[--stored_count];
 }
 
-// One message of the agent, within so many milliseconds. Returns whether it is ready.
+// One message of the agent, within so many milliseconds. Returns -1 if there is none.
 static int notified(int timeout)
 {
     char text[4096], control[CMSG_SPACE(sizeof(int) * most)];
@@ -98,15 +99,35 @@ static int notified(int timeout)
             if (strncmp(name + 7, stored[index].name, size) == 0 && strchr("\n", name[7 + size])) forget(index);
         }
     }
-    return strstr(text, "READY=1") != NULL;
+    if (strstr(text, "READY=1")) is_ready = 1;
+    return 0;
+}
+
+// Returns when there is something to read. Receives notifications meanwhile: with many sessions their queue is full soon.
+static void await_answer(int peer)
+{
+    double deadline = now() + 10e9;
+    struct pollfd events[] = {{.fd = peer, .events = POLLIN}, {.fd = notifications, .events = POLLIN}};
+    while (!events[0].revents) {
+        double left = (deadline - now()) / 1e6;
+        if (left <= 0 || poll(events, 2, (int)left + 1) < 0) fail("no answer within 10 s");
+        if (events[1].revents) notified(0);
+    }
 }
 
 static void end(pid_t child)
 {
     int status;
+    double deadline = now() + 20e9;
     kill(child, SIGTERM);
     // It may store until its end.
-    while (waitpid(child, &status, WNOHANG) == 0) notified(1);
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        notified(1);
+        if (now() > deadline) {
+            kill(child, SIGKILL);
+            fail("the agent does not end");
+        }
+    }
     while (notified(0) >= 0) continue;
     if (stored_count == 0) fail("no session is stored");
 }
@@ -134,13 +155,14 @@ int main(int count, char **words)
         if (connect(peer, (struct sockaddr *)&address, sizeof address) != 0) fail("connect");
         if (write(peer, request, sizeof request - 1) != sizeof request - 1) fail("write");
         child = start(words + 3);
+        await_answer(peer);
         ssize_t length = read(peer, answer, sizeof answer);
         samples[index] = now() - begin;
         wholes[index] = now() - former;
         if (length <= 0 || !memmem(answer, (size_t)length, "\"access_token\"", 14)) fail("no token");
         close(peer);
-        for (int ready = 0; !ready;)
-            if ((ready = notified(10000)) < 0) fail("the agent does not become ready");
+        while (!is_ready)
+            if (notified(10000) < 0) fail("the agent does not become ready");
     }
     end(child);
     summarize(samples, times, summary);
