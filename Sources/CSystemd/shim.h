@@ -95,6 +95,66 @@ static inline int authd_peer_label(int fd, char *label, unsigned room) {
     return getsockopt(fd, SOL_SOCKET, peer_security, label, &length) == 0 ? (int)length : -1;
 }
 
+// A socket of unix(7) by its path, or by an abstract name after `@`. sys/un.h would declare types here that Swift has from Glibc
+// otherwise.
+struct authd_address {
+    sa_family_t family;
+    char path[108];
+};
+
+// Returns the length; 0 if the text is neither, or is too long.
+static inline socklen_t authd_address_of(const char *text, struct authd_address *address) {
+    const size_t before = sizeof address->family, end = text[0] == '/', length = strlen(text);
+    if ((text[0] != '/' && text[0] != '@') || length < 2 || length + end > sizeof address->path) return 0;
+    memset(address, 0, sizeof *address);
+    address->family = AF_UNIX;
+    memcpy(address->path, text, length);
+    if (text[0] == '@') address->path[0] = 0;
+    return (socklen_t)(before + length + end);
+}
+
+// sd_notify(3) without waiting, with a descriptor if that is not negative. Returns 0, or an errno: EAGAIN if the queue of the
+// socket is full.
+static inline int authd_notify(const char *place, const char *text, int descriptor) {
+    struct authd_address address;
+    struct iovec part = {.iov_base = (void *)text, .iov_len = strlen(text)};
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof descriptor)];
+    } control;
+    struct msghdr message;
+    memset(&message, 0, sizeof message);
+    message.msg_name = &address;
+    message.msg_namelen = authd_address_of(place, &address);
+    if (message.msg_namelen == 0) return EAFNOSUPPORT;
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+        memset(&control, 0, sizeof control);
+        control.head.cmsg_level = SOL_SOCKET;
+        control.head.cmsg_type = SCM_RIGHTS;
+        control.head.cmsg_len = CMSG_LEN(sizeof descriptor);
+        memcpy(CMSG_DATA(&control.head), &descriptor, sizeof descriptor);
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+    }
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return errno;
+    int failure = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
+    close(fd);
+    return failure;
+}
+
+// A connected socket: poll(2) reports POLLOUT when the queue of the other one is not full. -1 if it cannot be connected to.
+static inline int authd_connect_to_notify(const char *place) {
+    struct authd_address address;
+    socklen_t length = authd_address_of(place, &address);
+    int fd = length ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, length) == 0) return fd;
+    close(fd);
+    return -1;
+}
+
 // PR_SET_DUMPABLE(2const) with SUID_DUMP_DISABLE. Returns 0, or -1 with errno set.
 static inline int authd_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);

@@ -76,6 +76,7 @@ struct Composition: Sendable {
         await transport.shutdown()
         await etcd.shutdown()
         await executor.stop()
+        await adapters.manager?.finish()
         try? await providerLoops.shutdownGracefully()
         if let failure { throw StartRefusal(.internalError, "\(failure)") }
     }
@@ -112,6 +113,8 @@ struct Composition: Sendable {
         let store: MovableStore
         let storeDependencies: StoreAdmin.Dependencies
         let storage: SessionStorage
+        let manager: NotificationSocket?
+        let handover: DescriptorStore?
         let outbox: SQLiteOutbox
         let network: SystemNetworkWatch
         let sleep: SystemSleepWatch
@@ -179,12 +182,15 @@ struct Composition: Sendable {
             moves: claims.stateFolder.map { StateFile.unfinishedMove(in: $0) }, bundles: PassphraseBundles())
         // Sessions that end with the agent leave nothing behind for the next one.
         let lastingFolder = claims.storeKind == .memory ? nil : claims.stateFolder
+        let manager = NotificationSocket.ofManager(logger: logger)
+        let handover = DescriptorStore.ofManager(manager, inherited: claims.handedOver, logger: logger)
         return Adapters(
             store: store, storeDependencies: storeDependencies,
             storage: SessionStorage(
                 store: store, pauses: StateFile.pauses(beside: claims.socket.path),
                 signOuts: lastingFolder.map { StateFile.signOuts(in: $0) },
-                handover: DescriptorStore.systemd(inherited: claims.handedOver, logger: logger)),
+                handover: handover),
+            manager: manager, handover: handover,
             outbox: SQLiteOutbox(path: lastingFolder.map { $0 + "/outbox.sqlite" }, keys: store),
             network: SystemNetworkWatch(on: bus, monitors: monitors),
             sleep: SystemSleepWatch(on: bus, systemBus: systemBus),
@@ -206,7 +212,7 @@ struct Composition: Sendable {
         _ claims: Claims, _ adapters: Adapters, transport: AsyncHTTPTransport, executor: SocketExecutor, log: AgentLog
     ) async -> [any Service] {
         let (settings, socket) = (claims.configuration.settings, claims.socket)
-        let (clock, logger, notifier) = (BootClock(), log.logger(), ServiceNotifier.systemd)
+        let (clock, logger, notifier) = (BootClock(), log.logger(), ServiceNotifier(to: adapters.manager))
         let (publisher, cache) = (EventPublisher(), ResponseCache(limit: settings.apiCacheBytes))
         let (hooks, servesBus) = (StateBroadcast<[Hook]>(settings.hooks), StateBroadcast<Bool>(settings.dbus))
         let lockSettings = StateBroadcast<LockSettings>(settings.lock)
@@ -355,7 +361,11 @@ struct Composition: Sendable {
                 executor: executor, interval: interval, notifier: notifier,
                 checks: [
                     adapters.busAnswers, registry.answers, outbox.answers, lock.answers, ProcessReader.answers,
-                ], onBeat: { upgrade?.look() })
+                ],
+                onBeat: {
+                    adapters.handover?.retry()
+                    upgrade?.look()
+                })
         }
         let services: [(any Service)?] = [
             watchdog,

@@ -99,13 +99,59 @@ struct DescriptorStoreTests {
         store.save(Handover([try session("second")]), of: .secretService)
         #expect(FakeDescriptorStore.content(of: first.descriptor).allSatisfy { $0 == 0 })
         #expect(manager.log.contains("could not be passed"))
+        #expect(!store.hasNewest)
+
+        manager.isDeaf.withLock { $0 = false }
+        store.retry()
+        #expect(store.hasNewest)
+        #expect(manager.descriptors.entries.map(\.name) == ["sessions.2"])
+        let before = manager.messages
+        store.retry()
+        // What a run has loaded stays until it saves something.
+        let next = manager.store()
+        #expect(next.load(of: .secretService).sessions == [try session("second")])
+        next.retry()
+        #expect(manager.messages == before)
+    }
+
+    @Test("reaches a manager that has not received for a while when it receives again: the newest, and nothing older")
+    func isFull() throws {
+        let store = manager.store()
+        store.save(Handover([try session("first")]), of: .secretService)
+        let first = try #require(manager.descriptors.entries.first)
+        manager.isFull.withLock { $0 = true }
+        for token in ["second", "third"] { store.save(Handover([try session(token)]), of: .secretService) }
+        #expect(FakeDescriptorStore.content(of: first.descriptor).allSatisfy { $0 == 0 })
+        #expect(!store.hasNewest)
+        #expect(manager.waiting.withLock { $0.count } == 1)
+
+        manager.receiveAgain()
+        #expect(manager.messages == ["in sessions.1", "out sessions.1", "in sessions.3"])
+        #expect(manager.store().load(of: .secretService).sessions == [try session("third")])
+        #expect(store.hasNewest)
+        #expect(manager.waiting.withLock { $0.isEmpty })
+    }
+
+    @Test("is removed after a sign-out that the manager has not received for a while")
+    func signedOutWhileFull() throws {
+        let store = manager.store()
+        store.save(Handover([try session("first")]), of: .secretService)
+        manager.isFull.withLock { $0 = true }
+        store.save(Handover([try session("second")]), of: .secretService)
+        store.save(Handover([]), of: .secretService)
+        #expect(manager.descriptors.contents().allSatisfy { $0.allSatisfy { $0 == 0 } })
+        manager.receiveAgain()
+        #expect(manager.messages == ["in sessions.1", "out sessions.1"])
+        #expect(manager.descriptors.entries.isEmpty)
     }
 }
 
 /// A service manager that stores descriptors, and a log.
-private final class Manager: Sendable {
+private final class Manager: NotificationReceiver {
     let descriptors = FakeDescriptorStore()
     let isDeaf = Mutex(false)
+    let isFull = Mutex(false)
+    let waiting = Mutex<[@Sendable () -> Void]>([])
     private let sent = Mutex<[String]>([])
     private let logged = Mutex("")
 
@@ -118,15 +164,29 @@ private final class Manager: Sendable {
             ListenDescriptors.Given(name: $0.name, descriptor: dup($0.descriptor))
         }
         let logger = Logger(label: "test") { _ in Handler(manager: self) }
-        return DescriptorStore(inherited: inherited, logger: logger) { [self] message, descriptors in
-            if isDeaf.withLock({ $0 }) { return false }
-            self.descriptors.record(message, descriptors.map { dup($0) })
-            let words = message.split(separator: "\n")
-            sent.withLock {
-                $0.append((words[0] == "FDSTORE=1" ? "in " : "out ") + words[1].dropFirst("FDNAME=".count))
-            }
-            return true
+        return DescriptorStore(inherited: inherited, to: self, logger: logger)
+    }
+
+    func send(_ message: String, with descriptor: CInt?) -> NotificationResult {
+        if isDeaf.withLock({ $0 }) { return .failed }
+        if isFull.withLock({ $0 }) { return .isFull }
+        descriptors.record(message, descriptor.map { [dup($0)] } ?? [])
+        let words = message.split(separator: "\n")
+        sent.withLock {
+            $0.append((words[0] == "FDSTORE=1" ? "in " : "out ") + words[1].dropFirst("FDNAME=".count))
         }
+        return .sent
+    }
+
+    func whenReceiving(_ work: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(work) } }
+
+    func receiveAgain() {
+        isFull.withLock { $0 = false }
+        let works = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for work in works { work() }
     }
 
     private struct Handler: LogHandler {

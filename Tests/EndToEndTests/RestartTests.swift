@@ -151,6 +151,47 @@ struct RestartTests {
         }
     }
 
+    @Test("of a manager that hung for a while brings the newest sessions; nobody waited for it meanwhile")
+    func managerHung() async throws {
+        try await play { scene, descriptorStore in
+            let names = (1...20).map { "many-\($0)" }
+            for name in names {
+                let login = try await scene.agent.authc(
+                    "login", Backend.appTemplate.rawValue, "-s", name, "--environment", "local", "--field",
+                    "email=ada@example.org", "--password-stdin", input: "Correct-horse1")
+                #expect(login.status == 0, "\(login.err)")
+            }
+            let manager = try scene.agent.notifications
+            manager.stopReceiving()
+            let before = descriptorStore.entries.map(\.name)
+            var tokens: [String] = []
+            for name in names {
+                let former = try await scene.agent.authc("token", "-s", name).out
+                #expect(try await scene.agent.authc("refresh", "-s", name).status == 0)
+                let renewed = try await scene.agent.authc("token", "-s", name).out
+                #expect(renewed != former)
+                tokens.append(renewed)
+            }
+            #expect(descriptorStore.entries.map(\.name) == before)
+            #expect(descriptorStore.contents().allSatisfy { $0.allSatisfy { $0 == 0 } })
+            manager.receiveAgain()
+            let newest = Data((tokens.last ?? "").trimmingCharacters(in: .newlines).utf8)
+            #expect(
+                try await until {
+                    let contents = descriptorStore.contents()
+                    return contents.count == 1 && contents[0].range(of: newest) != nil
+                })
+
+            // Killed, so that nothing is written at the end.
+            try await scene.agent.child.end(SIGKILL)
+            try await scene.desktop.lockKeyring()
+            try await scene.startAgent(descriptorStore: descriptorStore)
+            for (name, token) in zip(names, tokens) {
+                #expect(try await scene.agent.authc("token", "-s", name).out == token)
+            }
+        }
+    }
+
     @Test("of an agent without systemd hands nothing over")
     func unmanaged() async throws {
         try await play { scene, _ in

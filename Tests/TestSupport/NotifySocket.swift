@@ -16,6 +16,39 @@ package final class NotifySocket: Sendable {
         let text = Mutex("")
     }
 
+    /// Holds the thread that receives, with the message it has received last.
+    private final class Gate: @unchecked Sendable {
+        // The condition guards both.
+        private let condition = NSCondition()
+        private var isClosed = false
+        private var holds = false
+
+        func close() { condition.withLock { isClosed = true } }
+
+        func pass() {
+            condition.withLock {
+                holds = isClosed
+                condition.broadcast()
+                while isClosed { condition.wait() }
+                holds = false
+            }
+        }
+
+        func waitUntilItHolds() {
+            condition.withLock { while !holds { condition.wait() } }
+        }
+
+        func open() {
+            condition.withLock {
+                isClosed = false
+                condition.broadcast()
+            }
+        }
+    }
+
+    private let gate = Gate()
+
+    /// - Parameter path: or an abstract name after `@`.
     /// - Parameter descriptorStore: for the descriptors that come with messages; without one they are closed.
     package init(at path: String, descriptorStore: FakeDescriptorStore? = nil) throws {
         self.path = path
@@ -23,20 +56,15 @@ package final class NotifySocket: Sendable {
         self.messages = messages
         let kept = ReceivedMessage()
         self.kept = kept
-        unlink(path)
+        let isAbstract = path.hasPrefix("@")
+        if !isAbstract { unlink(path) }
         let listener = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         descriptor = Mutex(listener)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let bound = Self.withAddress(of: path) { bind(listener, $0, $1) }
         guard bound == 0 else { throw Failure("\(path): \(String(cString: strerror(errno)))") }
-        Thread.detachNewThread {
+        Thread.detachNewThread { [gate] in
             while let (message, descriptors) = Self.receive(listener) {
+                gate.pass()
                 if let descriptorStore {
                     descriptorStore.record(message, descriptors)
                 } else {
@@ -48,6 +76,39 @@ package final class NotifySocket: Sendable {
             close(listener)
             tell.finish()
         }
+    }
+
+    private static func withAddress<Result>(
+        of path: String, _ use: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        var length = MemoryLayout<sockaddr_un>.size
+        if path.hasPrefix("@") {
+            address.sun_path.0 = 0
+            length = MemoryLayout<sa_family_t>.size + path.utf8.count
+        }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { use($0, socklen_t(length)) }
+        }
+    }
+
+    /// Receives no more until ``receiveAgain()``, as a manager that hangs: the queue is full when this returns.
+    package func stopReceiving() {
+        gate.close()
+        _ = fill()
+        gate.waitUntilItHolds()
+        while fill() {}
+    }
+
+    package func receiveAgain() { gate.open() }
+
+    /// Sends a message that means nothing; `false` if the queue is full.
+    private func fill() -> Bool {
+        let sender = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(sender) }
+        return Self.withAddress(of: path) { sendto(sender, "X_TEST=1", 8, Int32(MSG_DONTWAIT), $0, $1) } > 0
     }
 
     /// The next datagram and the descriptors that came with it (unix(7), SCM_RIGHTS); `nil` at the end.
@@ -88,6 +149,7 @@ package final class NotifySocket: Sendable {
 
     /// Receives only what was already sent.
     package func end() {
+        gate.open()
         descriptor.withLock { descriptor in
             if let open = descriptor { shutdown(open, Int32(SHUT_RDWR)) }
             descriptor = nil

@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// The sessions as they are handed over to the next run.
 ///
-/// Invariant: what ``flush(of:)`` has returned from is with the store, and nothing older is.
+/// Invariant: what ``flush(of:)`` has returned from is with the store, and nothing older is. A store that cannot pass it on at
+/// once (``HandoverStore/hasNewest``) does so later.
 package final class PendingHandover: Sendable {
     /// Which sessions are not handed over, because programs of the user can read what is.
     package struct Limit: Sendable {
@@ -89,7 +90,7 @@ package final class PendingHandover: Sendable {
 
     /// Whether the next run gets the newest tokens of that session before it has read the store.
     func handsOver(_ name: SessionName) -> Bool {
-        guard store != nil else { return false }
+        guard let store, store.hasNewest else { return false }
         return state.withLock { state in
             !state.isSuspended && state.sessions[name] != nil && !(state.limit?.isWithheld(name) ?? false)
         }

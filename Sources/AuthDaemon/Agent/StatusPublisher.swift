@@ -23,6 +23,7 @@ package struct StatusPublisher: Service {
 
     package func run() async throws {
         var written: String?
+        // The notifier sends it when the manager receives, unless there is a newer one by then.
         var reported: String?
         var log = StateLog(logger: logger)
         var hasWarnedOfSwap = false

@@ -10,45 +10,56 @@ import Synchronization
 /// until the service is stopped.
 ///
 /// Invariant: the manager has the newest sessions, and for a moment the former ones, which are wiped and removed when the
-/// newest are stored. Those of an earlier run are removed in the same way.
+/// newest are stored. Those of an earlier run are removed in the same way. While the manager does not receive, the former ones
+/// are wiped all the same; it gets the newest when it receives again.
 package final class DescriptorStore: HandoverStore {
-    /// Sends to the manager; `false` if it cannot receive. It must not wait.
-    package typealias Send = @Sendable (_ message: String, _ descriptors: [CInt]) -> Bool
-
     /// Far above the few MB of a thousand sessions.
     static let maxBytes = 16 << 20
     private static let prefix = "sessions."
 
+    private struct Saved {
+        let name: String
+        let memory: SealedMemory
+        /// The message with it was sent. Until then nobody else has the memory.
+        var isSent = false
+    }
+
     private struct State {
         /// From the previous run, until the first of this run is stored.
         var inherited: [ListenDescriptors.Given]
-        /// To be removed when the next one is stored.
-        var former: [String] = []
-        var current: SealedMemory?
+        /// Their names, once they were loaded, until something is saved.
+        var loaded: [String] = []
+        /// To be removed: what the manager has of earlier saves.
+        var outdated: [String] = []
+        var current: Saved?
+        /// The next run would not get what was saved last.
+        var isBehind = false
+        /// Another thread waits for the manager, and sends what was not sent.
+        var isWaiting = false
         var writer = HandoverEncoder()
         var number: UInt64 = 0
     }
 
     private let state: Mutex<State>
-    private let send: Send
+    private let receiver: any NotificationReceiver
     private let logger: Logger
 
     /// - Parameter inherited: descriptors that came with the sockets; they are closed here.
-    package init(inherited: [ListenDescriptors.Given], logger: Logger, send: @escaping Send) {
+    package init(inherited: [ListenDescriptors.Given], to receiver: any NotificationReceiver, logger: Logger) {
         state = Mutex(State(inherited: inherited))
+        self.receiver = receiver
         self.logger = logger
-        self.send = send
     }
 
     /// `nil` without a service manager: inherited descriptors are closed then.
-    package static func systemd(inherited: [ListenDescriptors.Given], logger: Logger) -> DescriptorStore? {
-        guard Environment.value("NOTIFY_SOCKET") != nil else {
+    package static func ofManager(
+        _ receiver: (any NotificationReceiver)?, inherited: [ListenDescriptors.Given], logger: Logger
+    ) -> DescriptorStore? {
+        guard let receiver else {
             for given in inherited { close(given.descriptor) }
             return nil
         }
-        return DescriptorStore(inherited: inherited, logger: logger) { message, descriptors in
-            unsafe sd_pid_notify_with_fds(0, 0, message, descriptors, UInt32(descriptors.count)) > 0
-        }
+        return DescriptorStore(inherited: inherited, to: receiver, logger: logger)
     }
 
     // MARK: From the previous run
@@ -57,7 +68,7 @@ package final class DescriptorStore: HandoverStore {
         state.withLock { state in
             let inherited = state.inherited.sorted { number($0) ?? 0 > number($1) ?? 0 }
             state.inherited = []
-            state.former = inherited.map(\.name)
+            state.loaded = inherited.map(\.name)
             state.number = inherited.first.flatMap(number) ?? 0
             defer { for given in inherited { close(given.descriptor) } }
             var loaded: Handover?
@@ -121,40 +132,95 @@ package final class DescriptorStore: HandoverStore {
 
     // MARK: For the next run
 
+    package var hasNewest: Bool { state.withLock { !$0.isBehind } }
+
     package func save(_ handover: Handover, of kind: StoreKind) {
-        state.withLock { state in
-            let former = state.former
-            let memory = state.current
-            (state.former, state.current) = ([], nil)
+        let isFull = state.withLock { state in
+            let former = state.current
+            state.current = nil
+            state.isBehind = !handover.sessions.isEmpty
             if handover.sessions.isEmpty {
                 state.writer = HandoverEncoder()
             } else {
                 state.number += 1
-                let name = "\(Self.prefix)\(state.number)"
-                if let new = put(state.writer.text(of: handover, in: kind), as: name) {
-                    (state.former, state.current) = ([name], new)
-                }
+                state.current = memory(
+                    for: state.writer.text(of: handover, in: kind), named: "\(Self.prefix)\(state.number)")
             }
-            // No older sessions remain, even if the new ones could not be stored: their tokens may be used up.
-            memory?.wipe()
-            for name in former { _ = send("FDSTOREREMOVE=1\nFDNAME=\(name)", []) }
+            var result = sendUnsent(&state)
+            if result == .failed {
+                logger.warning(
+                    "The sessions could not be passed to the service manager: a restart will wait for the store.")
+            }
+            // No older sessions remain, even if the new ones could not be sent: their tokens may be used up.
+            former?.memory.wipe()
+            state.outdated += state.loaded + (former.map { $0.isSent ? [$0.name] : [] } ?? [])
+            state.loaded = []
+            if result != .isFull { result = removeOutdated(&state) }
+            return mustWait(&state, after: result)
         }
+        if isFull { wait() }
     }
 
-    private func put(_ text: Secret, as name: String) -> SealedMemory? {
+    private func memory(for text: Secret, named name: String) -> Saved? {
         guard text.count <= Self.maxBytes else {
             logger.warning("There are too many sessions to hand over: a restart will wait for the store.")
             return nil
         }
         do throws(SystemFailure) {
-            let memory = try SealedMemory(name: "authd-sessions", holding: text)
-            if send("FDSTORE=1\nFDNAME=\(name)", [memory.descriptor]) { return memory }
-            memory.wipe()
-            logger.warning(
-                "The sessions could not be passed to the service manager: a restart will wait for the store.")
+            return Saved(name: name, memory: try SealedMemory(name: "authd-sessions", holding: text))
         } catch {
             logger.warning("The sessions are not handed over: \(error). A restart will wait for the store.")
+            return nil
         }
-        return nil
+    }
+
+    // MARK: To the manager
+
+    /// Sends what could not be sent, if there is anything. It does not wait.
+    package func retry() {
+        let isFull = state.withLockIfAvailable { state in
+            let result = sendUnsent(&state)
+            return mustWait(&state, after: result)
+        }
+        if isFull == true { wait() }
+    }
+
+    /// What is outdated already is worth nothing, so it goes first: the manager has two memories at most.
+    private func sendUnsent(_ state: inout State) -> NotificationResult {
+        guard removeOutdated(&state) != .isFull else { return .isFull }
+        guard let current = state.current, !current.isSent else { return .sent }
+        let result = receiver.send("FDSTORE=1\nFDNAME=\(current.name)", with: current.memory.descriptor)
+        if result == .sent {
+            state.current?.isSent = true
+            state.isBehind = false
+        }
+        return result
+    }
+
+    private func removeOutdated(_ state: inout State) -> NotificationResult {
+        while let name = state.outdated.first {
+            let result = receiver.send("FDSTOREREMOVE=1\nFDNAME=\(name)", with: nil)
+            guard result == .sent else { return result }
+            state.outdated.removeFirst()
+        }
+        return .sent
+    }
+
+    /// Whether the caller must wait for the manager, and no other does.
+    private func mustWait(_ state: inout State, after result: NotificationResult) -> Bool {
+        guard result == .isFull, !state.isWaiting else { return false }
+        state.isWaiting = true
+        return true
+    }
+
+    private func wait() {
+        receiver.whenReceiving { [self] in
+            let isFull = state.withLock { state in
+                state.isWaiting = false
+                let result = sendUnsent(&state)
+                return mustWait(&state, after: result)
+            }
+            if isFull { wait() }
+        }
     }
 }

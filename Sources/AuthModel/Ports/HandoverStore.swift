@@ -7,6 +7,9 @@ package protocol HandoverStore: Sendable {
 
     /// Replaces and wipes what was saved before. It must not wait.
     func save(_ handover: Handover, of kind: StoreKind)
+
+    /// Whether the next run gets what was saved last. Otherwise it gets nothing, until the store can pass it on.
+    var hasNewest: Bool { get }
 }
 
 /// What one run of the agent leaves for the next.

@@ -88,6 +88,9 @@ struct HandoverTests {
             storage.handoverLimitChanged()
             #expect(handedOver() == [home] && !handovers.last.isPartial)
             #expect(storage.handsOver(home) && !storage.handsOver(work))
+            handovers.isBehind.withLock { $0 = true }
+            #expect(!storage.handsOver(home))
+            handovers.isBehind.withLock { $0 = false }
             _ = try await sessions.refresh(SessionParams(session: work))
             #expect(handedOver() == [home])
             // Only the default session has changed.
@@ -153,6 +156,8 @@ private final class Marks: Sendable {
 /// Keeps all that it was given, in order.
 private final class MemoryHandoverStore: HandoverStore {
     let kept = Mutex<[Handover]>([])
+    /// It cannot pass on what it is given.
+    let isBehind = Mutex(false)
     private let former: Handover
 
     init(_ former: Handover = Handover()) {
@@ -160,6 +165,7 @@ private final class MemoryHandoverStore: HandoverStore {
     }
 
     var last: Handover { kept.withLock { $0.last ?? Handover() } }
+    var hasNewest: Bool { !isBehind.withLock { $0 } }
 
     func load(of kind: StoreKind) -> Handover { former }
     func save(_ handover: Handover, of kind: StoreKind) { kept.withLock { $0.append(handover) } }

@@ -156,6 +156,7 @@ struct LockServiceTests {
 }
 
 private final class FakeHandover: HandoverStore {
+    let hasNewest = true
     private let state = Mutex<(saves: Int, last: [HandedOverSession]?)>((0, nil))
 
     var saves: Int { state.withLock { $0.saves } }
