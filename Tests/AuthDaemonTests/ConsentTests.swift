@@ -145,6 +145,38 @@ struct ConsentTests {
         #expect(hash.count == 64 && hash != changed)
     }
 
+    @Test("no file at a path that is not believed is opened, also if the process hides by now what it runs")
+    func uncertainPath() async throws {
+        // The first child has ended, so nothing can be read about its program, and its parent never waits for it.
+        let parent = try await Child(
+            ["sh", "-c", "true & echo \"ended $!.\"; exec sleep infinity"], environment: ["PATH": "/usr/bin:/bin"])
+        #expect(try await until { parent.out.text.contains(".") })
+        let number = try #require(parent.out.text.firstMatch(of: /ended (\d+)\./)?.1)
+        let ended = try #require(Int32(number))
+        #expect(try await until { try ProcessReader.program(of: "/proc/\(ended)") == nil })
+        let opened = Mutex<[String]>([])
+        let programs = ConsentPrograms { path in
+            opened.withLock { $0.append(path) }
+            return unsafe open(path, O_RDONLY | O_CLOEXEC)
+        }
+        for process in [ended, parent.pid] {
+            let ticks = try #require(ProcText.startTime(of: process))
+            func found(isUncertain: Bool) async -> ConsentProgram.Identity? {
+                let subject = PresenceSubject(
+                    processID: process, startTicks: ticks, userID: geteuid(), executable: "/usr/bin/cat",
+                    isExecutableUncertain: isUncertain)
+                return await programs.program(subject, unit: nil, isConfined: false).identity
+            }
+            #expect(await found(isUncertain: true) == nil)
+            #expect(opened.withLock { $0 } == [])
+            // It would be used otherwise.
+            #expect(await found(isUncertain: false) != nil)
+            #expect(opened.withLock { $0 } != [])
+            opened.withLock { $0 = [] }
+        }
+        await parent.end(SIGKILL)
+    }
+
     @Test("a program whose file cannot be opened is known by its state, and never by another file at its path")
     func hiddenProgram() async throws {
         let folder = try TemporaryFolder()

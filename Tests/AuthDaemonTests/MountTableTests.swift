@@ -1,4 +1,6 @@
 import AuthModel
+import AuthWire
+import CSandbox
 import Foundation
 import Glibc
 import TestSupport
@@ -66,6 +68,16 @@ struct MountTableTests {
         #expect(fake.source == nil && !fake.isPathKnown && fake.number == nil)
         let identity = try Self.identity(of: impostor)
         #expect(identity.executable == cat && identity.isExecutableUncertain && identity.executableFile == nil)
+        // An answer about it lasts until it ends, and the question says that the path is not verified.
+        let subject = try #require(PresenceSubject(identity))
+        #expect(subject.isExecutableUncertain)
+        let consent = await ConsentPrograms().program(subject, unit: nil, isConfined: false)
+        #expect(consent.identity == .running(subject))
+        let request = AccessRequest(method: "token.get", access: .token, target: .any)
+        let question = ConsentQuestion(consent, request, from: .api, purpose: nil)
+        #expect(question.lines[0] == "Program: not verified, shown as \(cat) (process \(impostor.pid))")
+        let entry = AuditEntry(AuditedRequest(method: "token.get"), at: BootClock().now(), rule: "a", caller: identity)
+        #expect(entry.item.exe == cat && entry.item.exeUncertain == true)
         // A rule that tests it denies.
         #expect(AccessFacts(identity, ownUserID: geteuid()).executable == .unknown)
         let sleep = URL(filePath: "/usr/bin/sleep").resolvingSymlinksInPath().path

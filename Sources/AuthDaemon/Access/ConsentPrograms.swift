@@ -44,6 +44,9 @@ package final class ConsentPrograms: Sendable {
         let found: ConsentProgram.Identity? =
             if let program, !program.isPathKnown {
                 isConfined || subject.executable != program.path ? nil : .running(subject)
+            } else if subject.isExecutableUncertain {
+                // It hides by now what it runs, or runs another program. What is at its path is neither.
+                nil
             } else {
                 file(of: subject, in: folder, program, isConfined: isConfined)
             }

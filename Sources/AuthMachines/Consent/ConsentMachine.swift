@@ -164,6 +164,7 @@ package struct ConsentMachine: Machine {
             listener: question.key.listener.rawValue, lines: question.lines)
         (item.session, item.purpose) = (question.key.session, question.purpose)
         (item.exe, item.unit) = (program.subject.executable, program.unit)
+        item.exeUncertain = program.subject.isExecutableUncertain ? true : nil
         item.pid = Int(program.subject.processID)
         return item
     }

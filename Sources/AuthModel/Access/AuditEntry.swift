@@ -145,6 +145,7 @@ package struct AuditEntry: Sendable, Equatable {
         (item.listener, item.pid, item.uid) = (caller.listener.rawValue, caller.processID, Int(caller.userID))
         item.startedAt = caller.started(at: at)?.unixSeconds
         (item.exe, item.unit, item.slice) = (caller.executable, caller.unit, caller.slice)
+        item.exeUncertain = caller.isExecutableUncertain && caller.executable != nil ? true : nil
         (item.label, item.sandbox) = (caller.label, caller.sandbox?.rawValue)
         (item.loginSession, item.terminal) = (caller.loginSession, caller.terminal)
         return item

@@ -59,7 +59,9 @@ package struct ConsentQuestion: Sendable, Equatable {
 
     /// The question as it is shown, line by line, with every character escaped that could mislead its reader.
     package var lines: [String] {
-        var lines = ["Program: \(program.subject.executable ?? "unknown") (process \(program.subject.processID))"]
+        let subject = program.subject
+        let path = subject.executable.map { subject.isExecutableUncertain ? "not verified, shown as \($0)" : $0 }
+        var lines = ["Program: \(path ?? "unknown") (process \(subject.processID))"]
         lines.append("Unit: \(program.unit ?? "none")")
         lines.append("Request: \(method)" + (key.session.map { " for the session \($0)" } ?? ""))
         switch key.scopes {

@@ -37,17 +37,24 @@ package struct PresenceSubject: Sendable, Hashable {
     package let userID: UInt32
     /// `nil` if it cannot be read.
     package let executable: String?
+    /// As ``CallerIdentity/isExecutableUncertain``: what is at the path may be another program.
+    package let isExecutableUncertain: Bool
 
-    package init(processID: Int32, startTicks: UInt64, userID: UInt32, executable: String? = nil) {
+    package init(
+        processID: Int32, startTicks: UInt64, userID: UInt32, executable: String? = nil,
+        isExecutableUncertain: Bool = false
+    ) {
         (self.processID, self.startTicks) = (processID, startTicks)
         (self.userID, self.executable) = (userID, executable)
+        self.isExecutableUncertain = isExecutableUncertain
     }
 
     /// - Returns: `nil` if too little is known about the client.
     package init?(_ caller: CallerIdentity) {
         guard caller.processID > 0, let startTicks = caller.startTicks else { return nil }
         self.init(
-            processID: caller.processID, startTicks: startTicks, userID: caller.userID, executable: caller.executable)
+            processID: caller.processID, startTicks: startTicks, userID: caller.userID, executable: caller.executable,
+            isExecutableUncertain: caller.isExecutableUncertain)
     }
 }
 

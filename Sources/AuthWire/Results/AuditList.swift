@@ -38,6 +38,8 @@ public struct AuditItem: WireObject {
     /// When the process was started, in Unix seconds.
     public var startedAt: Double?
     public var exe: String?
+    /// `true`: another program may be at that path.
+    public var exeUncertain: Bool?
     public var unit: String?
     public var slice: String?
     public var label: String?
@@ -78,6 +80,7 @@ public struct AuditItem: WireObject {
         try visitor.optional("uid", &uid, .count)
         try visitor.optional("started_at", &startedAt, .instant)
         try visitor.optional("exe", &exe, .string)
+        try visitor.optional("exe_uncertain", &exeUncertain, .bool)
         try visitor.optional("unit", &unit, .string)
         try visitor.optional("slice", &slice, .string)
         try visitor.optional("label", &label, .string)

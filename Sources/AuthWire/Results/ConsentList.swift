@@ -25,6 +25,8 @@ public struct ConsentItem: WireObject {
     public var purpose: String?
     public var pid: Int?
     public var exe: String?
+    /// `true`: another program may be at that path.
+    public var exeUncertain: Bool?
     public var unit: String?
     /// The text as it is shown, without characters that could mislead its reader.
     public var lines: [String] = []
@@ -45,6 +47,7 @@ public struct ConsentItem: WireObject {
         try visitor.optional("purpose", &purpose, .string)
         try visitor.optional("pid", &pid, .count)
         try visitor.optional("exe", &exe, .string)
+        try visitor.optional("exe_uncertain", &exeUncertain, .bool)
         try visitor.optional("unit", &unit, .string)
         try visitor.required("lines", &lines, .strings)
     }

@@ -73,7 +73,8 @@ struct AuditText {
     /// Where the program runs, and what it has requested.
     private func details(_ entry: AuditItem) -> String {
         let places = [
-            entry.pid.map { "pid \($0)" }, entry.unit, entry.sandbox.map { "sandbox \($0)" },
+            entry.exeUncertain == true ? "path not verified" : nil, entry.pid.map { "pid \($0)" }, entry.unit,
+            entry.sandbox.map { "sandbox \($0)" },
             entry.listener == "api" ? nil : entry.listener.map { "listener \($0)" },
         ].compactMap(\.self)
         let isKnown = !isOfAgent(entry) && !places.isEmpty

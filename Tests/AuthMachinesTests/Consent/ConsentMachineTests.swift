@@ -17,6 +17,7 @@ struct ConsentMachineTests {
     private struct Sample {
         var process: Int32 = 7
         var executable: String? = "/usr/bin/app"
+        var isUncertain = false
         var unit: String? = "app.service"
         var identity: ConsentProgram.Identity? = .file(device: 1, inode: 2, hash: "ab")
         var session = "shop"
@@ -27,7 +28,9 @@ struct ConsentMachineTests {
         var purpose: String?
 
         func question() throws -> ConsentQuestion {
-            let subject = PresenceSubject(processID: process, startTicks: 1, userID: 1000, executable: executable)
+            let subject = PresenceSubject(
+                processID: process, startTicks: 1, userID: 1000, executable: executable,
+                isExecutableUncertain: isUncertain)
             var request = AccessRequest(
                 method: method, access: access, target: .named(try SessionName(session)))
             request.scopes = scopes
@@ -176,6 +179,7 @@ struct ConsentMachineTests {
             return
         }
         #expect(questions.map(\.number) == [Int(number)] && questions.first?.exe == "/usr/bin/app")
+        #expect(questions.first?.exeUncertain == nil)
         #expect(questions.first?.endsAt == Self.moment(.seconds(60)).wall.unixSeconds)
         let own = PresenceSubject(processID: 7, startTicks: 1, userID: 1000)
         let refused = machine.handle(
@@ -207,6 +211,9 @@ struct ConsentMachineTests {
             ($0.executable, $0.unit, $0.identity) = (nil, nil, nil)
         }.lines
         #expect(bare[0] == "Program: unknown (process 7)" && bare[1] == "Unit: none")
+        #expect(
+            try Self.question { $0.isUncertain = true }.lines[0]
+                == "Program: not verified, shown as /usr/bin/app (process 7)")
     }
 
     @Test("a program that leaves at once has asked nothing")
