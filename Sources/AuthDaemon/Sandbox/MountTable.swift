@@ -108,7 +108,7 @@ final class MountTable: Sendable {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: " ", omittingEmptySubsequences: false)
             guard let number = fields.first.flatMap({ UInt64($0) }), fields.count > 5,
-                let end = fields[6...].firstIndex(of: "-"), fields.count > end + 3
+                let end = fields[6...].firstIndex(of: "-"), fields.count > end + 3, !fields[end + 1].isEmpty
             else { continue }
             let source = source(of: fields[end + 1], options: fields[end + 3])
             mounts[number] = Mount(point: plain(fields[4]), source: source)
