@@ -20,6 +20,8 @@ struct MountTableTests {
             ("fuse.sshfs", "rw,user_id=1000,group_id=1000", .user), ("fuse", "rw,user_id=1000", .user),
             ("fuse.mergerfs", "rw,user_id=0,group_id=0,allow_other", .server), ("fuseblk", "rw,user_id=0", .server),
             ("fuse", "rw", .user), ("fuse.x", "rw,user_id=01", .user),
+            // A program can set the time of the status.
+            ("vfat", "rw,uid=1000", .server), ("msdos", "rw", .server), ("exfat", "rw", .server),
         ]
         for (kind, options, source) in cases {
             for fields in ["", " shared:1", " shared:1 master:2 unbindable"] {

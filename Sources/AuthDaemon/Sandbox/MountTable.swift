@@ -13,7 +13,7 @@ final class MountTable: Sendable {
         /// The kernel, from a disk or from memory.
         case kernel
         /// A server or a process of root, with a file system that root has mounted. A number may be that of several files, or
-        /// change.
+        /// change. Also a disk of a kind that has no time of a file's status.
         case server
         /// A process of a user: it can describe any file as it likes (FUSE).
         case user
@@ -143,10 +143,11 @@ final class MountTable: Sendable {
         return local.contains(base) ? .kernel : .server
     }
 
-    /// What the kernel reads from a disk or has in memory. Everything else may ask somebody.
+    /// What the kernel reads from a disk or has in memory. Everything else may ask somebody. FAT (vfat, msdos, exfat) is left out:
+    /// a program can set the time of a file's status there, and it is that of the content.
     private static let local: Set<Substring> = [
-        "bcachefs", "btrfs", "cramfs", "devtmpfs", "ecryptfs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs",
-        "iso9660", "jffs2", "jfs", "msdos", "nilfs2", "ntfs3", "overlay", "ramfs", "reiserfs", "rootfs", "squashfs",
-        "tmpfs", "ubifs", "udf", "ufs", "vfat", "xfs", "zfs",
+        "bcachefs", "btrfs", "cramfs", "devtmpfs", "ecryptfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "iso9660",
+        "jffs2", "jfs", "nilfs2", "ntfs3", "overlay", "ramfs", "reiserfs", "rootfs", "squashfs", "tmpfs", "ubifs",
+        "udf", "ufs", "xfs", "zfs",
     ]
 }

@@ -1,5 +1,5 @@
 /// A regular file, and the state that it was in. Each change of its content also changes the time of its status, which a program
-/// cannot set.
+/// cannot set on most file systems.
 package struct FileVersion: Sendable, Hashable {
     package let device: UInt64
     package let inode: UInt64
