@@ -69,10 +69,10 @@ struct opening {
     uint64_t flags, mode, resolve;
 };
 static const long open_plain = 437;
-static const uint64_t no_links = 4;
+static const uint64_t no_links = 4, cached = 0x20;
 
 int sandbox_describe_plain(const char *path, struct sandbox_file *file) {
-    struct opening how = {.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW, .resolve = no_links};
+    struct opening how = {.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW, .resolve = no_links | cached};
     int descriptor = (int)syscall(open_plain, AT_FDCWD, path, &how, sizeof how);
     if (descriptor < 0) return -1;
     int result = sandbox_describe(descriptor, "", file);

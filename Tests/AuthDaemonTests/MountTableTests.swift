@@ -47,6 +47,55 @@ struct MountTableTests {
         #expect(MountTable(path: "/nowhere").source(of: "/usr/bin/cat", number, mount: 1) == nil)
     }
 
+    /// A list of mounts in a file, and a program in another one.
+    private struct List {
+        private let folder: TemporaryFolder
+        let program: String
+        let number: FileNumber
+        /// The mount that the program is in.
+        let mount: UInt64
+        var path: String { folder.path + "/mounts" }
+
+        init() throws {
+            folder = try TemporaryFolder()
+            program = URL(filePath: folder.path).resolvingSymlinksInPath().path + "/program"
+            try Data().write(to: URL(filePath: program))
+            var file = sandbox_file()
+            try #require(unsafe sandbox_describe(AT_FDCWD, program, &file) == 0)
+            (number, mount) = (FileNumber(device: file.device, inode: file.inode), file.mount)
+        }
+
+        func write(_ lines: [String]) throws {
+            try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path))
+        }
+
+        /// As of a file that was opened in another view of the files.
+        func source(_ lines: [String]) throws -> MountTable.Source? {
+            try write(lines)
+            return MountTable(path: path).source(of: program, number, mount: 0)
+        }
+    }
+
+    @Test("a file of another view is known only if the mount that its path leads to here is the kernel's")
+    func foundMount() throws {
+        let list = try List()
+        let root = "\(UInt64.max) 0 0:1 / / rw - ext4 a rw"
+        func own(_ point: String, _ kind: String) -> String { "\(list.mount) 1 0:2 / \(point) rw - \(kind) a rw" }
+        #expect(try list.source([root, own("/", "ext4")]) == .kernel)
+        // A file that is mounted itself, as FUSE and mount --bind can.
+        let single = "\(UInt64.max - 1) 1 0:3 / \(list.program) rw - fuse a rw,user_id=1000"
+        #expect(try list.source([root, own("/", "ext4"), single]) == nil)
+        // A folder above the mount was renamed, which the kernel does not report.
+        for kind in ["fuse", "nfs4", "new"] { #expect(try list.source([root, own("/former", kind)]) == nil) }
+        #expect(try list.source([root, own("/former", "ext4")]) == .kernel)
+        // It was mounted after the list was read.
+        #expect(try list.source([root]) == nil)
+        // No other name is one on the way.
+        #expect(
+            try list.source([root, own("/", "ext4"), "\(UInt64.max - 1) 1 0:3 / \(list.program)x rw - nfs a rw"])
+                == .kernel)
+    }
+
     @Test("a file that a process of other namespaces has put in place of a program is not known by that program's path")
     func otherView() async throws {
         let folder = try TemporaryFolder()

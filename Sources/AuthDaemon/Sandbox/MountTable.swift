@@ -1,4 +1,5 @@
 import AuthModel
+import CSandbox
 import Glibc
 import Synchronization
 
@@ -46,20 +47,27 @@ final class MountTable: Sendable {
     /// - Parameters:
     ///   - path: of the file, as the kernel shows it.
     ///   - mount: the number of the mount that the file was opened in; 0 if that is unknown.
-    func source(of path: String, _ file: FileNumber, mount: UInt64) -> Source? {
+    func source(of path: String, _ number: FileNumber, mount: UInt64) -> Source? {
         let mounts = present()
         if let own = mounts[mount] { return own.source }
         // It was opened in another view of the files, where anything may be mounted at the path. So the path must lead to the same
-        // file here. No link is followed, and no file system on the way may block.
+        // file here. No link is followed, and no file system is asked.
         let onTheWay = mounts.values.filter { Self.contains($0.point, path) }
+        var file = sandbox_file()
         guard !onTheWay.isEmpty, onTheWay.allSatisfy({ $0.source == .kernel }),
-            FileVersion(plain: path)?.number == file
+            unsafe sandbox_describe_plain(path, &file) == 0,
+            FileNumber(device: file.device, inode: file.inode) == number
         else { return nil }
-        return .kernel
+        // The list has places that are former ones if a folder above them was renamed, and it may have changed since. So the mount
+        // that the path led to counts.
+        let found = mounts[file.mount]
+        return found?.source == .kernel && present()[file.mount] == found ? .kernel : nil
     }
 
-    private static func contains(_ folder: String, _ path: String) -> Bool {
-        folder == "/" || path.utf8.starts(with: folder.utf8) && path.utf8.dropFirst(folder.utf8.count).first == slash
+    /// Also if the path is that of the mount: a single file can be mounted.
+    private static func contains(_ point: String, _ path: String) -> Bool {
+        guard point != "/", path != point else { return true }
+        return path.utf8.starts(with: point.utf8) && path.utf8.dropFirst(point.utf8.count).first == slash
     }
 
     private static let slash = UInt8(ascii: "/")

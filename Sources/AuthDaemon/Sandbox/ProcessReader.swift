@@ -224,11 +224,4 @@ extension FileVersion {
         self.init(
             device: file.device, inode: file.inode, size: file.size, modified: file.modified, changed: file.changed)
     }
-
-    /// Describes the regular file that a path without links leads to.
-    init?(plain path: String) {
-        var file = sandbox_file()
-        guard unsafe sandbox_describe_plain(path, &file) == 0 else { return nil }
-        self.init(file)
-    }
 }
