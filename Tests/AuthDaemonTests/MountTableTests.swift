@@ -96,6 +96,20 @@ struct MountTableTests {
                 == .kernel)
     }
 
+    @Test("a list that is too long is not read again before it changes")
+    func tooLong() throws {
+        let list = try List()
+        let line = "\(list.mount) 1 0:2 / / rw - ext4 a rw"
+        try list.write([line, line])
+        let table = MountTable(path: list.path, mostBytes: line.utf8.count + 2)
+        func source() -> MountTable.Source? { table.source(of: list.program, list.number, mount: list.mount) }
+        #expect(source() == nil)
+        // A file reports no changes, as the kernel's list does.
+        try list.write([line])
+        #expect(source() == nil)
+        #expect(try list.source([line]) == .kernel)
+    }
+
     @Test("a file that a process of other namespaces has put in place of a program is not known by that program's path")
     func otherView() async throws {
         let folder = try TemporaryFolder()

@@ -1,6 +1,7 @@
 import AuthModel
 import CSandbox
 import Glibc
+import Logging
 import Synchronization
 
 /// The file systems that this process sees, and who describes their files (proc_pid_mountinfo(5)).
@@ -28,15 +29,27 @@ final class MountTable: Sendable {
     private struct State {
         var descriptor: CInt = -1
         var mounts: [UInt64: Mount] = [:]
+        /// The list is too long, so nothing is known until it changes.
+        var isTooLong = false
+    }
+
+    private enum Reading {
+        case text(String)
+        case tooLong
+        case failure
     }
 
     /// Far above what a machine with a thousand containers has.
-    private static let mostBytes = 8 << 20
+    private static let usualMost = 8 << 20
 
     private let path: String
+    private let mostBytes: Int
     private let state = Mutex(State())
 
-    init(path: String = "/proc/self/mountinfo") { self.path = path }
+    /// - Parameter mostBytes: a longer list is not used.
+    init(path: String = "/proc/self/mountinfo", mostBytes: Int = usualMost) {
+        (self.path, self.mostBytes) = (path, mostBytes)
+    }
 
     deinit {
         let descriptor = state.withLock { $0.descriptor }
@@ -82,13 +95,27 @@ final class MountTable: Sendable {
             } else if !hasChanged(state.descriptor) {
                 return state.mounts
             }
-            state.mounts = Self.read(state.descriptor).map(Self.mounts(in:)) ?? [:]
-            if state.mounts.isEmpty {
+            let wasTooLong = state.isTooLong
+            (state.mounts, state.isTooLong) = ([:], false)
+            switch read(state.descriptor) {
+            case .text(let text): state.mounts = Self.mounts(in: text)
+            case .tooLong:
+                state.isTooLong = true
+                if !wasTooLong { reportLength() }
+            case .failure: break
+            }
+            if state.mounts.isEmpty, !state.isTooLong {
                 close(state.descriptor)
                 state.descriptor = -1
             }
             return state.mounts
         }
+    }
+
+    private func reportLength() {
+        AgentLog(level: .warning).logger().warning(
+            "The list of mounts is longer than \(mostBytes) bytes. Until it is shorter, the programs of clients are unknown."
+        )
     }
 
     /// The kernel reports each change once.
@@ -97,17 +124,17 @@ final class MountTable: Sendable {
         return unsafe poll(&change, 1, 0) != 0
     }
 
-    private static func read(_ descriptor: CInt) -> String? {
-        guard lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }
+    private func read(_ descriptor: CInt) -> Reading {
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { return .failure }
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 1 << 14)
         while bytes.count < mostBytes {
             let count = unsafe Glibc.read(descriptor, &part, part.count)
-            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-            guard count > 0 else { return nil }
+            if count == 0 { return .text(String(decoding: bytes, as: UTF8.self)) }
+            guard count > 0 else { return .failure }
             bytes += part[..<count]
         }
-        return nil
+        return .tooLong
     }
 
     /// By their numbers. A line that is not as expected has none, so what is mounted there is unknown.
