@@ -32,8 +32,8 @@ package enum ConsentResult: Sendable, Equatable {
 /// Invariants:
 /// 1. One question at a time. Requests with the same key share it.
 /// 2. A request passes only with the answer to its question, or with a remembered one for the same key.
-/// 3. A refused program is not asked about again for ``coolDown``. No answer in time is a refusal. If nobody can answer, the
-///    request fails at once, and that is not a refusal.
+/// 3. A refused program is not asked about again for ``coolDown``, nor after its restart. No answer in time is a refusal. If nobody
+///    can answer, the request fails at once, and that is not a refusal.
 package struct ConsentMachine: Machine {
     package typealias ConsentTurn = Turn<ConsentAction, ConsentResult>
 
@@ -50,6 +50,24 @@ package struct ConsentMachine: Machine {
     /// Remembered answers, and refusals.
     private static let mostRemembered = 512
 
+    /// What a refusal counts for.
+    private enum Refusal: Hashable {
+        case program(ConsentQuestion.Key.Program)
+        case path(String)
+        case unit(String)
+
+        /// A program that is known only as a process is another one after a restart, so its path and its unit count too, for
+        /// programs of this kind. Both may be wrong, so no allowance counts for them.
+        static func all(of question: ConsentQuestion) -> [Refusal] {
+            let (key, program) = (question.key.program, question.program)
+            switch key {
+            case .identity(.running), .process: break
+            case .identity: return [.program(key)]
+            }
+            return [.program(key)] + [program.subject.executable.map(path), program.unit.map(unit)].compactMap(\.self)
+        }
+    }
+
     private struct Open {
         let question: ConsentQuestion
         let number: UInt64
@@ -60,7 +78,7 @@ package struct ConsentMachine: Machine {
     private var current: Open?
     private var queue: QuestionQueue<ConsentQuestion, ConsentQuestion.Key>
     private var remembered = RememberedKeys<ConsentQuestion.Key>(limit: mostRemembered)
-    private var refused = RememberedKeys<ConsentQuestion.Key.Program>(limit: mostRemembered)
+    private var refused = RememberedKeys<Refusal>(limit: mostRemembered)
 
     /// - Parameter delay: how long a question waits before it is asked.
     package init(delay: Duration = usualDelay) { queue = QuestionQueue(delay: delay, limit: Self.mostWaiting) }
@@ -100,7 +118,7 @@ package struct ConsentMachine: Machine {
     private mutating func ask(_ question: ConsentQuestion, for caller: CallerID, _ turn: inout ConsentTurn) {
         let now = turn.now.boot
         if remembered.remaining(question.key, at: now) != nil { return turn.reply(.done, to: caller) }
-        if let pause = refused.remaining(question.key.program, at: now) {
+        if let pause = Refusal.all(of: question).compactMap({ refused.remaining($0, at: now) }).max() {
             return turn.reply(.failure(.consentPaused(for: pause)), to: caller)
         }
         if !queue.add(question, question.key, for: caller, at: now) {
@@ -137,7 +155,8 @@ package struct ConsentMachine: Machine {
     }
 
     private mutating func end(with answer: ConsentAnswer, isInTime: Bool, _ turn: inout ConsentTurn) {
-        guard let key = current?.question.key else { return }
+        guard let question = current?.question else { return }
+        let key = question.key
         current = nil
         let now = turn.now.boot
         let reply: ConsentResult
@@ -148,10 +167,13 @@ package struct ConsentMachine: Machine {
             }
             reply = .done
         case .refused:
-            refused.remember(key.program, for: Self.coolDown, at: now)
+            let refusals = Refusal.all(of: question)
+            for refusal in refusals { refused.remember(refusal, for: Self.coolDown, at: now) }
             reply = .failure(isInTime ? .consentRefused : .consentUnanswered)
             // Other questions about the program are not asked either.
-            queue.drop(replying: .failure(.consentPaused(for: Self.coolDown)), &turn) { $0.program == key.program }
+            queue.drop(replying: .failure(.consentPaused(for: Self.coolDown)), &turn) { other in
+                Refusal.all(of: other).contains(where: refusals.contains)
+            }
         }
         queue.reply(reply, to: key, &turn)
     }

@@ -64,9 +64,9 @@ struct QuestionQueue<Question: Sendable, Key: Hashable & Sendable>: Sendable {
 
     /// Removes questions that have not been asked, with a reply to those who wait for them.
     mutating func drop<Action, Reply>(
-        replying reply: Reply, _ turn: inout Turn<Action, Reply>, where isDropped: (Key) -> Bool
+        replying reply: Reply, _ turn: inout Turn<Action, Reply>, where isDropped: (Question) -> Bool
     ) {
-        for entry in waiting where isDropped(entry.key) { self.reply(reply, to: entry.key, &turn) }
-        waiting.removeAll { isDropped($0.key) }
+        for entry in waiting where isDropped(entry.question) { self.reply(reply, to: entry.key, &turn) }
+        waiting.removeAll { isDropped($0.question) }
     }
 }

@@ -94,6 +94,46 @@ struct ConsentMachineTests {
         _ = try Self.number(machine.handle(.asked(CallerID(5), try Self.question()), at: Self.moment(.seconds(300))))
     }
 
+    @Test("a refused program that is known only as a process is not asked about after a restart, and an allowed one is")
+    func restarted() throws {
+        /// - Parameter isRunning: it has this path; otherwise nothing of it lasts.
+        func question(_ process: Int32, _ isRunning: Bool, path: String, unit: String?) throws -> ConsentQuestion {
+            try Self.question {
+                ($0.process, $0.executable, $0.unit) = (process, path, unit)
+                let subject = PresenceSubject(processID: process, startTicks: 1, userID: 1000, executable: path)
+                $0.identity = isRunning ? .running(subject) : nil
+            }
+        }
+        for isRunning in [true, false] {
+            for answer in [ConsentAnswer.refused, Self.hour] {
+                var machine = ConsentMachine(delay: .zero)
+                let first = try question(7, isRunning, path: "/opt/a/app", unit: "a-7.scope")
+                let number = try Self.number(machine.handle(.asked(CallerID(1), first), at: Self.moment()))
+                let waiting = try question(8, isRunning, path: "/opt/a/app", unit: "a-8.scope")
+                _ = machine.handle(.asked(CallerID(2), waiting), at: Self.moment())
+                let end = machine.handle(.shown(number, .answered(answer)), at: Self.moment())
+                // Others at the same path are asked about if it is allowed.
+                guard answer == .refused else {
+                    _ = try Self.number(end)
+                    continue
+                }
+                #expect(Self.causes(end) == ["consent_paused", "consent_refused"] && end.actions.isEmpty)
+                func isPaused(_ question: ConsentQuestion, _ elapsed: Duration = .seconds(299)) -> Bool {
+                    var copy = machine
+                    return Self.causes(copy.handle(.asked(CallerID(3), question), at: Self.moment(elapsed)))
+                        == ["consent_paused"]
+                }
+                let samePath = try question(9, isRunning, path: "/opt/a/app", unit: "a-9.scope")
+                #expect(isPaused(samePath) && !isPaused(samePath, .seconds(300)))
+                #expect(try isPaused(question(9, isRunning, path: "/opt/b/app", unit: "a-7.scope")))
+                #expect(try !isPaused(question(9, isRunning, path: "/opt/b/app", unit: "a-9.scope")))
+                #expect(try !isPaused(question(9, isRunning, path: "/opt/b/app", unit: nil)))
+                // A program whose file is known does not have the refusals of what claims its path.
+                #expect(try !isPaused(Self.question { ($0.executable, $0.unit) = ("/opt/a/app", "a-7.scope") }))
+            }
+        }
+    }
+
     @Test("no answer within a minute is a refusal, also if nothing can be shown, and so is leaving")
     func unanswered() throws {
         for leaves in [false, true] {
