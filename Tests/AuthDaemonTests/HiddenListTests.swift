@@ -1,4 +1,5 @@
 import AuthAgent
+import AuthMachines
 import AuthModel
 import AuthWire
 import Foundation
@@ -176,6 +177,49 @@ struct HiddenListTests {
                 tokenRequests: ["former", "shop", "work"].map(TokenRequestCounts.init(provider:)))
             let stats = hidden.stats(counted, on: rig.board)
             #expect(stats.tokenRequests.map(\.provider) == ["shop"] && stats.sessions == 1 && stats.requests == 9)
+        }
+    }
+
+    @Test("a change that is about hidden sessions only sends no event, and their renewals are not counted")
+    func hiddenChanges() async throws {
+        let rule = Rules.rule("hidden") { $0.request.sessions = Rules.texts("work") }
+        let policy = Rules.policy(rule)
+        try await TestServer.run(names: ["shop", "work"], accessPolicy: policy) { rig in
+            try await onThread {
+                func put(_ state: NetworkState, shop: String = "reachable", work: String) {
+                    rig.board.put(network: state, providers: ["shop": shop, "work": work])
+                }
+                put(.online, work: "reachable")
+                for (session, count) in [("shop", 1), ("work", 2)] {
+                    for number in 0..<count {
+                        var snapshot = try #require(rig.board.snapshot(SessionName(session)))
+                        snapshot.token = Secret("renewed-\(number)")
+                        rig.board.put(snapshot)
+                    }
+                }
+                let client = try rig.dial()
+                #expect(try client.ask("agent.stats")["result"]?["renewals"] == 1)
+                #expect(try client.ask("events.subscribe", ["topics": ["network"]])["result"] != nil)
+                #expect(try client.json()["params"]?["event"] == "snapshot")
+                func next() throws -> [JSON?] {
+                    let network = try client.json()["params"]?["network"]
+                    return [network?["state"], network?["providers"]?["shop"]]
+                }
+                for work in ["provider_unreachable", "reachable"] { put(.online, work: work) }
+                put(.limited, work: "reachable")
+                #expect(try next() == ["limited", "reachable"])
+                put(.limited, work: "provider_unreachable")
+                put(.limited, shop: "provider_unreachable", work: "reachable")
+                #expect(try next() == ["limited", "provider_unreachable"])
+                // What is sent while nothing is hidden is the last state, too.
+                rig.access.change { $0 = AccessPolicy() }
+                put(.online, shop: "provider_unreachable", work: "reachable")
+                #expect(try next() == ["online", "provider_unreachable"])
+                #expect(try client.ask("agent.stats")["result"]?["renewals"] == 3)
+                rig.access.change { $0 = policy }
+                put(.limited, shop: "provider_unreachable", work: "reachable")
+                #expect(try next() == ["limited", "provider_unreachable"])
+            }
         }
     }
 

@@ -26,7 +26,7 @@ struct BoardContents {
     var lock: LockStatus?
     var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
     var lastWatcher: UInt64 = 0
-    var renewals = 0
+    var renewals: [SessionName: Int] = [:]
     /// The events of changes that are not published yet.
     var events: [AgentEvent] = []
     /// A thread is publishing events, until there are none left.

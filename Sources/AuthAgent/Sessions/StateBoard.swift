@@ -48,7 +48,9 @@ package final class StateBoard: Sendable {
             return ends.contains(nil) ? nil : ends.compactMap(\.self).max()
         }
     }
-    package var renewals: Int { known.withLock { $0.renewals } }
+    package var renewals: Int { sessionRenewals.values.reduce(0, +) }
+    /// Since the start, also of sessions that have gone.
+    package var sessionRenewals: [SessionName: Int] { known.withLock { $0.renewals } }
     package var sessionCount: Int { known.withLock { $0.snapshots.count } }
 
     /// The requested session, or the default one.
@@ -119,7 +121,7 @@ package final class StateBoard: Sendable {
         let name = snapshot.status.session
         change { known in
             let event = snapshot.event(after: known.put(snapshot, of: name))
-            if event == "renewed" { known.renewals += 1 }
+            if event == "renewed" { known.renewals[name, default: 0] += 1 }
             return [BoardChange(topic: .session, name: event, session: name, status: known.status(name))]
         }
     }

@@ -39,16 +39,14 @@ struct HiddenSessions {
         return visible
     }
 
-    /// Whether the client receives the event.
-    func allow(_ event: AgentEvent) -> Bool { event.session.map { !contains($0) } ?? true }
-
-    /// The event as it is sent to the client.
-    func line(of event: AgentEvent, on board: StateBoard) -> [UInt8] {
+    /// The event as the client receives it; `nil` if it does not.
+    func event(_ event: AgentEvent, on board: StateBoard) -> AgentEvent? {
+        if let session = event.session, contains(session) { return nil }
         var visible = event
         visible.status = event.status.flatMap { without([$0]).first }
         visible.network = event.network.map { network($0, on: board) }
         visible.store = event.store.map(withoutMessage)
-        return RPCReply.notification(visible).serialized()
+        return visible
     }
 
     /// The store without its message, which may name sessions whose records are damaged.
@@ -70,6 +68,7 @@ struct HiddenSessions {
         let named = providers(on: board)
         var visible = stats
         visible.sessions -= board.statuses().count { contains($0.session) && board.snapshot($0.session) != nil }
+        visible.renewals = board.sessionRenewals.reduce(0) { contains($1.key) ? $0 : $0 + $1.value }
         visible.tokenRequests = stats.tokenRequests.filter { named.contains($0.provider) }
         return visible
     }

@@ -1,7 +1,7 @@
 import AuthWire
 
-/// The state that a confined subscriber was sent last. An event with the same state is not sent: it would show that something
-/// changed which the client cannot see.
+/// The state that a subscriber from which sessions are hidden was sent last. An event with the same state is not sent: it would show
+/// that something changed which the client cannot see.
 struct SentState {
     private var sessions: [String: JSON] = [:]
     private var network: JSON?

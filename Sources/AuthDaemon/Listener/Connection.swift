@@ -34,7 +34,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     /// PassCredentials= (systemd.socket(5)). What that client sent first has no sender.
     let mayLackSender: Bool
     private(set) var subscriptions: Subscriptions
-    /// To a confined client.
+    /// To a confined client, or to one from which rules may hide sessions.
     var sent = SentState()
     let socket: ClientSocket
     let registry: ConnectionRegistry
@@ -148,7 +148,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
                 if hasProcessEnded { unsubscribe() } else { registry.follow(self) }
                 deliver(.success(.value([:])), to: place)
                 let snapshot = registry.snapshot(for: params.session, caller)
-                if isConfined { sent.record(snapshot) }
+                if isConfined || registry.dispatcher.access.mayHideSessions { sent.record(snapshot) }
                 send(RPCReply.notification(snapshot))
             } catch {
                 deliver(.failure(error), to: place)

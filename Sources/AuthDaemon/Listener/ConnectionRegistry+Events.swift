@@ -17,9 +17,14 @@ extension ConnectionRegistry {
         for connection in followers.values where connection.subscriptions.matches(event) {
             guard let confinement = access.confinement(of: connection.caller) else {
                 if let hidden = HiddenSessions(access, for: connection.caller) {
-                    if hidden.allow(event) { connection.send(event: hidden.line(of: event, on: board)) }
+                    guard let filtered = hidden.event(event, on: board), connection.sent.isNew(filtered) else {
+                        continue
+                    }
+                    connection.send(event: RPCReply.notification(filtered).serialized())
                     continue
                 }
+                // From now on, what it was sent is not what was recorded.
+                connection.sent = SentState()
                 let bytes = line ?? RPCReply.notification(event).serialized()
                 line = bytes
                 connection.send(event: bytes)
