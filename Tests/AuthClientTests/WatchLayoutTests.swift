@@ -130,6 +130,25 @@ struct WatchLayoutTests {
         #expect(terminal.text.contains("exit 0"))
     }
 
+    @Test("all the help is on a small screen, and a smaller one says how to leave", arguments: [12, 3])
+    func help(rows: Int) async throws {
+        let agent = try Self.agent([Samples.status()])
+        defer { agent.stop() }
+        let terminal = try await Terminal(
+            "authc watch", folder: agent.folder, columns: 40, rows: UInt16(rows), environment: Self.variables)
+        var screen = TerminalScreen(columns: 40, rows: rows)
+        await terminal.waits(for: Self.frameEnd)
+        terminal.mark()
+        terminal.type("?")
+        await terminal.waits(for: "Any key continues.")
+        await terminal.waits(for: Self.frameEnd)
+        screen.feed(terminal.text)
+        #expect(screen.text.contains("q, ^C      quit") && !screen.text.contains("..."), "\(screen.text)")
+        #expect(screen.text.contains("^L         draw again") == (rows == 12), "\(screen.text)")
+        terminal.type("xq")
+        await terminal.ends()
+    }
+
     @Test(
         "sessions, renewals, network, callers, events and keys are on the screen together, in ASCII",
         arguments: [80, 40])

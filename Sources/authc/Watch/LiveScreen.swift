@@ -199,16 +199,15 @@ struct LiveScreen {
         return [Row(text: choices.first { Layout.width($0) <= screen.width } ?? "q", colour: .dim)]
     }
 
+    /// How to leave comes first: a small screen has the first lines only.
     private var help: [Row] {
         [
-            Row(text: "Keys", colour: .bold), Row(text: "up, k      the line above"),
-            Row(text: "down, j    the line below"), Row(text: "b, space   ten lines up, down"),
-            Row(text: "g, G       the first, the last"), Row(text: "tab        the next list: renewals,"),
-            Row(text: "           callers, events"), Row(text: "esc        the sessions"),
+            Row(text: "Any key continues.", colour: .bold), Row(text: "q, ^C      quit"),
             Row(text: "r          renew the session's token"), Row(text: "s          sign out, after a question"),
-            Row(text: "l          lock the agent"), Row(text: "^L         draw again"),
-            Row(text: "q, ^C      quit"), Row(text: ""),
-            Row(text: "Any key continues.", colour: .dim),
+            Row(text: "l          lock the agent"), Row(text: "tab        renewals, callers, events"),
+            Row(text: "esc        the sessions"), Row(text: "up, k      the line above"),
+            Row(text: "down, j    the line below"), Row(text: "b, space   ten lines up, down"),
+            Row(text: "g, G       the first, the last"), Row(text: "^L         draw again"),
         ]
     }
 }
