@@ -130,6 +130,48 @@ struct WatchLayoutTests {
         #expect(terminal.text.contains("exit 0"))
     }
 
+    @Test("the selected caller stays selected when others make requests")
+    func keepsCaller() async throws {
+        let all = (1...4).map { number in
+            Samples.auditItem(number, "token.get", "/usr/bin/c\(number)", secondsAgo: Double(1000 - number * 100))
+        }
+        let peer = WatchViewTests.Box<Peer>()
+        let known = Mutex(Array(all.prefix(3)))
+        let agent = try TestAgent { client, request in
+            guard request.method == "events.subscribe" else {
+                return client.reply(request, Samples.auditList(known.withLock { $0 }))
+            }
+            peer.value.withLock { $0 = client }
+            client.reply(request, [:])
+            client.send(Samples.snapshot([Samples.status()]))
+        }
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc watch", folder: agent.folder, environment: Self.variables)
+        var screen = TerminalScreen(columns: 80, rows: 24)
+        // The agent is asked for callers after the first picture. This is the last line that changes then.
+        await terminal.waits(for: "tab next list  r renew  s sign out  l lock  ? help  q quit" + Self.frameEnd)
+        screen.feed(terminal.text)
+        func drawn(_ words: String, after change: () -> Void) async {
+            terminal.mark()
+            change()
+            await terminal.waits(for: words)
+            await terminal.waits(for: Self.frameEnd)
+            screen.feed(terminal.text)
+        }
+        let client = try #require(peer.value.withLock { $0 })
+        await drawn("CALLERS 1 of 3") { terminal.type("\u{1B}[Z") }
+        await drawn("CALLERS 2 of 3") { terminal.type("j") }
+        await drawn("CALLERS 3 of 4") {
+            known.withLock { $0 = all }
+            // The agent is asked for callers after an event.
+            client.send(Samples.snapshot([Samples.status()]))
+        }
+        let marked = screen.lines.filter { $0.hasPrefix(">") }
+        #expect(marked.count == 2 && marked[1].contains(" c2 "), "\(screen.text)")
+        terminal.type("q")
+        await terminal.ends()
+    }
+
     @Test("all the help is on a small screen, and a smaller one says how to leave", arguments: [12, 3])
     func help(rows: Int) async throws {
         let agent = try Self.agent([Samples.status()])

@@ -8,6 +8,9 @@ struct LiveCallers {
         let request: String
         /// Unix seconds.
         let at: Double
+
+        /// Another time of the same request.
+        func isSame(as other: Line) -> Bool { (program, request) == (other.program, other.request) }
     }
 
     /// More than a screen has.

@@ -119,6 +119,13 @@ struct LiveModel {
     }
 
     mutating func apply(callers result: Result<JSON, AgentError>) {
+        // The selected caller stays selected when others make requests; the newest one stays the first line, as with events.
+        let selected = list == .callers && chosenLine > 0 ? callers.lines[line(of: .callers)] : nil
+        defer {
+            if let selected, let line = callers.lines.firstIndex(where: { $0.isSame(as: selected) }) {
+                chosenLine = line
+            }
+        }
         switch result {
         case .success(let json):
             if let list = try? AuditList(json) { callers.apply(list) } else { callers.refuse() }
