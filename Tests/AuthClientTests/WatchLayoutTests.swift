@@ -111,6 +111,12 @@ struct WatchLayoutTests {
                 // The selected session has the same mark.
                 let marked = screen.lines.filter { $0.hasPrefix(">") }
                 #expect(marked.count == 2 && marked[1].contains(" \(lines[selected])"), "\(screen.text)")
+                // The session that keys act on is that of the line, or has its name beside the keys.
+                if heading == "NEXT RENEWALS" {
+                    #expect(marked[0].contains(" \(lines[selected]) "), "\(screen.text)")
+                } else {
+                    #expect(screen.lines[rows - 1].contains(" s102 "), "\(screen.text)")
+                }
                 if heading == "CALLERS" {
                     #expect(screen.text.contains("s\(130 - selected)-with-a-long-name"), "\(screen.text)")
                 }
@@ -128,6 +134,50 @@ struct WatchLayoutTests {
         terminal.type("q")
         await terminal.ends()
         #expect(terminal.text.contains("exit 0"))
+    }
+
+    @Test("in the renewals, keys act on the session of the marked line, which a screen without room for sessions names")
+    func renewsMarked() async throws {
+        let now = Date().timeIntervalSince1970
+        let names = (101...120).map { "s\($0)" }
+        // The first session has the last renewal.
+        let sessions = names.enumerated().map { number, name in
+            Samples.status([
+                "session": .string(name), "default": .bool(number == 0), "renews": true,
+                "refresh_at": .number(now + Double(names.count - number) * 86_400 + 1800),
+            ])
+        }
+        let agent = try TestAgent { client, request in
+            switch request.method {
+            case "events.subscribe":
+                client.reply(request, [:])
+                client.send(Samples.snapshot(sessions))
+            case "session.refresh": client.reply(request, sessions[1])
+            default: client.reply(request, Samples.auditList([]))
+            }
+        }
+        defer { agent.stop() }
+        let terminal = try await Terminal(
+            "authc watch", folder: agent.folder, columns: 60, rows: 4, environment: Self.variables)
+        var screen = TerminalScreen(columns: 60, rows: 4)
+        await terminal.waits(for: Self.frameEnd)
+        screen.feed(terminal.text)
+        func press(_ key: String, until words: String) async {
+            terminal.mark()
+            terminal.type(key)
+            await terminal.waits(for: words)
+            await terminal.waits(for: Self.frameEnd)
+            screen.feed(terminal.text)
+        }
+        for (key, name, place) in [("\t", "s101", 1), ("k", "s102", 2)] {
+            await press(key, until: "session \(name) (\(place) of 20)")
+            let marked = screen.lines.filter { $0.hasPrefix(">") }
+            #expect(marked.count == 1 && marked[0].contains(" \(name)"), "\(screen.text)")
+        }
+        await press("r", until: "s102 has a new token")
+        #expect(agent.requests.last { $0.method == "session.refresh" }?.params == ["session": "s102"])
+        terminal.type("q")
+        await terminal.ends()
     }
 
     @Test("the selected caller stays selected when others make requests")

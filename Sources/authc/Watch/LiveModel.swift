@@ -39,8 +39,10 @@ struct LiveModel {
     private var chosen: SessionName?
     /// The list that Tab has chosen.
     private var chosenList = LiveList.sessions
-    /// The selected line of that list; ``chosen`` is that of the sessions.
+    /// The selected line of callers or events.
     private var chosenLine = 0
+    /// Whether the selected one of the session's lines in the renewals is that with its end.
+    private var isEndChosen = false
     private var hasSnapshot = false
 
     /// - Parameter session: the only one that is shown; `nil`: all.
@@ -64,33 +66,52 @@ struct LiveModel {
     func count(of list: LiveList) -> Int {
         switch list {
         case .sessions: sessions.count
-        case .renewals: LiveTimeline(sessions, now: 0).entries.count
+        case .renewals: renewals.count
         case .callers: callers.lines.count
         case .events: events.count
         }
     }
 
-    /// The selected line of a list, from 0; the first one if keys do not move in it.
+    private var renewals: [LiveTimeline.Entry] { LiveTimeline(sessions, now: 0).entries }
+
+    /// The selected line of a list, from 0; the first one if keys do not move in it. That of the renewals is about the selected
+    /// session.
     func line(of list: LiveList) -> Int {
-        if list == .sessions { return sessions.firstIndex { $0.session == selected } ?? 0 }
-        return list == self.list ? min(chosenLine, count(of: list) - 1) : 0
+        switch list {
+        case .sessions: return sessions.firstIndex { $0.session == selected } ?? 0
+        case self.list where list == .renewals:
+            let renewals = renewals
+            return renewals.firstIndex { $0.session == selected && $0.isEnd == isEndChosen }
+                ?? renewals.firstIndex { $0.session == selected } ?? 0
+        case self.list: return min(chosenLine, count(of: list) - 1)
+        case .renewals, .callers, .events: return 0
+        }
     }
+
+    /// Whether r and s act on another session than that of the marked line, so that its name must be shown.
+    var isSessionElsewhere: Bool { list == .callers || list == .events }
 
     private mutating func chooseList(after step: Int) {
         let lists = LiveList.allCases.filter { $0 == .sessions || count(of: $0) > 0 }
         guard let index = lists.firstIndex(of: list) else { return }
         chosenList = lists[(index + step + lists.count) % lists.count]
-        chosenLine = 0
+        (chosenLine, isEndChosen) = (0, false)
+        selectRenewal()
+    }
+
+    /// The selected session is that of the marked renewal. A session may have none.
+    private mutating func selectRenewal() {
+        if list == .renewals { select(line(of: .renewals)) }
     }
 
     private mutating func move(by step: Int) { select(line(of: list) + step) }
 
     private mutating func select(_ wanted: Int) {
         let line = max(0, min(wanted, count(of: list) - 1))
-        if list != .sessions {
-            chosenLine = line
-        } else if sessions.indices.contains(line) {
-            chosen = sessions[line].session
+        switch list {
+        case .sessions: if sessions.indices.contains(line) { chosen = sessions[line].session }
+        case .renewals: (chosen, isEndChosen) = (renewals[line].session, renewals[line].isEnd)
+        case .callers, .events: chosenLine = line
         }
     }
 
@@ -110,6 +131,7 @@ struct LiveModel {
         events = Array((texts.reversed() + events).prefix(Self.keptEvents))
         // The selected event stays where it is on the screen; the newest one stays selected.
         if list == .events, chosenLine > 0 { select(chosenLine + texts.count) }
+        selectRenewal()
         if case .signOut(let name) = dialog, state.sessions[name] == nil { dialog = nil }
     }
 

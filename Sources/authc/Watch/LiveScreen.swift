@@ -50,8 +50,14 @@ struct LiveScreen {
             parts.append("network \(network.state.rawValue)" + (network.isMetered ? ", metered" : ""))
         }
         if let store = model.state.store { parts.append("store \(StatusCard.spaced(store.state.rawValue))") }
-        if let index = model.sessions.firstIndex(where: { $0.session == model.selected }) {
-            parts.append("session \(index + 1) of \(model.sessions.count)")
+        if let selected = model.selected {
+            let place = "\(model.line(of: .sessions) + 1) of \(model.sessions.count)"
+            if shares[.sessions] > 0 {
+                parts.append("session \(place)")
+            } else {
+                // Keys act on it, so its name must not be cut off.
+                parts.insert("session \(selected.text) (\(place))", at: 1)
+            }
         }
         let isGood =
             model.state.lock == nil && [.online, nil].contains(model.state.network?.state)
@@ -59,14 +65,19 @@ struct LiveScreen {
         return Row(text: Visible.line(parts.joined(separator: separator)), colour: isGood ? .bold : .yellow)
     }
 
+    /// The lines between title and footer.
+    private var room: Int { max(0, screen.height - 1 - footer.count) }
+
+    private var shownDetail: [Row] { room >= 8 && model.list == .sessions ? detail : [] }
+
+    private var shares: LiveShares { LiveShares(model, room: room, detail: shownDetail.count) }
+
     /// Between title and footer: as many lines as there is room for.
     private var content: [Row] {
-        let room = screen.height - 1 - footer.count
         guard room > 0 else { return [] }
-        let detail = room >= 8 && model.list == .sessions ? self.detail : []
-        let shares = LiveShares(model, room: room, detail: detail.count)
+        let shares = self.shares
         let timeline = LiveTimeline(model.sessions, now: now)
-        return sessionRows(shares[.sessions]) + detail
+        return sessionRows(shares[.sessions]) + shownDetail
             + rows(of: .renewals, "NEXT RENEWALS", shares) { range, screen in timeline.lines(range, screen) }
             + rows(of: .callers, "CALLERS", shares) { range, screen in callers(range, screen) }
             + rows(of: .events, "EVENTS", shares) { range, _ in
@@ -185,11 +196,15 @@ struct LiveScreen {
             let most = max(1, min(Self.mostMessageLines, screen.height / 3))
             return Layout.wrapped(message, on: wide, isExact: true).prefix(most).map { Row(text: $0, colour: .bold) }
         }
-        let others = [
-            "up/down select  tab next list  r renew  s sign out  l lock  ? help  q quit",
-            "tab next list  r renew  s sign out  ? help  q quit", "tab list  r renew  s sign out  ?  q quit",
-            "tab list  ? help  q quit", "tab  ?  q quit",
-        ]
+        let session = model.isSessionElsewhere ? model.selected?.text : nil
+        let actions = session.map { "r renew, s sign out \($0)" } ?? "r renew  s sign out"
+        let others =
+            [
+                "up/down select  tab next list  \(actions)  l lock  ? help  q quit",
+                "tab next list  \(actions)  ? help  q quit", "tab list  \(actions)  ?  q quit",
+            ] + (session.map { ["tab list  r, s \($0)  ?  q quit"] } ?? []) + [
+                "tab list  ? help  q quit", "tab  ?  q quit",
+            ]
         let choices =
             (model.hasOtherLists ? others : []) + [
                 "up/down select  r renew  s sign out  l lock  ? help  q quit",
