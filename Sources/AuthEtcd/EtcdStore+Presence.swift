@@ -10,7 +10,7 @@ extension EtcdStore {
     /// Does what is due.
     func showPresence() async {
         guard member != nil, let ownID else { return presence.left() }
-        var step = presence.next(at: .now)
+        var step = presence.next(at: clock.now().boot)
         while let due = step {
             do throws(ClusterFault) {
                 step = try await carryOut(due, of: ownID)
@@ -32,14 +32,14 @@ extension EtcdStore {
                 .transaction(
                     [], then: [report(of: host), .put([], to: places.connection(host), lease: lease)],
                     otherwiseReading: []))
-            presence.reported(under: lease, at: .now)
+            presence.reported(under: lease, at: clock.now().boot)
             return nil
         case .keepAlive(let lease):
             let isAlive = try await client.call(.keepAlive(lease)).leaseSeconds() > 0
-            return presence.answered(isAlive: isAlive, at: .now)
+            return presence.answered(isAlive: isAlive, at: clock.now().boot)
         case .report:
             _ = try await client.call(.transaction([], then: [report(of: host)], otherwiseReading: []))
-            presence.reported(at: .now)
+            presence.reported(at: clock.now().boot)
             return nil
         }
     }

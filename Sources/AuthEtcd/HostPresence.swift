@@ -1,3 +1,5 @@
+import AuthModel
+
 /// Decides when a host shows that it is connected. Everything is requested through it, so nothing is requested more often.
 struct HostPresence: Sendable, Equatable {
     enum Step: Sendable, Equatable {
@@ -9,14 +11,14 @@ struct HostPresence: Sendable, Equatable {
 
     let times: PresenceTimes
     private var lease: Int64?
-    private var triedAt: ContinuousClock.Instant?
-    private var reportedAt: ContinuousClock.Instant?
+    private var triedAt: BootInstant?
+    private var reportedAt: BootInstant?
 
     init(_ times: PresenceTimes) { self.times = times }
 
-    /// - Parameter now: of a clock that also runs while the host sleeps, because leases do.
+    /// Its times include sleep, because leases run then, too.
     /// - Returns: `nil`: nothing is due.
-    mutating func next(at now: ContinuousClock.Instant) -> Step? {
+    mutating func next(at now: BootInstant) -> Step? {
         if let triedAt, now - triedAt < times.sign { return nil }
         triedAt = now
         guard let lease else { return .connect }
@@ -25,7 +27,7 @@ struct HostPresence: Sendable, Equatable {
 
     /// etcd has answered a sign of life.
     /// - Returns: what is due now.
-    mutating func answered(isAlive: Bool, at now: ContinuousClock.Instant) -> Step? {
+    mutating func answered(isAlive: Bool, at now: BootInstant) -> Step? {
         guard isAlive else {
             lease = nil
             return .connect
@@ -36,7 +38,7 @@ struct HostPresence: Sendable, Equatable {
 
     /// The report was written.
     /// - Parameter lease: a new one.
-    mutating func reported(under lease: Int64? = nil, at now: ContinuousClock.Instant) {
+    mutating func reported(under lease: Int64? = nil, at now: BootInstant) {
         if let lease { self.lease = lease }
         reportedAt = now
     }

@@ -23,6 +23,9 @@ extension HostSimulationRun {
         time.after(limit) { answer(.failure(.timedOut(host: "etcd", after: limit))) }
         let path = String(Origin.path(of: request.url).dropFirst("/v3/".count))
         let body = (try? JSON(parsing: request.body?.revealBytes() ?? [])) ?? [:]
+        // The store does not look at the state that these responses show.
+        let written = Self.keysWritten(by: body)
+        let isSign = !written.isEmpty && written.allSatisfy { $0.contains("/status/") || $0.contains("/up/") }
         let host = hosts[process.host]
         time.after(latency()) { [self] in
             guard isReachable(host) else { return }
@@ -30,7 +33,7 @@ extension HostSimulationRun {
             let (revision, cluster, restores) = (etcd.revision, etcd.clusterID, restoreCount)
             time.after(latency()) { [self] in
                 guard process.life.isAlive, isConnected(host) else { return }
-                if path.hasPrefix("kv/"), time.now >= host.pausedUntil {
+                if path.hasPrefix("kv/"), !isSign, time.now >= host.pausedUntil {
                     saw(revision, cluster, after: restores, process)
                 }
                 answer(.success(response))
@@ -48,6 +51,12 @@ extension HostSimulationRun {
         if etcd.revision != former { changed(since: former, by: process) }
         if path.hasPrefix("lease/") { expectLeaseEnd() }
         return HTTPResponse(status: status, headers: [], body: json.serialized())
+    }
+
+    private static func keysWritten(by body: JSON) -> [String] {
+        (body["success"]?.arrayValue ?? []).compactMap {
+            ($0["request_put"] ?? $0["request_delete_range"])?["key"]?.text
+        }
     }
 
     private func changed(since former: Int64, by process: SimulatedProcess?) {
