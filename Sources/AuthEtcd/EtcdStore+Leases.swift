@@ -179,7 +179,7 @@ extension EtcdStore: LeaseStore {
     }
 
     private func known(_ session: SessionName) -> OwnIntents {
-        let known = ownIntents[session] ?? OwnIntents(prefix: String(UInt64.random(in: .min ... .max), radix: 36))
+        let known = ownIntents[session] ?? OwnIntents(prefix: String(random(), radix: 36))
         ownIntents[session] = known
         return known
     }

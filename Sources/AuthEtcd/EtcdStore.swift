@@ -52,8 +52,7 @@ package actor EtcdStore {
     let clock: any SystemClock
     let pause: @Sendable (Duration) async throws -> Void
     let now: @Sendable () -> SuspendingClock.Instant
-    /// A random number of that range: hosts do not do the same at once.
-    let share: @Sendable (ClosedRange<Double>) -> Double
+    let random: @Sendable () -> UInt64
     /// One task at a time reads or changes the record of the cluster.
     let opening = AsyncLock()
     var member: Member?
@@ -103,21 +102,21 @@ package actor EtcdStore {
     ///   - local: sealed by the user's key.
     ///   - pause: returns after that time.
     ///   - now: of a clock that stands still while the machine sleeps.
-    ///   - share: a random number of that range.
+    ///   - random: random numbers, for what is not secret.
     package init(
         _ configuration: Configuration, local: Local, transport: any HTTPLiveTransport, clock: any SystemClock,
         pause: @escaping @Sendable (Duration) async throws -> Void = {
             try await Task.sleep(for: $0, clock: .suspending)
         },
         now: @escaping @Sendable () -> SuspendingClock.Instant = { .now },
-        share: @escaping @Sendable (ClosedRange<Double>) -> Double = { .random(in: $0) }
+        random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) {
         self.configuration = configuration
         self.local = local
         self.clock = clock
         self.pause = pause
         self.now = now
-        self.share = share
+        self.random = random
         places = EtcdPlaces(prefix: configuration.prefix)
         presence = HostPresence(configuration.presence)
         (changed, tellChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
@@ -154,6 +153,17 @@ package actor EtcdStore {
     package func retryPrompts() { wake() }
 
     nonisolated func wake() { woken.update { $0 = ($0 ?? 0) + 1 } }
+
+    /// A random number of that range: hosts do not do the same at once.
+    func share(_ range: ClosedRange<Double>) -> Double {
+        var numbers = Numbers(source: random)
+        return .random(in: range, using: &numbers)
+    }
+
+    private struct Numbers: RandomNumberGenerator {
+        let source: @Sendable () -> UInt64
+        mutating func next() -> UInt64 { source() }
+    }
 
     // MARK: Calls
 

@@ -68,12 +68,14 @@ final class HostSimulationRun: @unchecked Sendable {
     init(_ schedule: HostSchedule, fault: HostInjectedFault?, traced: Bool) {
         self.schedule = schedule
         self.fault = fault
-        random = SeededRandom(seed: schedule.seed)
         provider = RotatingProvider(grace: schedule.grace)
+        var random = SeededRandom(seed: schedule.seed)
         hosts = (0..<schedule.hosts).map { number in
             SimulatedHost(
-                number, clockError: number < schedule.clockErrors.count ? schedule.clockErrors[number] : .zero)
+                number, clockError: number < schedule.clockErrors.count ? schedule.clockErrors[number] : .zero,
+                key: (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) })
         }
+        self.random = random
         if traced { trace = [] }
     }
 
@@ -182,8 +184,6 @@ final class HostSimulationRun: @unchecked Sendable {
     }
 
     func latency() -> Duration { random.duration(in: .milliseconds(1)...Duration.milliseconds(60)) }
-
-    func share(_ range: ClosedRange<Double>) -> Double { Double.random(in: range, using: &random) }
 
     // MARK: Processes
 

@@ -8,7 +8,12 @@ final class SimulatedDisk: @unchecked Sendable {
     var keys: [KeyPurpose: Secret] = [:]
     var signOuts: [SessionName: SignInID] = [:]
 
-    init() {}
+    /// The disk of a host that has a key, and belongs to no cluster yet (`HostState`). The key follows from the seed,
+    /// and so does the host's ID.
+    init(host: String, key: [UInt8]) {
+        let state: JSON = ["format": 1, "private": .string(Base64.encode(key)), "name": .string(host)]
+        keys[.host] = Secret(bytes: state.serialized())
+    }
 
     init(copying other: SimulatedDisk) {
         keys = other.keys

@@ -41,7 +41,7 @@ final class SimulatedProcess: @unchecked Sendable {
             EtcdStore.Configuration(
                 endpoints: ["https://etcd:2379"], prefix: "/authd/ada", user: nil, hostName: host.name),
             local: mounted, transport: EtcdLink(run: run, process: number), clock: clock,
-            pause: { try await life.wait(for: $0) }, now: { time.uptime }, share: { run.share($0) })
+            pause: { try await life.wait(for: $0) }, now: { time.uptime }, random: { run.random.next() })
         context = AgentContext(
             storeKind: .etcd, transport: ProviderLink(run: run, process: number), clock: clock, network: StillNetwork(),
             catalog: SimulatedProfile.catalog, publish: { _ in })
@@ -106,7 +106,7 @@ final class SimulatedProcess: @unchecked Sendable {
 final class SimulatedHost: @unchecked Sendable {
     let number: Int
     let clockError: Duration
-    let disk = SimulatedDisk()
+    let disk: SimulatedDisk
     var process: SimulatedProcess?
     var cutUntil = Duration.zero
     var losesAnswersUntil = Duration.zero
@@ -120,12 +120,16 @@ final class SimulatedHost: @unchecked Sendable {
     /// The end of its last fault.
     var lastFault = Duration.seconds(-1000)
 
-    init(_ number: Int, clockError: Duration) {
+    /// - Parameter key: for its disk.
+    init(_ number: Int, clockError: Duration, key: [UInt8]) {
         self.number = number
         self.clockError = clockError
+        disk = SimulatedDisk(host: Self.name(number), key: key)
     }
 
-    var name: String { "host-\(number)" }
+    var name: String { Self.name(number) }
+
+    private static func name(_ number: Int) -> String { "host-\(number)" }
 }
 
 /// The network is always there.
