@@ -62,6 +62,16 @@ struct ServedTokensTests {
         #expect(served.faults == [])
     }
 
+    @Test("a new leader of etcd is an excuse for a late token, up to the life of a lease and the limit of a request")
+    mutating func newLeader() {
+        for asked in [30, 50, 50.5] { add("one", asked, Self.standing(0)) }
+        let leader = LeaderTerms(1, at: Self.at(-1))
+        var leaders = leader
+        leaders.note(2, at: Self.at(5))
+        #expect(served.lateFaults.map { $0.isFault(leaders) } == [false, false, true])
+        #expect(served.lateFaults.map { $0.isFault(leader) } == [true, true, true])
+    }
+
     @Test("a wait that is too long is a fault, except while the agent is stopped")
     mutating func waits() {
         let pause = Interruption(kind: .agentPaused, host: "a", began: Self.at(2), ended: Self.at(42))

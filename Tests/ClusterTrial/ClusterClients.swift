@@ -83,9 +83,7 @@ final class ClusterClients: Sendable {
         state.withLock { state in
             let served = state.served
             defer { state.reported = (served.faults.count, served.lateFaults.count) }
-            let late = served.lateFaults.dropFirst(state.reported.late).filter {
-                !leaders.mayHaveChanged(from: $0.issuedAt, to: $0.askedAt)
-            }
+            let late = served.lateFaults.dropFirst(state.reported.late).filter { $0.isFault(leaders) }
             return Array(served.faults.dropFirst(state.reported.faults)) + late.map(\.words)
         }
     }

@@ -9,6 +9,8 @@ import TestSupport
 final class ClusterWorld: Sendable {
     static let hostCount = 5
     static let memberCount = 3
+    /// The life of an access token.
+    static let tokenLife = Duration.seconds(10)
     private static let clientsOfHost = 40
     /// Longer than any recovery.
     private static let grace = Duration.seconds(120)
@@ -42,7 +44,7 @@ final class ClusterWorld: Sendable {
         options.certificates = certificates
         var configuration = OAuthStandIn.Configuration()
         configuration.host = ClusterNetwork.provider
-        configuration.tokenLifetime = .seconds(10)
+        configuration.tokenLifetime = tokenLife
         let members = try await EtcdMembers.started(options)
         let result: Result<Value, any Error>
         do {

@@ -21,7 +21,13 @@ package struct ServedTokens: Sendable {
     package struct LateToken: Sendable, Equatable {
         package let words: String
         package let issuedAt: ContinuousClock.Instant
+        package let endedAt: ContinuousClock.Instant
         package let askedAt: ContinuousClock.Instant
+
+        /// An election since its issue is an excuse, but only for a token that is no later than one can make it.
+        package func isFault(_ leaders: LeaderTerms) -> Bool {
+            askedAt - endedAt > ServedTokens.longestLateness || !leaders.mayHaveChanged(from: issuedAt, to: askedAt)
+        }
     }
 
     private struct Known: Sendable {
@@ -35,6 +41,10 @@ package struct ServedTokens: Sendable {
     static let ending = Duration.seconds(1)
     /// A token is served so long after its end at most: the provider's response was on its way for as long.
     static let lateness = Duration.seconds(1)
+    /// A token is served so long after its end at most if etcd has begun its lease again: for the life of that lease,
+    /// which is the token's, and for a response of the provider, which is on its way for 30 s at most
+    /// (`LeaseMachine.requestLimit`).
+    static let longestLateness = ClusterWorld.tokenLife + .seconds(30)
     /// The longest wait without `timeout_ms` (`NetworkWait.usualLimit`), and what a busy machine adds.
     package static let longestWait = Duration.seconds(65)
     /// Tokens that are remembered; several times those that are alive.
@@ -90,7 +100,7 @@ package struct ServedTokens: Sendable {
                 lateFaults.append(
                     LateToken(
                         words: "\(response.host) served a token \((asked - standing.endsAt).inWords) after its end",
-                        issuedAt: standing.issuedAt, askedAt: asked))
+                        issuedAt: standing.issuedAt, endedAt: standing.endsAt, askedAt: asked))
             }
         }
         remember(response, standing, wellSince)
