@@ -60,8 +60,8 @@ struct ShakeTests {
             let lines = output.split(separator: "\n").map(String.init)
             #expect(status == .exited(1))
             let passes = lines.filter { $0.hasPrefix("pass ") }
-            #expect(passes.count == 3 && passes[1].hasPrefix("pass 2 of 3: 27 tests, 1 failures, "), "\(output)")
-            #expect(passes.count { $0.contains(": 27 tests, 0 failures, ") } == 2)
+            #expect(passes.count == 3 && passes[1].hasPrefix("pass 2 of 3: 32 tests, 1 failures, "), "\(output)")
+            #expect(passes.count { $0.contains(": 32 tests, 0 failures, ") } == 2)
             #expect(lines.contains("✘ Test \"a b\" failed after 0.1 seconds with 1 issue."))
             // The last two lines; a leftover process would follow them.
             let numbers = lines.suffix(2).compactMap { Int($0) }
