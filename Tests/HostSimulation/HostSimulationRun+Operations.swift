@@ -7,6 +7,7 @@ import AuthWire
 extension HostSimulationRun {
     /// How long users wait until nothing fails.
     private static let longestPause = Duration.seconds(240)
+
     func perform(_ operation: HostOperation) {
         switch operation {
         case .ask(let host, let ask): self.ask(host, ask)
@@ -47,6 +48,8 @@ extension HostSimulationRun {
     private func fail(_ number: Int, for duration: Duration) -> SimulatedHost {
         let host = hosts[number % hosts.count]
         host.lastFault = max(host.lastFault, time.now + duration)
+        host.interrupt(from: time.now, to: time.now + duration)
+        lastFaultBegan = time.now
         return host
     }
 
@@ -92,12 +95,21 @@ extension HostSimulationRun {
             }
     }
 
-    private func begin(_ host: SimulatedHost, _ work: @escaping @Sendable (SimulatedProcess) async -> Void) {
+    /// Nothing fails when a user acts, so an operation that fails or does not end, without a later fault, is broken.
+    /// - Parameter work: returns whether it has succeeded.
+    private func begin(
+        _ host: SimulatedHost, _ operation: String, _ work: @escaping @Sendable (SimulatedProcess) async -> Bool
+    ) {
         guard let process = host.process else { return }
+        let (began, caller) = (time.now, nextNumber())
         acting = process.number
+        process.waiting[caller] = began
         process.perform { [self] in
-            await work(process)
+            let hasSucceeded = await work(process)
+            process.waiting[caller] = nil
             if acting == process.number { acting = nil }
+            guard !hasSucceeded, process.life.isAlive, lastFaultBegan < began else { return }
+            report(.liveness, "host \(process.host): \(operation) failed, and nothing else has since \(began)")
         }
     }
 
@@ -119,7 +131,7 @@ extension HostSimulationRun {
         let (account, access, refresh) = provider.signIn()
         expected = .unknown
         let life = schedule.life
-        begin(host) { [self] process in
+        begin(host, "a sign-in") { [self] process in
             let now = process.clock.now()
             let record = SessionRecord(
                 session: Self.name, provider: SimulatedProfile.name, environment: "local", method: "password",
@@ -129,39 +141,45 @@ extension HostSimulationRun {
                 user: nil, rawUser: nil, signedInAt: now.wall)
             guard let status = try? await process.registry.signedIn(record, sentAt: now), !status.unsaved,
                 process.life.isAlive
-            else { return }
+            else { return false }
             (expected, isLossExcused, commit) = (.signedIn(account: account), false, nil)
             etcd.newestWritten = WrittenTokens(account: account, number: 1)
+            return true
         }
     }
 
     private func signOut(_ host: SimulatedHost) {
-        guard account != nil else { return }
+        // A host that has not heard of the last sign-in yet would end the former one.
+        let known = host.process?.tokens?.refreshToken.flatMap { RotatingProvider.parts(of: $0.reveal()) }
+        guard let account, known?.account == account else { return note("  not now") }
         expected = .unknown
-        begin(host) { [self] process in
+        begin(host, "a sign-out") { [self] process in
             guard (try? await process.requests.logout(SessionLogout(session: Self.name))) != nil, process.life.isAlive
-            else { return }
+            else { return false }
             expected = .signedOut
             coverage.signOuts += 1
+            return true
         }
     }
 
     private func forget(_ host: SimulatedHost, by remover: SimulatedHost) {
         guard !host.isOutside, host !== remover, members.count > 2 else { return }
-        host.isOutside = true
-        begin(remover) { [self] process in
+        host.outsideSince = time.now
+        begin(remover, "the removal of host \(host.number)") { [self] process in
             let found = try? await process.store.members().first { $0.name == host.name }
-            guard let found, (try? await process.store.remove(found)) != nil, process.life.isAlive else { return }
+            guard let found, (try? await process.store.remove(found)) != nil, process.life.isAlive else { return false }
             host.isRemoved = true
             coverage.removedHosts += 1
             try? await process.registry.session(named: Self.name)?.renew()
+            return true
         }
     }
 
     private func changeKey(_ host: SimulatedHost) {
-        begin(host) { [self] process in
-            guard (try? await process.store.rekey(.sameOutside, current: nil)) != nil else { return }
+        begin(host, "a change of the key") { [self] process in
+            guard (try? await process.store.rekey(.sameOutside, current: nil)) != nil else { return false }
             coverage.keyChanges += 1
+            return true
         }
     }
 }

@@ -16,15 +16,18 @@ struct ProviderRequest {
 struct Commit {
     let process: Int
     let host: Int
+    let sentAt: Duration
     let at: Duration
     /// The new ones.
     let tokens: WrittenTokens
-    /// The process has received them.
-    var isAnswered = false
+    /// When the process has received them.
+    var answeredAt: Duration?
     /// They are in etcd.
     var isWritten = false
     /// The response got lost.
     var isUnanswered = false
+
+    var isAnswered: Bool { answeredAt != nil }
 }
 
 extension HostSimulationRun {
@@ -67,14 +70,12 @@ extension HostSimulationRun {
         checkReuse(refresh, by: process)
         let outcome = provider.renew(refresh, at: time.now)
         note("    \(process.host): the provider → \(outcome)")
-        requests[id]?.isCarriedOut = true
-        if !process.life.isAlive { requests[id] = nil }
         let response: HTTPResponse
         switch outcome {
         case .granted(let access, let renewed):
             if let (account, number) = RotatingProvider.parts(of: renewed) {
                 commit = Commit(
-                    process: process.number, host: process.host, at: time.now,
+                    process: process.number, host: process.host, sentAt: requests[id]?.sentAt ?? time.now, at: time.now,
                     tokens: WrittenTokens(account: account, number: number), isUnanswered: behaviour == .losesAnswers)
             }
             let body: JSON = [
@@ -84,10 +85,12 @@ extension HostSimulationRun {
             response = Self.json(200, body)
         case .refused: response = Self.json(401, ["message": "the refresh token is not good"])
         }
+        requests[id]?.isCarriedOut = true
+        if !process.life.isAlive { requests[id] = nil }
         guard behaviour != .losesAnswers else { return }
         time.after(way) { [self] in
             guard requests.removeValue(forKey: id) != nil, process.life.isAlive else { return }
-            if commit?.process == process.number { commit?.isAnswered = true }
+            if commit?.process == process.number { commit?.answeredAt = time.now }
             answer(.success(response))
         }
     }
@@ -100,7 +103,8 @@ extension HostSimulationRun {
 
     private func checkAlone(_ process: SimulatedProcess, _ account: Int) {
         guard !isUnaware(process) else { return }
-        for request in requests.values where request.process != process.number && request.account == account {
+        let others = requests.sorted { $0.key < $1.key }.map(\.value)
+        for request in others where request.process != process.number && request.account == account {
             let other = processes[request.process]
             report(
                 .alone,
@@ -121,11 +125,11 @@ extension HostSimulationRun {
         isLossExcused = true
     }
 
-    /// The process that was given the newest tokens could not write them.
+    /// The process that was given the newest tokens could not receive or write them. A fault after the time that it has
+    /// for writing is no reason.
     func isInterrupted(_ commit: Commit) -> Bool {
-        let host = hosts[commit.host]
+        let end = (commit.answeredAt ?? time.now) + Self.writing
         return !commit.isWritten
-            && (commit.isUnanswered || !processes[commit.process].life.isAlive || host.lastFault >= commit.at
-                || host.isOutside)
+            && (commit.isUnanswered || hosts[commit.host].wasInterrupted(from: commit.sentAt, to: end))
     }
 }

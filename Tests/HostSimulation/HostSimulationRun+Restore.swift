@@ -18,8 +18,8 @@ struct Restore {
 }
 
 extension HostSimulationRun {
-    /// What a running host knows is in etcd again that long after it has noticed.
-    private static let writing = Duration.seconds(10)
+    /// What a running host knows is in etcd again that long after it has noticed, as are tokens that it has received.
+    static let writing = Duration.seconds(10)
     /// How long a host takes to read what has changed.
     private static let reading = Duration.seconds(2)
     /// A host that knows may be stopped or cut off for minutes. Then the others are started.
@@ -80,6 +80,7 @@ extension HostSimulationRun {
 
     private func holdOff(_ host: SimulatedHost) {
         host.isHeldOff = true
+        host.interrupt(from: time.now, to: time.now + Self.longest + Self.unknownRequests)
         endWatches(of: host)
     }
 
@@ -136,20 +137,29 @@ extension HostSimulationRun {
             if ended.isLacking || ended.wasRenewing { isLossExcused = true }
             return
         }
-        if ended.isLacking { coverage.writtenAgain += 1 }
-        inspect(through: hosts[writer.host], tokens: ended.tokens)
+        inspect(through: hosts[writer.host], after: ended)
     }
 
     /// Reads what etcd has as a host does that starts now.
-    private func inspect(through host: SimulatedHost, tokens: WrittenTokens?) {
+    private func inspect(through host: SimulatedHost, after ended: Restore) {
         let process = SimulatedProcess(processes.count, host, disk: SimulatedDisk(copying: host.disk), in: self)
         processes.append(process)
-        let (known, writer) = (expected, host.process?.number)
+        let (known, writer, began) = (expected, host.process?.number, time.now)
+        inspecting.insert(process.number)
+        time.after(Self.longestWait) { [self] in
+            if inspecting.contains(process.number) { notRead(by: process, of: host, since: began) }
+        }
         process.perform { [self] in
             let found = try? await process.store.loadAll()
+            inspecting.remove(process.number)
+            guard let found else { return notRead(by: process, of: host, since: began) }
             defer { process.life.end() }
             // Something else may have happened meanwhile.
-            guard let found, known == expected, restore == nil, host.process?.number == writer else { return }
+            guard known == expected, restore == nil, host.process?.number == writer else {
+                coverage.notInspected += 1
+                return note("  too late to see what etcd has")
+            }
+            if ended.isLacking, known != .unknown { coverage.writtenAgain += 1 }
             let records = found.compactMap { if case .record(let record) = $0 { record } else { nil } }
             let stored = records.first { $0.session == Self.name }?.tokens.refreshToken?.reveal()
             let parts = stored.flatMap(RotatingProvider.parts)
@@ -158,12 +168,20 @@ extension HostSimulationRun {
             case .signedOut:
                 if let stored { report(.signOut, "etcd has \(stored) again") }
             case .signedIn(let account):
-                let least = tokens.flatMap { $0.account == account ? $0.number : nil } ?? 1
+                let least = ended.tokens.flatMap { $0.account == account ? $0.number : nil } ?? 1
                 guard parts?.account == account, parts?.number ?? 0 >= least else {
                     return report(.writtenAgain, "etcd has \(stored ?? "nothing"), and had r\(account).\(least)")
                 }
                 etcd.newestWritten = WrittenTokens(account: account, number: parts?.number ?? least)
             }
         }
+    }
+
+    /// That is no fault if there was another one meanwhile, or if a user has removed the host.
+    private func notRead(by process: SimulatedProcess, of host: SimulatedHost, since began: Duration) {
+        guard process.life.isAlive else { return }
+        process.life.end()
+        guard isWell(host), lastFaultBegan < began, !host.isOutside else { return coverage.notInspected += 1 }
+        report(.writtenAgain, "a host that starts cannot read what etcd has, as host \(host.number) does")
     }
 }

@@ -6,7 +6,8 @@ import AuthWire
 extension HostSimulationRun {
     /// Each host has the same tokens, unless a renewal is in progress.
     func checkConverged() {
-        guard violation == nil, account != nil, !isRenewing, time.now - changedAt > .seconds(2) else { return }
+        guard violation == nil, account != nil else { return }
+        guard !isRenewing, time.now - changedAt > .seconds(2) else { return coverage.notCompared += 1 }
         let all = members.compactMap { host in host.process?.tokens.map { (host.number, $0) } }
         guard let first = all.first else { return }
         for (host, tokens) in all where !tokens.areSame(as: first.1) {
@@ -20,11 +21,10 @@ extension HostSimulationRun {
         guard violation == nil else { return }
         for host in members {
             guard let process = host.process else { continue }
-            for since in process.waiting.values where time.now - since > Self.longestWait {
+            for since in process.waiting.values.sorted() where time.now - since > Self.longestWait {
                 report(.liveness, "host \(host.number): a caller waits since \(since)")
             }
         }
-        checkMembership()
         switch expected {
         case .unknown: break
         case .signedOut:
@@ -35,7 +35,7 @@ extension HostSimulationRun {
         }
     }
 
-    private func checkMembership() {
+    func checkMembership() {
         for host in hosts where host.isRemoved {
             guard let process = host.process else { continue }
             process.perform { [self] in
@@ -68,7 +68,7 @@ extension HostSimulationRun {
                 report(.lost, "host \(host.number) has no session")
                 continue
             }
-            if state != .active, !isRenewing {
+            if state != .active {
                 report(.liveness, "host \(host.number) is \(state), and the provider honours \(refreshes)")
             }
         }
@@ -81,11 +81,12 @@ extension HostSimulationRun {
         settle()
         start(host)
         go(until: time.now + .seconds(15))
+        awaitRenewals()
         switch expected {
         case .unknown: break
         case .signedOut: if isSignedIn(host) { report(.signOut, "host \(host.number) is signed in after a start") }
         case .signedIn:
-            if host.process?.state != .active, !isRenewing {
+            if host.process?.state != .active {
                 report(.lost, "host \(host.number) has no active session after a start")
             }
         }

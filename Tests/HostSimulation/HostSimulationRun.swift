@@ -34,6 +34,8 @@ final class HostSimulationRun: @unchecked Sendable {
     var noticed: Set<Int> = []
     /// Until then, no host starts that does not know it.
     var heldOffUntil = Duration.zero
+    /// Processes that read what etcd has after a restore.
+    var inspecting: Set<Int> = []
     /// Watches may be silent that long.
     var silentUntil = Duration.zero
     var provider: RotatingProvider
@@ -47,6 +49,8 @@ final class HostSimulationRun: @unchecked Sendable {
     var isLossExcused = false
     /// The process in which a user acts now.
     var acting: Int?
+    /// When the last fault of any host or of etcd began.
+    var lastFaultBegan = Duration.seconds(-1000)
     var coverage = HostCoverage()
     private(set) var violation: HostViolation?
     private(set) var trace: [String]?
@@ -62,6 +66,8 @@ final class HostSimulationRun: @unchecked Sendable {
     static let recovery = Duration.seconds(400)
     /// What ``SessionRequests`` lets a caller wait at most, and more.
     static let longestWait = Duration.seconds(65)
+    /// When nothing fails, one host or another renews the session for that long at most.
+    private static let longestRenewal = Duration.seconds(60)
     /// More than that in one schedule is something that repeats without end.
     private static let mostEvents = 3_000_000
 
@@ -128,11 +134,17 @@ final class HostSimulationRun: @unchecked Sendable {
         go(until: time.now + Self.convergence)
         checkConverged()
         go(until: time.now + Self.recovery)
-        // A renewal that has just begun comes to its end.
-        let end = time.now + .seconds(60)
-        while violation == nil, isRenewing, time.now < end { go(until: time.now + .milliseconds(500)) }
+        checkMembership()
+        awaitRenewals()
         checkRecovered()
         checkStored()
+    }
+
+    /// A renewal that has just begun comes to its end.
+    func awaitRenewals() {
+        let end = time.now + Self.longestRenewal
+        while violation == nil, isRenewing, time.now < end { go(until: time.now + .milliseconds(500)) }
+        if isRenewing { report(.liveness, "a renewal, or the hold for one, does not end") }
     }
 
     private func heal() {
@@ -142,6 +154,7 @@ final class HostSimulationRun: @unchecked Sendable {
         for host in hosts {
             host.cutUntil = min(host.cutUntil, time.now)
             host.losesAnswersUntil = min(host.losesAnswersUntil, time.now)
+            host.endInterruptions(at: max(time.now, host.pausedUntil))
             if host.process == nil { start(host) }
         }
     }

@@ -113,12 +113,14 @@ final class SimulatedHost: @unchecked Sendable {
     var pausedUntil = Duration.zero
     /// It knows nothing of what a restored backup lacks, and is started when others have written that.
     var isHeldOff = false
-    /// Somebody has removed it, or was about to.
-    var isOutside = false
+    /// When somebody has removed it, or was about to.
+    var outsideSince: Duration?
     /// It was removed, and some host knows that.
     var isRemoved = false
     /// The end of its last fault.
     var lastFault = Duration.seconds(-1000)
+    /// When it did not run, or did not reach etcd, as far as that is known beforehand.
+    private var interruptions: [(begin: Duration, end: Duration)] = []
 
     /// - Parameter key: for its disk.
     init(_ number: Int, clockError: Duration, key: [UInt8]) {
@@ -128,8 +130,20 @@ final class SimulatedHost: @unchecked Sendable {
     }
 
     var name: String { Self.name(number) }
+    var isOutside: Bool { outsideSince != nil }
 
     private static func name(_ number: Int) -> String { "host-\(number)" }
+
+    func interrupt(from begin: Duration, to end: Duration) { interruptions.append((begin, end)) }
+
+    /// They are over sooner than planned.
+    func endInterruptions(at end: Duration) {
+        for index in interruptions.indices { interruptions[index].end = min(interruptions[index].end, end) }
+    }
+
+    func wasInterrupted(from begin: Duration, to end: Duration) -> Bool {
+        interruptions.contains { $0.begin <= end && begin <= $0.end } || outsideSince.map { $0 <= end } ?? false
+    }
 }
 
 /// The network is always there.
