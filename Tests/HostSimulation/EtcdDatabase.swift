@@ -67,7 +67,20 @@ struct EtcdDatabase {
         let entry = value.map { Entry(value: $0, revision: revision, lease: lease) }
         entries[key] = entry
         history.append(Change(key: key, revision: revision, entry: entry))
-        if key.contains("/sessions/") || key.hasSuffix("/cluster") { lastRecordChange = revision }
+        if Self.isSession(key) || Self.isHostList(key) { lastRecordChange = revision }
+    }
+
+    static func isSession(_ key: String) -> Bool { key.contains("/sessions/") }
+    static func isHolder(_ key: String) -> Bool { key.contains("/holders/") }
+    /// The cluster's record, with its hosts.
+    static func isHostList(_ key: String) -> Bool { key.hasSuffix("/cluster") }
+
+    /// The same with another value of each of these keys.
+    /// - Parameter entry: `nil`: none.
+    func replacing(_ isReplaced: (String) -> Bool, by entry: Entry?) -> EtcdDatabase {
+        var other = self
+        for key in entries.keys where isReplaced(key) { other.entries[key] = entry }
+        return other
     }
 
     // MARK: Leases
@@ -99,12 +112,14 @@ struct EtcdDatabase {
 
     var nextLeaseEnd: Duration? { leases.values.map(\.end).min() }
 
-    mutating func endLeases(at now: Duration) {
+    /// - Parameter keepsHolds: an injected fault.
+    mutating func endLeases(at now: Duration, keepsHolds: Bool) {
         for lease in leases.filter({ $0.value.end <= now }).keys.sorted() {
             leases[lease] = nil
             var isFirst = true
-            for key in entries.filter({ $0.value.lease == lease }).keys.sorted() where delete(key, isFirst: isFirst) {
-                isFirst = false
+            for key in entries.filter({ $0.value.lease == lease }).keys.sorted() {
+                if keepsHolds, Self.isHolder(key) { continue }
+                if delete(key, isFirst: isFirst) { isFirst = false }
             }
         }
     }

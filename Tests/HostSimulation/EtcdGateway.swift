@@ -48,10 +48,13 @@ extension EtcdDatabase {
     }
 
     private mutating func transaction(_ body: JSON, _ fault: HostInjectedFault?) throws(Failure) -> JSON {
-        let holds = (body["compare"]?.arrayValue ?? []).allSatisfy { condition in
+        var holds = (body["compare"]?.arrayValue ?? []).allSatisfy { condition in
             let key = condition["key"]?.text ?? ""
-            if fault == .sharesHolds, key.contains("/holders/") || key.contains("/intents/") { return true }
+            if fault == .sharesHolds, Self.isHolder(key) || key.contains("/intents/") { return true }
             return entries[key]?.revision ?? 0 == condition["mod_revision"]?.wholeNumber ?? 0
+        }
+        if fault == .refusesHosts, (body["success"]?.arrayValue ?? []).contains(where: Self.putsHostList) {
+            holds = false
         }
         var responses: [JSON] = []
         var isFirst = true
@@ -60,18 +63,23 @@ extension EtcdDatabase {
                 responses.append(["response_range": .object(range(read))])
             } else if let put = step["request_put"] {
                 let key = put["key"]?.text ?? ""
-                if fault == .losesSessions, key.contains("/sessions/") { continue }
+                if fault == .losesSessions, Self.isSession(key) { continue }
                 try self.put(
                     put["value"]?.bytes ?? [], to: key, lease: put["lease"]?.wholeNumber ?? 0, isFirst: isFirst)
                 isFirst = false
                 responses.append(["response_put": [:]])
             } else if let key = step["request_delete_range"]?["key"]?.text {
-                if fault == .keepsSessions, key.contains("/sessions/") { continue }
+                if fault == .keepsSessions, Self.isSession(key) { continue }
+                if fault == .keepsHolds, Self.isHolder(key) { continue }
                 if delete(key, isFirst: isFirst) { isFirst = false }
                 responses.append(["response_delete_range": [:]])
             }
         }
         return ["header": header, "succeeded": .bool(holds), "responses": .array(responses)]
+    }
+
+    private static func putsHostList(_ step: JSON) -> Bool {
+        step["request_put"]?["key"]?.text.map(isHostList) ?? false
     }
 
     /// A line of a watch.

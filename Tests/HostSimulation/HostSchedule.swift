@@ -81,14 +81,38 @@ package enum HostInjectedFault: String, Sendable, CaseIterable {
     case losesSessions
     /// Since a restore, etcd keeps sessions that it should delete.
     case keepsSessions
+    /// The provider's responses reach nobody, and the simulation takes them for received.
+    case losesTokens
+    /// The provider ends a session when it has renewed it, and says nothing.
+    case endsSessions
+    /// A process that was started after the first ones finds no session in etcd.
+    case hidesSessions
+    /// A host that was removed is given the former list of hosts.
+    case showsFormerHosts
+    /// The watches of the last host stay open, and report nothing.
+    case silencesWatches
+    /// etcd keeps each hold for ever.
+    case keepsHolds
+    /// etcd refuses every change of the list of hosts.
+    case refusesHosts
+    /// A change of the list of hosts gets no response, and does not reach its time limit.
+    case neverAnswers
 
     package var rule: HostRule {
         switch self {
         case .sharesHolds: .alone
+        case .losesTokens: .reuse
+        case .endsSessions, .hidesSessions: .lost
         case .losesSessions: .writtenAgain
         case .keepsSessions: .signOut
+        case .showsFormerHosts: .membership
+        case .silencesWatches: .convergence
+        case .keepsHolds, .refusesHosts, .neverAnswers: .liveness
         }
     }
+
+    /// Whether it is one of what a restore brings back.
+    var isOfRestores: Bool { self == .losesSessions || self == .keepsSessions }
 }
 
 /// What must hold in every schedule (Docs/cluster.md, Docs/decisions/simulation.md).

@@ -20,11 +20,12 @@ extension HostSimulationRun {
         let process = processes[number]
         guard process.life.isAlive else { return answer(.failure(.cancelled)) }
         let limit = request.limit ?? Self.etcdLimit
-        time.after(limit) { answer(.failure(.timedOut(host: "etcd", after: limit))) }
         let path = String(Origin.path(of: request.url).dropFirst("/v3/".count))
         let body = (try? JSON(parsing: request.body?.revealBytes() ?? [])) ?? [:]
-        // The store does not look at the state that these responses show.
         let written = Self.keysWritten(by: body)
+        if fault == .neverAnswers, hasBegun, written.contains(where: EtcdDatabase.isHostList) { return }
+        time.after(limit) { answer(.failure(.timedOut(host: "etcd", after: limit))) }
+        // The store does not look at the state that these responses show.
         let isSign = !written.isEmpty && written.allSatisfy { $0.contains("/status/") || $0.contains("/up/") }
         let host = hosts[process.host]
         time.after(latency()) { [self] in
@@ -43,19 +44,34 @@ extension HostSimulationRun {
 
     private func carryOut(_ path: String, _ body: JSON, for process: SimulatedProcess) -> HTTPResponse {
         let former = etcd.revision
-        // These two are about what a restore brings back.
-        let isOfRestores = fault == .keepsSessions || fault == .losesSessions
-        let (status, json) = etcd.answer(
-            path, body, at: time.now, fault: isOfRestores && restoreCount == 0 ? nil : fault)
-        note("    \(process.host): etcd \(path) → \(etcd.revision)\(status == 200 ? "" : ", status \(status)")")
+        let outcome: (status: Int, json: JSON)
+        if path == "kv/range", var shown = falsified(for: process) {
+            outcome = shown.answer(path, body, at: time.now, fault: nil)
+        } else {
+            let isActive = fault.map { $0.isOfRestores ? restoreCount > 0 : hasBegun } ?? false
+            outcome = etcd.answer(path, body, at: time.now, fault: isActive ? fault : nil)
+        }
+        note("    \(process.host): etcd \(path) → \(etcd.revision)\(Self.words(outcome.status))")
         if etcd.revision != former { changed(since: former, by: process) }
         if path.hasPrefix("lease/") { expectLeaseEnd() }
-        return HTTPResponse(status: status, headers: [], body: json.serialized())
+        return HTTPResponse(status: outcome.status, headers: [], body: outcome.json.serialized())
     }
+
+    private static func words(_ status: Int) -> String { status == 200 ? "" : ", status \(status)" }
 
     private static func keysWritten(by body: JSON) -> [String] {
         (body["success"]?.arrayValue ?? []).compactMap {
             ($0["request_put"] ?? $0["request_delete_range"])?["key"]?.text
+        }
+    }
+
+    /// What an injected fault shows the process instead of etcd.
+    private func falsified(for process: SimulatedProcess) -> EtcdDatabase? {
+        switch fault {
+        case .hidesSessions where process.number >= hosts.count: etcd.replacing(EtcdDatabase.isSession, by: nil)
+        case .showsFormerHosts where hosts[process.host].isOutside:
+            etcd.replacing(EtcdDatabase.isHostList, by: formerHosts)
+        default: nil
         }
     }
 
@@ -67,7 +83,7 @@ extension HostSimulationRun {
             let kind = change.key.split(separator: "/").dropFirst(2).first ?? ""
             note("      \(change.revision): \(kind)\(change.entry == nil ? " is gone" : "")")
         }
-        if let process, changes.contains(where: { $0.key.contains("/sessions/") && $0.entry != nil }) {
+        if let process, changes.contains(where: { EtcdDatabase.isSession($0.key) && $0.entry != nil }) {
             wrote(process)
         }
         for watch in watches { send(to: watch) }
@@ -124,6 +140,7 @@ extension HostSimulationRun {
         time.after(watch.lastLine - time.now) { [self] in
             guard watch.isOpen, process.life.isAlive else { return }
             let host = hosts[process.host]
+            if fault == .silencesWatches, hasBegun, host === hosts.last { return }
             guard isConnected(host) else { return end(watch) }
             // A stopped process learns it later.
             if cluster == process.knownCluster, restores == restoreCount, time.now >= host.pausedUntil {
@@ -144,7 +161,7 @@ extension HostSimulationRun {
             guard leaseCheckAt == end else { return }
             leaseCheckAt = nil
             let former = etcd.revision
-            if time.now >= etcdGoneUntil { etcd.endLeases(at: time.now) }
+            if time.now >= etcdGoneUntil { etcd.endLeases(at: time.now, keepsHolds: fault == .keepsHolds) }
             if etcd.revision != former { changed(since: former, by: nil) }
             expectLeaseEnd()
         }
@@ -152,6 +169,6 @@ extension HostSimulationRun {
 
     /// Whether a host is about to renew the session, or does so.
     var isRenewing: Bool {
-        !requests.isEmpty || etcd.entries.keys.contains { $0.contains("/holders/") }
+        !requests.isEmpty || etcd.entries.keys.contains(where: EtcdDatabase.isHolder)
     }
 }

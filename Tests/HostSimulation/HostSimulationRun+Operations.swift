@@ -165,6 +165,7 @@ extension HostSimulationRun {
     private func forget(_ host: SimulatedHost, by remover: SimulatedHost) {
         guard !host.isOutside, host !== remover, members.count > 2 else { return }
         host.outsideSince = time.now
+        formerHosts = etcd.entries.first { EtcdDatabase.isHostList($0.key) }?.value
         begin(remover, "the removal of host \(host.number)") { [self] process in
             let found = try? await process.store.members().first { $0.name == host.name }
             guard let found, (try? await process.store.remove(found)) != nil, process.life.isAlive else { return false }

@@ -83,13 +83,15 @@ extension HostSimulationRun {
                 "expires_in": .integer(schedule.life.components.seconds),
             ]
             response = Self.json(200, body)
+            if fault == .endsSessions { provider.end(refresh) }
         case .refused: response = Self.json(401, ["message": "the refresh token is not good"])
         }
         requests[id]?.isCarriedOut = true
         if !process.life.isAlive { requests[id] = nil }
         guard behaviour != .losesAnswers else { return }
         time.after(way) { [self] in
-            guard requests.removeValue(forKey: id) != nil, process.life.isAlive else { return }
+            if fault == .losesTokens, requests[id] != nil { commit?.answeredAt = time.now }
+            guard fault != .losesTokens, requests.removeValue(forKey: id) != nil, process.life.isAlive else { return }
             if commit?.process == process.number { commit?.answeredAt = time.now }
             answer(.success(response))
         }

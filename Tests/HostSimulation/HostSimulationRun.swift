@@ -51,6 +51,10 @@ final class HostSimulationRun: @unchecked Sendable {
     var acting: Int?
     /// When the last fault of any host or of etcd began.
     var lastFaultBegan = Duration.seconds(-1000)
+    /// Each host has the session. Most injected faults begin then.
+    var hasBegun = false
+    /// etcd's record of the cluster before a host was removed.
+    var formerHosts: EtcdDatabase.Entry?
     var coverage = HostCoverage()
     private(set) var violation: HostViolation?
     private(set) var trace: [String]?
@@ -124,6 +128,7 @@ final class HostSimulationRun: @unchecked Sendable {
         for host in hosts where host.process?.state != .active {
             report(.liveness, "host \(host.number) has no session at the beginning")
         }
+        hasBegun = true
     }
 
     /// Everything is well again, and stays so.

@@ -48,6 +48,11 @@ struct RotatingProvider {
         return .granted(access: access(), refresh: "r\(account).\(accounts[account].current)")
     }
 
+    /// An injected fault: the session ends without a reason.
+    mutating func end(_ refresh: String) {
+        if let account = Self.parts(of: refresh)?.account { accounts[account].hasEnded = true }
+    }
+
     func hasEnded(_ account: Int) -> Bool { accounts[account].hasEnded }
 
     func accepts(_ refresh: String, at now: Duration) -> Bool {

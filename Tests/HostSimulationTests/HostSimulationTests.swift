@@ -121,6 +121,13 @@ struct HostSimulationTests {
                     Step(.time(.seconds(1)), .provider(.slow(.seconds(2)))), Step(.time(.zero), .ask(0, .renewal)),
                     Step(.time(.zero), .ask(1, .renewal)),
                 ]
+            case .losesTokens:
+                // The second one begins after the time limit of the first one.
+                [Step(.time(.seconds(1)), .ask(0, .renewal)), Step(.time(.seconds(40)), .ask(0, .renewal))]
+            case .endsSessions, .silencesWatches, .keepsHolds: [Step(.time(.seconds(1)), .ask(0, .renewal))]
+            case .hidesSessions: [Step(.time(.seconds(1)), .ask(0, .token))]
+            case .showsFormerHosts: [Step(.time(.seconds(1)), .forget(2, by: 0))]
+            case .refusesHosts, .neverAnswers: [Step(.time(.seconds(1)), .changeKey(0))]
             }
         let schedule = HostSchedule(steps: steps)
         #expect(await HostSimulation.play(schedule, injecting: fault).violation?.rule == fault.rule)
