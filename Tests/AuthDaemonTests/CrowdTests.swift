@@ -308,6 +308,39 @@ struct CrowdTests {
             }
         }
     }
+
+    @Test("a client that disconnects while earlier lines wait for their turns leaves nothing of its long line")
+    func longLineOfNobodyAfterOthers() async throws {
+        let gate = Gate()
+        let limits = ConnectionLimits.with { $0.turnTime = .zero }
+        try await TestServer.run(
+            limits: limits,
+            parse: { line, values in
+                await gate.pass()
+                return await LongLine.parseJSON(line, values)
+            }
+        ) { rig in
+            try await onThread {
+                let (first, other) = (try rig.dial(), try rig.dial())
+                let long = RawClient.request("agent.ping", ["x": .array(Array(repeating: 0, count: 1000))])
+                try first.send(long)
+                try BadClientTests.until(other) { gate.arrivals == 1 }
+                // No responses: to write one would fail, and end the connection.
+                let silent = String(repeating: RawClient.request("agent.ping", id: nil), count: 200)
+                for _ in 1...3 { try rig.dial().send(silent + long) }
+                // It is accepted after them.
+                let last = try rig.dial()
+                #expect(try last.ask("agent.ping")["result"] != nil)
+                try BadClientTests.until(other) { rig.counters.connections == 3 }
+                #expect(rig.counters.unreadBytes == 0)
+                gate.open()
+                #expect(try first.json()["result"] != nil)
+                try other.send(long)
+                #expect(try other.json()["result"] != nil)
+                #expect(gate.arrivals == 2)
+            }
+        }
+    }
 }
 
 /// Tasks wait until it is opened.

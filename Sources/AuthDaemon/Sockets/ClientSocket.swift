@@ -6,9 +6,10 @@ import NIOCore
 
 /// The user of a socket.
 protocol ClientSocketDelegate: AnyObject {
-    /// Input that was received waits to be processed.
+    /// Input that was received waits to be processed. Until then the executor has work in each turn.
     var isDeferred: Bool { get }
-    /// Returns `true` if it does not want to receive input now, but calls ``ClientSocket/readNow()`` later.
+    /// Returns `true` if it does not want to receive input now: it stops reading, and later reads again
+    /// (``ClientSocket/setReading(_:)``), at once with ``ClientSocket/readNow()``.
     func readsLater() -> Bool
     /// Returns whether it has answered this input, which saves a copy. Otherwise ``received(_:from:)`` follows.
     func answeredAtOnce(_ bytes: UnsafeRawBufferPointer, from sender: PeerCredentials) -> Bool
@@ -90,7 +91,14 @@ final class ClientSocket: ReadinessHandler {
             }
         }
         // The client cannot receive any more, and its earlier input is read or not needed.
-        if isOpen, isGone, !isReading || !hasInput, delegate?.isDeferred != true { close() }
+        guard isOpen, isGone, !isReading || !hasInput else { return }
+        if delegate?.isDeferred == true {
+            // The kernel does not report it again. The loop has other work in each turn until then: this does not keep it
+            // busy.
+            executor.serveAgain(descriptor, for: readiness.intersection(.gone))
+        } else {
+            close()
+        }
     }
 
     /// Reads once, if there is input.
