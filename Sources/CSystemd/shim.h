@@ -68,10 +68,11 @@ static inline long authd_receive(int fd, void *bytes, size_t room, struct authd_
     return count;
 }
 
-// FIONREAD of tcp(7) and unix(7): how many received bytes have not been read.
+// FIONREAD of tcp(7) and unix(7): how many received bytes have not been read. If the kernel does not say, 1: a needless read
+// fails with EAGAIN, but bytes that nobody reads would stay unread.
 static inline int authd_unread(int fd) {
     int count = 0;
-    return ioctl(fd, FIONREAD, &count) == 0 ? count : 0;
+    return ioctl(fd, FIONREAD, &count) == 0 ? count : 1;
 }
 
 // SO_PEERPIDFD of Linux 6.5: a descriptor of the process that connected, or -1 with errno set: ENOPROTOOPT on an older kernel.
