@@ -7,8 +7,8 @@ import Testing
 
 @testable import AuthDaemon
 
-/// The kernel reports input once, and a read may leave some of it.
-@Suite("Input of a client that arrives at once", .timeLimit(.minutes(1)))
+/// The kernel reports once what has happened to a socket, and a read may leave some input.
+@Suite("A client's socket, with what the kernel reports once", .timeLimit(.minutes(1)))
 struct ClientSocketTests {
     /// What a socket passes on, in order. Only the executor's thread calls it.
     private final class Receiver: ClientSocketDelegate, Sendable {
@@ -18,19 +18,39 @@ struct ClientSocketTests {
             var isClosed = false
         }
 
-        private let seen = Mutex(Seen())
+        struct State {
+            var seen = Seen()
+            /// One for each read.
+            var senders: [Int32] = []
+            var rooms = 0
+            var isDeferred = false
+            var readsLater = false
+        }
 
-        var all: Seen { seen.withLock { $0 } }
-        var isDeferred: Bool { false }
-        func readsLater() -> Bool { false }
+        private let state = Mutex(State())
+
+        var now: State { state.withLock { $0 } }
+        var all: Seen { now.seen }
+        func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+        var isDeferred: Bool { now.isDeferred }
+        func readsLater() -> Bool { now.readsLater }
         func answeredAtOnce(_ bytes: UnsafeRawBufferPointer, from sender: PeerCredentials) -> Bool { false }
         func received(_ bytes: ByteBuffer, from sender: PeerCredentials) {
-            seen.withLock { $0.bytes += bytes.readableBytesView }
+            change {
+                $0.seen.bytes += bytes.readableBytesView
+                $0.senders.append(sender.processID)
+            }
         }
-        func inputEnded() { seen.withLock { $0.hasEnded = true } }
+        func inputEnded() { change { $0.seen.hasEnded = true } }
         func sentSome() {}
-        func roomReturned() {}
-        func closed(_ failure: SystemFailure?) { seen.withLock { $0.isClosed = true } }
+        func roomReturned() { change { $0.rooms += 1 } }
+        func closed(_ failure: SystemFailure?) { change { $0.seen.isClosed = true } }
+    }
+
+    /// How a client ends its connection.
+    enum End: CaseIterable {
+        case close, shutdown
     }
 
     // @unchecked Sendable: only the executor's thread uses the socket.
@@ -40,20 +60,23 @@ struct ClientSocketTests {
         let socket: ClientSocket
         let client: CInt
 
-        /// - Parameter senders: whether the kernel reports them, as for the agent's clients.
-        init(senders: Bool = true) throws {
+        /// - Parameter lowest: the socket's descriptor is the first free one from this number on.
+        init(on executor: SocketExecutor? = nil, lowest: CInt = 0) throws {
+            // Children of other tests must not keep them open.
+            let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
             var ends: [CInt] = [-1, -1]
-            guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0 else {
-                throw SystemFailure("make two sockets")
-            }
+            guard socketpair(AF_UNIX, CInt(kind), 0, &ends) == 0 else { throw SystemFailure("make two sockets") }
             client = ends[1]
-            executor = try SocketExecutor()
-            socket = ClientSocket(ends[0], of: getpid(), on: executor, marks: 1024...4096)
-            if senders { _ = socket.asksForSenders() }
+            let moved = fcntl(ends[0], F_DUPFD_CLOEXEC, lowest)
+            close(ends[0])
+            guard moved >= 0 else { throw SystemFailure("move a descriptor") }
+            self.executor = try executor ?? SocketExecutor()
+            socket = ClientSocket(moved, of: getpid(), on: self.executor, marks: 1024...4096)
+            _ = socket.asksForSenders()
         }
 
         /// Runs `work` while the thread of the sockets does nothing else, then has it open the socket.
-        func open(isReading: Bool = true, after work: () -> Void) {
+        func open(isReading: Bool = true, after work: () -> Void = {}) {
             work()
             executor.perform { [self] in
                 try? socket.open(for: receiver)
@@ -61,7 +84,33 @@ struct ClientSocketTests {
             }
         }
 
+        func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+            await withCheckedContinuation { continuation in
+                executor.perform { continuation.resume(returning: work()) }
+            }
+        }
+
+        /// Returns when what the kernel has to report now was reported.
+        func turn() async {
+            // A turn runs blocks first, and then asks the kernel.
+            for _ in 1...2 { await onThread {} }
+        }
+
         func write(_ bytes: [UInt8]) -> Bool { Glibc.write(client, bytes, bytes.count) == bytes.count }
+
+        /// What the client can read now; `nil` at the end.
+        func read() -> [UInt8]? {
+            var room = [UInt8](repeating: 0, count: 64 << 10)
+            let count = Glibc.read(client, &room, room.count)
+            return count == 0 ? nil : Array(room.prefix(max(0, count)))
+        }
+
+        func end(_ end: End) {
+            switch end {
+            case .close: close(client)
+            case .shutdown: shutdown(client, CInt(SHUT_RDWR))
+            }
+        }
 
         /// One byte, with standard input as a descriptor that is passed on (unix(7), SCM_RIGHTS).
         func writeWithDescriptor(_ byte: UInt8) -> Bool {
@@ -82,10 +131,13 @@ struct ClientSocketTests {
         }
     }
 
-    private func end(_ pair: Pair) async {
+    /// - Parameter end: how the client has ended its connection.
+    private func stop(_ pair: Pair, after end: End = .shutdown) async {
         await pair.executor.stop()
-        close(pair.client)
+        if end != .close { close(pair.client) }
     }
+
+    // MARK: Input
 
     @Test("two messages, of which the first has a descriptor: one read returns only the first")
     func twoMessages() async throws {
@@ -95,10 +147,24 @@ struct ClientSocketTests {
             #expect(pair.write([UInt8(ascii: "b")]))
         }
         #expect(try await until { pair.receiver.all.bytes == Array("ab".utf8) })
-        await end(pair)
+        await stop(pair)
     }
 
-    @Test("the end after a message, and more than one read takes", arguments: [1, 100_000])
+    @Test("bytes of two processes: one read returns those of the first, and each has its sender")
+    func twoProcesses() async throws {
+        let pair = try Pair()
+        #expect(pair.write([UInt8(ascii: "a")]))
+        let child = try await Child(
+            ["sh", "-c", "printf b >&3"], environment: ["PATH": "/usr/bin:/bin"], passed: [pair.client])
+        #expect(await child.ended() == 0)
+        pair.open()
+        #expect(try await until { pair.receiver.now.senders.count == 2 })
+        #expect(pair.receiver.now.senders == [getpid(), child.pid])
+        #expect(pair.receiver.all.bytes == Array("ab".utf8))
+        await stop(pair)
+    }
+
+    @Test("the end after a message: shorter than one read, as long, and longer", arguments: [1, 65_536, 100_000])
     func end(count: Int) async throws {
         let pair = try Pair()
         let bytes = [UInt8](repeating: 7, count: count)
@@ -107,35 +173,134 @@ struct ClientSocketTests {
             shutdown(pair.client, CInt(SHUT_WR))
         }
         #expect(try await until { pair.receiver.all == .init(bytes: bytes, hasEnded: true) })
-        await end(pair)
+        await stop(pair)
     }
 
-    @Test("a client that has gone: its input is read first", arguments: [1, 100_000])
-    func gone(count: Int) async throws {
+    @Test("a message that is as long as one read, and another one after it")
+    func wholeRead() async throws {
         let pair = try Pair()
-        let bytes = [UInt8](repeating: 7, count: count)
-        let other = dup(pair.client)
-        pair.open {
-            #expect(pair.write(bytes))
-            shutdown(pair.client, CInt(SHUT_RDWR))
-            close(other)
-        }
-        #expect(try await until { pair.receiver.all.hasEnded || pair.receiver.all.isClosed })
-        #expect(pair.receiver.all.bytes == bytes)
-        await end(pair)
+        let bytes = [UInt8](repeating: 7, count: 65_536)
+        pair.open { #expect(pair.write(bytes)) }
+        #expect(try await until { pair.receiver.all.bytes.count == bytes.count })
+        await pair.turn()
+        #expect(pair.receiver.all == .init(bytes: bytes))
+        #expect(pair.write([1]))
+        #expect(try await until { pair.receiver.all.bytes == bytes + [1] })
+        await stop(pair)
     }
 
     @Test("input that came while the socket was not read from")
     func later() async throws {
         let pair = try Pair()
         pair.open(isReading: false) { #expect(pair.write([1, 2])) }
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            pair.executor.perform { continuation.resume() }
-        }
+        await pair.turn()
         #expect(pair.receiver.all.bytes.isEmpty)
         #expect(pair.write([3]))
-        pair.executor.perform { pair.socket.setReading(true) }
+        await pair.onThread { pair.socket.setReading(true) }
         #expect(try await until { pair.receiver.all.bytes == [1, 2, 3] })
-        await end(pair)
+        await stop(pair)
+    }
+
+    @Test("input that is read later: first one read, then the rest and the end", arguments: [1, 65_536, 100_000])
+    func readLater(count: Int) async throws {
+        let pair = try Pair()
+        let bytes = [UInt8](repeating: 7, count: count)
+        pair.receiver.change { $0.readsLater = true }
+        pair.open {
+            #expect(pair.write(bytes))
+            shutdown(pair.client, CInt(SHUT_WR))
+        }
+        await pair.turn()
+        await pair.onThread { pair.socket.setReading(false) }
+        #expect(pair.receiver.all == .init())
+        pair.receiver.change { $0.readsLater = false }
+        let first = await pair.onThread { () -> Int in
+            pair.socket.setReading(true)
+            pair.socket.readNow()
+            return pair.receiver.all.bytes.count
+        }
+        #expect(first == min(count, 65_536))
+        #expect(try await until { pair.receiver.all == .init(bytes: bytes, hasEnded: true) })
+        await stop(pair)
+    }
+
+    // MARK: Output
+
+    @Test("output that the client does not receive at once follows as it reads, and then the end")
+    func waitingOutput() async throws {
+        let pair = try Pair()
+        let bytes = [UInt8](repeating: 7, count: 1 << 20)
+        pair.open()
+        let hasRoom = await pair.onThread { () -> Bool in
+            pair.socket.send(ByteBuffer(bytes: bytes))
+            pair.socket.send(ByteBuffer(bytes: [1]))
+            pair.socket.endOutputWhenSent()
+            return pair.socket.hasRoom
+        }
+        #expect(!hasRoom)
+        var received: [UInt8] = []
+        let hasEnded = try await until {
+            guard let piece = pair.read() else { return true }
+            received += piece
+            return false
+        }
+        #expect(hasEnded && received == bytes + [1])
+        await pair.turn()
+        #expect(pair.receiver.now.rooms == 1)
+        await stop(pair)
+    }
+
+    // MARK: Closing
+
+    @Test("a client that has gone: its input is read first", arguments: [1, 100_000], End.allCases)
+    func gone(count: Int, end: End) async throws {
+        let pair = try Pair()
+        let bytes = [UInt8](repeating: 7, count: count)
+        pair.open {
+            #expect(pair.write(bytes))
+            pair.end(end)
+        }
+        #expect(try await until { pair.receiver.all.isClosed })
+        #expect(pair.receiver.all == .init(bytes: bytes, hasEnded: true, isClosed: true))
+        await stop(pair, after: end)
+    }
+
+    @Test("a client that has gone while earlier input waits is closed after that", arguments: End.allCases)
+    func goneWhileDeferred(end: End) async throws {
+        let pair = try Pair()
+        pair.receiver.change { $0.isDeferred = true }
+        pair.open(isReading: false)
+        pair.end(end)
+        await pair.turn()
+        #expect(!pair.receiver.all.isClosed)
+        pair.receiver.change { $0.isDeferred = false }
+        #expect(try await until { pair.receiver.all.isClosed })
+        await stop(pair, after: end)
+    }
+
+    @Test("a client that is closed while it is queued: the next one with its descriptor has its own turns")
+    func reusedDescriptor() async throws {
+        // The last ones: other tests use lower descriptors.
+        var limit = rlimit()
+        try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        let lowest = min(CInt(clamping: limit.rlim_cur), 20_000) - 64
+        let former = try Pair(lowest: lowest)
+        let opened = await former.onThread { () -> Pair? in
+            try? former.socket.open(for: former.receiver)
+            guard let descriptor = former.socket.openDescriptor else { return nil }
+            former.executor.serveAgain(descriptor, for: .input)
+            former.socket.close()
+            guard let next = try? Pair(on: former.executor, lowest: lowest),
+                next.socket.openDescriptor == descriptor, next.writeWithDescriptor(1), next.write([2])
+            else { return nil }
+            try? next.socket.open(for: next.receiver)
+            return next
+        }
+        let next = try #require(opened)
+        #expect(try await until { next.receiver.all.bytes == [1, 2] })
+        #expect(former.receiver.all == .init(isClosed: true))
+        #expect(!next.receiver.all.isClosed)
+        await stop(former)
+        close(next.client)
     }
 }
