@@ -83,6 +83,36 @@ struct BufferedBytesTests {
         #expect(queue.next() == nil)
     }
 
+    @Test("processes that wait later have turns as the first ones had, also after many")
+    func laterTurns() {
+        var queue = FairQueue<String>()
+        func drained(_ texts: [String]) -> [String] {
+            for text in texts { queue.add(text, of: Int32(text.utf8.first ?? 0)) }
+            #expect(queue.count == texts.count)
+            return Array(sequence(state: ()) { _ in queue.next() })
+        }
+        #expect(drained(["a1", "b1", "c1", "a2"]) == ["a1", "b1", "c1", "a2"])
+        // In the places of the first ones.
+        for _ in 1...2 {
+            #expect(drained(["e1", "f1", "e2"]) == ["e1", "f1", "e2"])
+            #expect(drained(["e1", "e2", "f1", "g1", "a1"]) == ["e1", "f1", "g1", "a1", "e2"])
+            let processes = (UInt8(ascii: "!")...UInt8(ascii: "z")).map { Character(UnicodeScalar($0)) }
+            let many = processes.flatMap { process in (1...9).map { "\(process)\($0)" } }
+            #expect(drained(many) == (1...9).flatMap { number in processes.map { "\($0)\(number)" } })
+        }
+        #expect(queue.count == 0)
+    }
+
+    @Test("the memory for a crowd is released after its last turn")
+    func releasedTurns() {
+        var queue = FairQueue<Int>()
+        for process in 0..<1000 { queue.add(0, of: Int32(process)) }
+        while queue.next() != nil {}
+        let parts = Mirror(reflecting: queue).children.compactMap { $0.value as? any Collection }
+        #expect(parts.count >= 3)
+        for part in parts { #expect(part.isEmpty) }
+    }
+
     @Test("the agent keeps one descriptor in a hundred, and at least 64")
     func descriptors() {
         let limits = ConnectionLimits()

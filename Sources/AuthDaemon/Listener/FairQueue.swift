@@ -16,11 +16,17 @@ struct FairQueue<Element> {
     private var free: [Int] = []
 
     private(set) var count = 0
+    /// The highest count since the memory was last released.
+    private var highestCount = 0
+
+    /// The memory for more elements than this is released when the last of them has had its turn.
+    private static var keptElements: Int { 64 }
 
     mutating func add(_ element: Element, of process: Int32) {
         let slot = slots[process] ?? newSlot(for: process)
         waiting[slot].elements.append(element)
         count += 1
+        highestCount = max(highestCount, count)
     }
 
     mutating func next() -> Element? {
@@ -33,6 +39,7 @@ struct FairQueue<Element> {
         } else {
             turns.append(slot)
         }
+        if count == 0, highestCount > Self.keptElements { self = FairQueue() }
         return element
     }
 
