@@ -11,7 +11,7 @@ package enum ProcessGuard {
     /// For the secrets of a thousand sessions.
     static let requestedLockedBytes: rlim_t = 8 << 20
     /// With a heap for each thread, memory that one thread frees is not used by the others. One more than the main thread's is
-    /// enough (Docs/decisions/memory.md).
+    /// enough (Docs/decisions/memory.md). The environment may set another number.
     static let heaps: CInt = 2
 
     /// No core file, no ptrace by other programs of the user, private files, descriptors for many clients.
@@ -28,7 +28,14 @@ package enum ProcessGuard {
         signal(SIGXFSZ, SIG_IGN)
         raise(RLIMIT_NOFILE, to: requestedDescriptors)
         raise(__RLIMIT_MEMLOCK, to: requestedLockedBytes)
-        mallopt(M_ARENA_MAX, heaps)
+        if !limitsHeaps(Environment.value) { mallopt(M_ARENA_MAX, heaps) }
+    }
+
+    /// Whether the environment sets how many heaps there may be (mallopt(3)).
+    static func limitsHeaps(_ variable: (String) -> String?) -> Bool {
+        if variable("MALLOC_ARENA_MAX") != nil { return true }
+        let tunables = variable("GLIBC_TUNABLES")?.split(separator: ":") ?? []
+        return tunables.contains { $0.hasPrefix("glibc.malloc.arena_max=") }
     }
 
     /// A socket or lock with the number of a closed stdout or stderr would be written to. This must run first: the first task
