@@ -1,6 +1,8 @@
 import AuthModel
 import Glibc
+import NIOCore
 import NIOPosix
+import NIOSSL
 import Testing
 
 @testable import AuthHTTP
@@ -133,6 +135,11 @@ import Testing
         #expect(TrustRoots.isSystemStore(link))
         #expect(!TrustRoots.isSystemStore(authority.file))
         #expect(!TrustRoots.isSystemStore(authority.path("missing.pem")))
+        for (file, isAdded) in [(link, false), (authority.file, true)] {
+            let roots = try TrustRoots(extraCAFile: nil, environment: ["SSL_CERT_FILE": file])
+            #expect(roots.notices.isEmpty)
+            #expect(roots.tlsConfiguration(closeNotify: .zero).additionalTrustRoots.isEmpty == !isAdded, "\(file)")
+        }
     }
 
     @Test func `an SSL_CERT_FILE that is missing is a notice, and requests go on`() async throws {

@@ -68,6 +68,20 @@ struct DependencyTests {
         }
     }
 
+    /// authd does not load the certificates of a file that swift-nio-ssl loads anyway.
+    @Test("the files with the system's certificates are those that swift-nio-ssl looks for")
+    func systemStores() throws {
+        func paths(_ list: String, in file: String) throws -> [String] {
+            let text = try #require(ProjectFiles.file(file), "\(file)").text
+            let found = try #require(try Regex("let \(list) = \\[([^\\]]+)\\]").firstMatch(in: text), "\(list)")
+            return try #require(found[1].substring).matches(of: /"([^"]+)"/).map { String($0.1) }
+        }
+        let theirs = ".build/checkouts/swift-nio-ssl/Sources/NIOSSL/LinuxCABundle.swift"
+        let loaded = try paths("rootCAFileSearchPaths", in: theirs)
+        #expect(!loaded.isEmpty)
+        #expect(try paths("systemStores", in: "Sources/AuthHTTP/TrustRoots.swift") == loaded)
+    }
+
     @Test("a list with an invalid line gets no bill of materials")
     func brokenList() async throws {
         try await Self.withFile("swift-nio 2.101.2\n") { list in
