@@ -71,6 +71,30 @@ struct AlarmClockTests {
             group.cancelAll()
         }
     }
+
+    @Test("does not keep an owner, and the deadline of one that is gone does not ring")
+    func goneOwner() async {
+        let alarms = AlarmClock(clock: clock)
+        let start = clock.now().boot
+        let (rung, ring) = AsyncStream.makeStream(of: String.self)
+        var gone: Owner? = Owner("gone", ring)
+        let other = Owner("other", ring)
+        weak let kept = gone
+        if let gone { alarms.set(start + .seconds(5), for: gone) }
+        gone = nil
+        #expect(kept == nil)
+        alarms.set(start + .seconds(10), for: other)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await alarms.run() }
+            for deadline in [5, 10] {
+                await clock.manual.somebodySleeps(until: start + .seconds(deadline))
+                clock.manual.advance(.seconds(5))
+            }
+            var rings = rung.makeAsyncIterator()
+            #expect(await rings.next() == "other")
+            group.cancelAll()
+        }
+    }
 }
 
 /// A manual clock that counts how often it is looked at.

@@ -1,6 +1,7 @@
 import AuthMachines
-import AuthModel
 import Testing
+
+@testable import AuthModel
 
 /// Each session takes this much all the time (Docs/decisions/memory.md).
 @Suite("The memory of a session")
@@ -9,5 +10,25 @@ struct SessionMemoryTests {
         #expect(MemoryLayout<SessionMachine>.size < 800)
         #expect(MemoryLayout<SessionSnapshot>.size < 160)
         #expect(MemoryLayout<HandedOverSession>.size <= 16)
+    }
+
+    @Test func `the record is one block for the machine and for what is handed over, also after a renewal`() throws {
+        var bench = MachineBench(fresh: true)
+        try bench.storeTakesIt()
+        var former: Shared<SessionRecord>.Box?
+        for token in ["token-1", "token-2", "token-3"] {
+            if former != nil {
+                let renewals = bench.renewals.count
+                while bench.renewals.count == renewals { _ = try bench.sleepUntilWake() }
+                try bench.provider(gives: token)
+                try bench.storeTakesIt()
+            }
+            #expect(bench.machine.record.tokens.accessToken == Secret(token))
+            let handedOver = try #require(bench.handedOver)
+            #expect(handedOver.isStored && !handedOver.isUnsaved)
+            #expect(handedOver.$record.box === bench.machine.$record.box)
+            #expect(handedOver.$record.box !== former)
+            former = handedOver.$record.box
+        }
     }
 }
