@@ -63,6 +63,8 @@ package actor Runner<M: Machine> {
         defer { isBusy = false }
         handle(event)
         while !isClosed, !next.isEmpty { handle(next.removeFirst()) }
+        // An idle runner keeps no room for events.
+        next = []
         return true
     }
 
