@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Who describes the file of a program", .timeLimit(.minutes(1)))
 struct MountTableTests {
-    @Test("a file system of the kernel, of a server, or of a process of a user is told from the kernel's list")
+    @Test("the kernel's list tells file systems of the kernel, of a server and of a process of a user apart")
     func kinds() {
         func mount(_ text: String) -> MountTable.Mount? { MountTable.mounts(in: text)[7] }
         let cases: [(String, String, MountTable.Source)] = [

@@ -56,7 +56,7 @@ final class MountTable: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Who describes a file; `nil`: it is not known that the path leads to it.
+    /// Where the description of a file comes from; `nil`: it is not known that the path leads to it.
     /// - Parameters:
     ///   - path: of the file, as the kernel shows it.
     ///   - mount: the number of the mount that the file was opened in; 0 if that is unknown.
@@ -172,7 +172,7 @@ final class MountTable: Sendable {
     private static func source(of kind: Substring, options: Substring) -> Source {
         let base = kind.prefix { $0 != "." }
         if base == "fuse" || base == "fuseblk" {
-            // Who has mounted it, and serves it.
+            // The user who has mounted it and serves it.
             return options.split(separator: ",").contains("user_id=0") ? .server : .user
         }
         return local.contains(base) ? .kernel : .server

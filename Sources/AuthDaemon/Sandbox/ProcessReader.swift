@@ -28,7 +28,7 @@ package final class ProcessReader: Sendable {
         let path: String
         /// `nil`: unknown.
         let file: FileVersion?
-        /// Who describes that file; `nil`: it is not known that the path leads to it.
+        /// Where the description of that file comes from; `nil`: it is not known that the path leads to it.
         let source: MountTable.Source?
 
         init(path: String, file: sandbox_file) {
