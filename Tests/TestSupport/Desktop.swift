@@ -19,6 +19,8 @@ package final class Desktop: Sendable {
             "LANG": "C.UTF-8", "TMPDIR": try folder.folder("tmp"),
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
         ]
+        // Without this folder, the first fish reads all man pages in the background, and goes on after the test.
+        _ = try folder.folder("home/.local/share/fish/generated_completions")
         let address = "unix:path=\(folder.path)/bus"
         let configuration = "\(folder.path)/bus.conf"
         try Self.busConfiguration(address).write(toFile: configuration, atomically: true, encoding: .utf8)
