@@ -221,8 +221,8 @@ simulate:
 	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate
 	$(SIMULATION)/release/simulate $(SEEDS) $(FIRST)
 
-# With the agent and its store: built in the same folder as make simulate. The order of sets and dictionaries follows from the
-# seed then, too.
+# Contains the agent and its store; built in the same folder as make simulate. The variable fixes the order of sets and
+# dictionaries, so that a seed always has the same result.
 simulate-hosts:
 	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate-hosts
 	SWIFT_DETERMINISTIC_HASHING=1 $(SIMULATION)/release/simulate-hosts $(HOST_SEEDS) $(FIRST)

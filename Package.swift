@@ -327,7 +327,8 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
-        // Plays hosts with the real agents and the real store of a cluster, on a simulated etcd (Docs/decisions/simulation.md).
+        // Plays hosts with the real agents and the real store of a cluster, on a simulated etcd
+        // (Docs/decisions/simulation.md).
         .target(
             name: "HostSimulation",
             dependencies: [

@@ -58,9 +58,9 @@ package func withoutCancellation<Value: Sendable>(_ work: @escaping @Sendable ()
     await Task(executorPreference: TaskExecution.executor) { await work() }.value
 }
 
-/// Where tasks run that are not children.
+/// The executor of tasks that are not child tasks.
 package enum TaskExecution {
-    /// Children inherit the executor of their parent, and other tasks do not. `nil`: Swift's pool; a simulation runs all tasks
-    /// of a process on one thread.
+    /// Child tasks inherit the executor of their parent; other tasks do not. `nil`: Swift's pool. A simulation runs all
+    /// tasks of a process on one thread.
     @TaskLocal package static var executor: (any TaskExecutor)?
 }

@@ -154,7 +154,7 @@ package actor EtcdStore {
 
     nonisolated func wake() { woken.update { $0 = ($0 ?? 0) + 1 } }
 
-    /// A random number of that range: hosts do not do the same at once.
+    /// A random number in the range, so that hosts do not all act at the same time.
     func share(_ range: ClosedRange<Double>) -> Double {
         var numbers = Numbers(source: random)
         return .random(in: range, using: &numbers)

@@ -16,7 +16,7 @@ struct HostPresence: Sendable, Equatable {
 
     init(_ times: PresenceTimes) { self.times = times }
 
-    /// Its times include sleep, because leases run then, too.
+    /// The clock includes sleep, because leases expire then, too.
     /// - Returns: `nil`: nothing is due.
     mutating func next(at now: BootInstant) -> Step? {
         if let triedAt, now - triedAt < times.sign { return nil }

@@ -13,8 +13,8 @@ struct TrustRoots: Sendable {
     /// Files of the environment that could not be used, for the log.
     let notices: [String]
 
-    /// Reads the files once. The system's store is read again for each pool of connections, and not here, even if the
-    /// environment names it.
+    /// Reads the files once. The TLS library reads the system's store for each pool of connections, so it is not read
+    /// here, even if the environment names it.
     ///
     /// - Parameter isOnlyRoot: nothing but `extraCAFile` is trusted, if there is one.
     /// - Throws: if the *setting* cannot be read or has no certificate. `SSL_CERT_FILE`, often left behind by a removed
@@ -78,11 +78,11 @@ struct TrustRoots: Sendable {
         return (chain, key)
     }
 
-    /// Where the TLS library looks for the system's store: the first of these files.
+    /// The TLS library uses the first of these files that exists as the system's store.
     private static let systemStores = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
 
-    /// Whether this is the system's store, by that name or another. Its certificates are trusted anyway, and take a
-    /// megabyte of memory.
+    /// Whether this file is the system's store, under any name. Its certificates are trusted anyway, and loading them
+    /// would take a megabyte of memory.
     static func isSystemStore(_ file: String) -> Bool {
         guard unsafe access(file, R_OK) == 0, let store = systemStores.first(where: { unsafe access($0, F_OK) == 0 })
         else { return false }

@@ -23,9 +23,9 @@ extension SealedDirectory {
 
     /// Whether this change of the key needs the present passphrase.
     mutating func needsCurrent(for change: KeyChange) throws(StoreError) -> Bool {
-        // Somebody who can read a key file or a credential opens the files without the agent.
+        // Anyone who can read a key file or a credential can open the files without the agent.
         guard case .passphrase = try open().wrappedKeys.wrapping else { return false }
-        // What opens the files stays, so nobody else can open them afterwards.
+        // The protection of the key does not change, so nobody else can open the files afterwards.
         if case .sameOutside = change { return false }
         return true
     }

@@ -64,7 +64,7 @@ int sandbox_describe(int descriptor, const char *path, struct sandbox_file *file
     return 0;
 }
 
-// As in linux/openat2.h, which the headers of the system may lack.
+// The same as in linux/openat2.h, which the system's headers may lack.
 struct opening {
     uint64_t flags, mode, resolve;
 };

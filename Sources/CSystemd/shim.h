@@ -68,8 +68,8 @@ static inline long authd_receive(int fd, void *bytes, size_t room, struct authd_
     return count;
 }
 
-// FIONREAD of tcp(7) and unix(7): how many received bytes have not been read. If the kernel does not say, 1: a needless read
-// fails with EAGAIN, but bytes that nobody reads would stay unread.
+// FIONREAD of tcp(7) and unix(7): how many received bytes have not been read. If the kernel does not report it, 1: a
+// needless read fails with EAGAIN, but otherwise bytes would stay unread.
 static inline int authd_unread(int fd) {
     int count = 0;
     return ioctl(fd, FIONREAD, &count) == 0 ? count : 1;
@@ -96,8 +96,8 @@ static inline int authd_peer_label(int fd, char *label, unsigned room) {
     return getsockopt(fd, SOL_SOCKET, peer_security, label, &length) == 0 ? (int)length : -1;
 }
 
-// A socket of unix(7) by its path, or by an abstract name after `@`. sys/un.h would declare types here that Swift has from Glibc
-// otherwise.
+// A unix(7) socket by its path, or by an abstract name after `@`. sys/un.h is not included: it would declare types here
+// that Swift gets from Glibc.
 struct authd_address {
     sa_family_t family;
     char path[108];
@@ -114,8 +114,8 @@ static inline socklen_t authd_address_of(const char *text, struct authd_address 
     return (socklen_t)(before + length + end);
 }
 
-// sd_notify(3) without waiting, with a descriptor if that is not negative. Returns 0, or an errno: EAGAIN if the queue of the
-// socket is full.
+// sd_notify(3) without blocking, with a descriptor if that is not negative. Returns 0, or an errno: EAGAIN if the queue
+// of the socket is full.
 static inline int authd_notify(const char *place, const char *text, int descriptor) {
     struct authd_address address;
     struct iovec part = {.iov_base = (void *)text, .iov_len = strlen(text)};
@@ -146,7 +146,8 @@ static inline int authd_notify(const char *place, const char *text, int descript
     return failure;
 }
 
-// A connected socket: poll(2) reports POLLOUT when the queue of the other one is not full. -1 if it cannot be connected to.
+// A connected socket: poll(2) reports POLLOUT when the queue of the other one is not full. Returns -1 if the connection
+// fails.
 static inline int authd_connect_to_notify(const char *place) {
     struct authd_address address;
     socklen_t length = authd_address_of(place, &address);

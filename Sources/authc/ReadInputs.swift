@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The descriptors that an option or argument has read to their end. Another one would find nothing there, or what the user types
-/// next.
+/// The descriptors that an option or argument has read to the end. A second option would read nothing, or what the user
+/// types next.
 enum ReadInputs {
     private static let names = Mutex<[Int32: String]>([:])
 

@@ -151,7 +151,7 @@ struct AuthcOptionTests {
     }
 
     @Test(
-        "a descriptor that two options read is refused before anything is sent",
+        "two options that read the same descriptor are refused before anything is sent",
         arguments: [
             ("lock --set-passphrase --passphrase-stdin --current-fd 0", "--current-fd and --passphrase-stdin"),
             ("store rekey --passphrase-stdin --current-fd 0", "--current-fd and --passphrase-stdin"),

@@ -58,7 +58,7 @@ struct WatchLayoutTests {
     }
 
     @Test(
-        "events, callers and renewals scroll as well, to the last one and back, and a selected line is shown whole",
+        "events, callers and renewals also scroll to the last line and back, and a selected line is shown in full",
         arguments: [(80, 24), (40, 24), (40, 12)])
     func scrollsLists(columns: Int, rows: Int) async throws {
         let now = Date().timeIntervalSince1970
@@ -69,7 +69,7 @@ struct WatchLayoutTests {
                 "refresh_at": .number(now + Double(number + 1) * 86_400 + 1800),
             ])
         }
-        // The newest request is that of the last program.
+        // The last program has sent the newest request.
         let callers = (101...130).map { number in
             Samples.auditItem(
                 number, "token.get", "/usr/bin/c\(number)", secondsAgo: Double(231 - number) * 3600 + 60,
@@ -94,7 +94,7 @@ struct WatchLayoutTests {
         await terminal.waits(for: "token.get s130")
         await terminal.waits(for: Self.frameEnd)
         screen.feed(terminal.text)
-        // After a gap, what is there is listed as events.
+        // After a gap, the present state is listed as events.
         let client = try #require(peer.value.withLock { $0 })
         await drawn("EVENTS") { client.send(Samples.snapshot(sessions)) }
         let lists: [(heading: String, lines: [String])] = [
@@ -111,7 +111,7 @@ struct WatchLayoutTests {
                 // The selected session has the same mark.
                 let marked = screen.lines.filter { $0.hasPrefix(">") }
                 #expect(marked.count == 2 && marked[1].contains(" \(lines[selected])"), "\(screen.text)")
-                // The session that keys act on is that of the line, or has its name beside the keys.
+                // The keys act on the session of the line, or its name is next to the keys.
                 if heading == "NEXT RENEWALS" {
                     #expect(marked[0].contains(" \(lines[selected]) "), "\(screen.text)")
                 } else {
@@ -120,12 +120,13 @@ struct WatchLayoutTests {
                 if heading == "CALLERS" {
                     #expect(screen.text.contains("s\(130 - selected)-with-a-long-name"), "\(screen.text)")
                 }
-                // Title, keys, the heading and two lines of sessions take the others, and a long line has two more.
+                // The title, the keys, the heading and two lines of sessions take the other lines, and a long line
+                // takes two more.
                 let shown = lines.filter { line in screen.lines.contains { $0.contains(" \(line)") } }
                 #expect(shown.count >= rows - 7, "\(screen.text)")
             }
         }
-        // What happens meanwhile does not move the selected event.
+        // New events do not move the selected one.
         let marked = screen.lines.filter { $0.hasPrefix(">") }
         await drawn("EVENTS 33 of 62") { client.send(Samples.snapshot(sessions)) }
         #expect(screen.lines.filter { $0.hasPrefix(">") } == marked, "\(screen.text)")
@@ -136,7 +137,7 @@ struct WatchLayoutTests {
         #expect(terminal.text.contains("exit 0"))
     }
 
-    @Test("in the renewals, keys act on the session of the marked line, which a screen without room for sessions names")
+    @Test("in the renewals, keys act on the session of the marked line; a screen without room for sessions names it")
     func renewsMarked() async throws {
         let now = Date().timeIntervalSince1970
         let names = (101...120).map { "s\($0)" }
@@ -222,7 +223,7 @@ struct WatchLayoutTests {
         await terminal.ends()
     }
 
-    @Test("all the help is on a small screen, and a smaller one says how to leave", arguments: [12, 3])
+    @Test("a small screen shows all the help, and a smaller one shows how to quit", arguments: [12, 3])
     func help(rows: Int) async throws {
         let agent = try Self.agent([Samples.status()])
         defer { agent.stop() }
@@ -271,7 +272,7 @@ struct WatchLayoutTests {
         // The agent is asked for callers after the first picture. This is the last line that changes then.
         await terminal.waits(for: "token.get work" + Self.frameEnd)
         terminal.mark()
-        // After a gap, what is there is listed as events.
+        // After a gap, the present state is listed as events.
         try #require(peer.value.withLock { $0 }).send(Samples.snapshot(active + [ended]))
         await terminal.waits(for: Self.frameEnd)
         terminal.mark()

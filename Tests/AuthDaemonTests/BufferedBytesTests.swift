@@ -83,7 +83,7 @@ struct BufferedBytesTests {
         #expect(queue.next() == nil)
     }
 
-    @Test("processes that wait later have turns as the first ones had, also after many")
+    @Test("processes that come later get turns in the same way as the first ones, even after many turns")
     func laterTurns() {
         var queue = FairQueue<String>()
         func drained(_ texts: [String]) -> [String] {
@@ -92,7 +92,7 @@ struct BufferedBytesTests {
             return Array(sequence(state: ()) { _ in queue.next() })
         }
         #expect(drained(["a1", "b1", "c1", "a2"]) == ["a1", "b1", "c1", "a2"])
-        // In the places of the first ones.
+        // These use the slots of the first ones.
         for _ in 1...2 {
             #expect(drained(["e1", "f1", "e2"]) == ["e1", "f1", "e2"])
             #expect(drained(["e1", "e2", "f1", "g1", "a1"]) == ["e1", "f1", "g1", "a1", "e2"])

@@ -7,10 +7,10 @@ import Testing
 
 @testable import AuthDaemon
 
-/// The kernel reports once what has happened to a socket, and a read may leave some input.
-@Suite("A client's socket, with what the kernel reports once", .timeLimit(.minutes(1)))
+/// The kernel reports each event of a socket once, and a read may leave input behind.
+@Suite("A client's socket whose events the kernel reports once", .timeLimit(.minutes(1)))
 struct ClientSocketTests {
-    /// What a socket passes on, in order. Only the executor's thread calls it.
+    /// Records what a socket passes on, in order. Only the executor's thread calls it.
     private final class Receiver: ClientSocketDelegate, Sendable {
         struct Seen: Equatable {
             var bytes: [UInt8] = []
@@ -62,7 +62,7 @@ struct ClientSocketTests {
 
         /// - Parameter lowest: the socket's descriptor is the first free one from this number on.
         init(on executor: SocketExecutor? = nil, lowest: CInt = 0) throws {
-            // Children of other tests must not keep them open.
+            // Child processes of other tests must not keep the sockets open.
             let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
             var ends: [CInt] = [-1, -1]
             guard socketpair(AF_UNIX, CInt(kind), 0, &ends) == 0 else { throw SystemFailure("make two sockets") }
@@ -90,7 +90,7 @@ struct ClientSocketTests {
             }
         }
 
-        /// Returns when what the kernel has to report now was reported.
+        /// Returns when the kernel has reported everything that is pending now.
         func turn() async {
             // A turn runs blocks first, and then asks the kernel.
             for _ in 1...2 { await onThread {} }
@@ -98,7 +98,7 @@ struct ClientSocketTests {
 
         func write(_ bytes: [UInt8]) -> Bool { Glibc.write(client, bytes, bytes.count) == bytes.count }
 
-        /// What the client can read now; `nil` at the end.
+        /// The bytes that the client can read now; `nil` at the end.
         func read() -> [UInt8]? {
             var room = [UInt8](repeating: 0, count: 64 << 10)
             let count = Glibc.read(client, &room, room.count)
@@ -139,7 +139,7 @@ struct ClientSocketTests {
 
     // MARK: Input
 
-    @Test("two messages, of which the first has a descriptor: one read returns only the first")
+    @Test("two messages, the first with a descriptor: one read returns only the first")
     func twoMessages() async throws {
         let pair = try Pair()
         pair.open {
@@ -176,7 +176,7 @@ struct ClientSocketTests {
         await stop(pair)
     }
 
-    @Test("a message that is as long as one read, and another one after it")
+    @Test("a message as long as one read, and another message after it")
     func wholeRead() async throws {
         let pair = try Pair()
         let bytes = [UInt8](repeating: 7, count: 65_536)
@@ -252,7 +252,7 @@ struct ClientSocketTests {
 
     // MARK: Closing
 
-    @Test("a client that has gone: its input is read first", arguments: [1, 100_000], End.allCases)
+    @Test("a client that has disconnected: its input is read first", arguments: [1, 100_000], End.allCases)
     func gone(count: Int, end: End) async throws {
         let pair = try Pair()
         let bytes = [UInt8](repeating: 7, count: count)
@@ -265,7 +265,7 @@ struct ClientSocketTests {
         await stop(pair, after: end)
     }
 
-    @Test("a client that has gone while earlier input waits is closed after that", arguments: End.allCases)
+    @Test("a client that disconnects while earlier input waits is closed after that input", arguments: End.allCases)
     func goneWhileDeferred(end: End) async throws {
         let pair = try Pair()
         pair.receiver.change { $0.isDeferred = true }
@@ -278,7 +278,7 @@ struct ClientSocketTests {
         await stop(pair, after: end)
     }
 
-    @Test("a client that is closed while it is queued: the next one with its descriptor has its own turns")
+    @Test("a client that is closed while it is queued: the next client with its descriptor gets its own turns")
     func reusedDescriptor() async throws {
         // The last ones: other tests use lower descriptors.
         var limit = rlimit()

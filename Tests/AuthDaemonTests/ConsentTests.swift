@@ -145,7 +145,7 @@ struct ConsentTests {
         #expect(hash.count == 64 && hash != changed)
     }
 
-    @Test("no file at a path that is not believed is opened, also if the process hides by now what it runs")
+    @Test("no file at an untrusted path is opened, even if the process now hides its program")
     func uncertainPath() async throws {
         // The first child has ended, so nothing can be read about its program, and its parent never waits for it.
         let parent = try await Child(
@@ -169,7 +169,7 @@ struct ConsentTests {
             }
             #expect(await found(isUncertain: true) == nil)
             #expect(opened.withLock { $0 } == [])
-            // It would be used otherwise.
+            // Otherwise the file would be used.
             #expect(await found(isUncertain: false) != nil)
             #expect(opened.withLock { $0 } != [])
             opened.withLock { $0 = [] }

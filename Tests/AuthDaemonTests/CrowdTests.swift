@@ -309,7 +309,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("a client that disconnects while earlier lines wait for their turns leaves nothing of its long line")
+    @Test("the long line of a client that disconnects while its earlier lines wait is dropped")
     func longLineOfNobodyAfterOthers() async throws {
         let gate = Gate()
         let limits = ConnectionLimits.with { $0.turnTime = .zero }
@@ -325,10 +325,10 @@ struct CrowdTests {
                 let long = RawClient.request("agent.ping", ["x": .array(Array(repeating: 0, count: 1000))])
                 try first.send(long)
                 try BadClientTests.until(other) { gate.arrivals == 1 }
-                // No responses: to write one would fail, and end the connection.
+                // There are no responses: writing one would fail and end the connection.
                 let silent = String(repeating: RawClient.request("agent.ping", id: nil), count: 200)
                 for _ in 1...3 { try rig.dial().send(silent + long) }
-                // It is accepted after them.
+                // This client is accepted after the others.
                 let last = try rig.dial()
                 #expect(try last.ask("agent.ping")["result"] != nil)
                 try BadClientTests.until(other) { rig.counters.connections == 3 }

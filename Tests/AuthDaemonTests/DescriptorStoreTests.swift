@@ -107,14 +107,14 @@ struct DescriptorStoreTests {
         #expect(manager.descriptors.entries.map(\.name) == ["sessions.2"])
         let before = manager.messages
         store.retry()
-        // What a run has loaded stays until it saves something.
+        // Loaded sessions stay with the manager until the run saves something.
         let next = manager.store()
         #expect(next.load(of: .secretService).sessions == [try session("second")])
         next.retry()
         #expect(manager.messages == before)
     }
 
-    @Test("reaches a manager that has not received for a while when it receives again: the newest, and nothing older")
+    @Test("reaches a manager when it receives again: only the newest sessions, and nothing older")
     func isFull() throws {
         let store = manager.store()
         store.save(Handover([try session("first")]), of: .secretService)
@@ -132,7 +132,7 @@ struct DescriptorStoreTests {
         #expect(manager.waiting.withLock { $0.isEmpty })
     }
 
-    @Test("is removed after a sign-out that the manager has not received for a while")
+    @Test("is removed when the manager receives again, after a sign-out that it did not receive at once")
     func signedOutWhileFull() throws {
         let store = manager.store()
         store.save(Handover([try session("first")]), of: .secretService)

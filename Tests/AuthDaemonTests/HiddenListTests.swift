@@ -104,7 +104,7 @@ struct HiddenListTests {
         }
     }
 
-    @Test("a session that uses the sign-in of a hidden one names it in no status, and no error names another session")
+    @Test("no status of a session that uses a hidden session's sign-in names it, and no error names another session")
     func hiddenSignIn() async throws {
         let rule = Rules.rule("hidden") {
             $0.request.sessions = Rules.texts("work")
@@ -141,7 +141,7 @@ struct HiddenListTests {
         #expect(HiddenSessions.filtered(other) == other)
     }
 
-    @Test("no status of the network, snapshot, event or counter names the provider of a hidden session only")
+    @Test("no network status, snapshot, event or counter names a provider that only hidden sessions use")
     func hiddenProvider() async throws {
         let rule = Rules.rule("hidden") { $0.request.sessions = Rules.texts("work") }
         try await TestServer.run(names: ["shop", "work"]) { rig in
@@ -180,7 +180,7 @@ struct HiddenListTests {
         }
     }
 
-    @Test("a change that is about hidden sessions only sends no event, and their renewals are not counted")
+    @Test("a change of hidden sessions only sends no event, and their renewals are not counted")
     func hiddenChanges() async throws {
         let rule = Rules.rule("hidden") { $0.request.sessions = Rules.texts("work") }
         let policy = Rules.policy(rule)
@@ -211,7 +211,7 @@ struct HiddenListTests {
                 put(.limited, work: "provider_unreachable")
                 put(.limited, shop: "provider_unreachable", work: "reachable")
                 #expect(try next() == ["limited", "provider_unreachable"])
-                // What is sent while nothing is hidden is the last state, too.
+                // An event that is sent while nothing is hidden also counts as the last state.
                 rig.access.change { $0 = AccessPolicy() }
                 put(.online, shop: "provider_unreachable", work: "reachable")
                 #expect(try next() == ["online", "provider_unreachable"])

@@ -8,9 +8,9 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("Who describes the file of a program", .timeLimit(.minutes(1)))
+@Suite("Where the description of a program's file comes from", .timeLimit(.minutes(1)))
 struct MountTableTests {
-    @Test("the kernel's list tells file systems of the kernel, of a server and of a process of a user apart")
+    @Test("the kernel's list distinguishes file systems of the kernel, of a server and of a user's process")
     func kinds() {
         func mount(_ text: String) -> MountTable.Mount? { MountTable.mounts(in: text)[7] }
         let cases: [(String, String, MountTable.Source)] = [
@@ -20,7 +20,7 @@ struct MountTableTests {
             ("fuse.sshfs", "rw,user_id=1000,group_id=1000", .user), ("fuse", "rw,user_id=1000", .user),
             ("fuse.mergerfs", "rw,user_id=0,group_id=0,allow_other", .server), ("fuseblk", "rw,user_id=0", .server),
             ("fuse", "rw", .user), ("fuse.x", "rw,user_id=01", .user),
-            // A program can set the time of the status.
+            // A program can set the status time on these.
             ("vfat", "rw,uid=1000", .server), ("msdos", "rw", .server), ("exfat", "rw", .server),
         ]
         for (kind, options, source) in cases {
@@ -69,7 +69,7 @@ struct MountTableTests {
             try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path))
         }
 
-        /// As of a file that was opened in another view of the files.
+        /// The source of a file that was opened in another view of the files.
         func source(_ lines: [String]) throws -> MountTable.Source? {
             try write(lines)
             return MountTable(path: path).source(of: program, number, mount: 0)
@@ -90,7 +90,7 @@ struct MountTableTests {
         #expect(try list.source([root, own("/former", "ext4")]) == .kernel)
         // It was mounted after the list was read.
         #expect(try list.source([root]) == nil)
-        // No other name is one on the way.
+        // A mount at a longer name is not on the path.
         #expect(
             try list.source([root, own("/", "ext4"), "\(UInt64.max - 1) 1 0:3 / \(list.program)x rw - nfs a rw"])
                 == .kernel)
@@ -110,7 +110,7 @@ struct MountTableTests {
         #expect(try list.source([line]) == .kernel)
     }
 
-    @Test("a file that a process of other namespaces has put in place of a program is not known by that program's path")
+    @Test("a file that a process in other namespaces has mounted over a program is not known by that program's path")
     func otherView() async throws {
         let folder = try TemporaryFolder()
         let cat = URL(filePath: "/usr/bin/cat").resolvingSymlinksInPath().path
@@ -121,7 +121,7 @@ struct MountTableTests {
             ["unshare", "--map-root-user", "--mount", "sh", "-c", script], environment: ["PATH": "/usr/bin:/bin"],
             input: .held)
         #expect(try await until { holder.out.text.contains("ready") })
-        // They are in no namespace but that of the agent. Only their files were opened elsewhere.
+        // Both processes are in the agent's namespaces. Only their files were opened elsewhere.
         let view = "/proc/\(holder.pid)/root"
         func program(_ path: String, _ arguments: [String]) async throws -> (Child, ProcessReader.Program) {
             let child = try await Child([view + path] + arguments, environment: [:], input: .held)

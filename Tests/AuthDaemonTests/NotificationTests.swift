@@ -11,7 +11,7 @@ import Testing
 struct NotificationTests {
     // MARK: Their order
 
-    @Test("wait in their order while the manager does not receive; what a newer one replaces is not sent")
+    @Test("wait in order while the manager does not receive; one that a newer one replaces is not sent")
     func order() {
         let manager = SlowManager()
         let notifier = ServiceNotifier(to: manager)
@@ -36,7 +36,7 @@ struct NotificationTests {
         #expect(manager.messages.last == "WATCHDOG=1")
     }
 
-    @Test("are sent as far as there is room; the rest follows in its order")
+    @Test("are sent while there is room; the rest follows in order")
     func room() {
         let manager = SlowManager()
         let notifier = ServiceNotifier(to: manager)
@@ -52,7 +52,7 @@ struct NotificationTests {
         #expect(manager.messages == ["READY=1\nSTATUS=a", "WATCHDOG=1", "STATUS=c"])
     }
 
-    @Test("of two reloads at once end with one that is ready")
+    @Test("of two simultaneous reloads end with one READY=1")
     func reloads() {
         let manager = SlowManager()
         let notifier = ServiceNotifier(to: manager)
@@ -82,7 +82,7 @@ struct NotificationTests {
 
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    @Test("never wait for a manager that does not receive", arguments: [false, true])
+    @Test("never block if the manager does not receive", arguments: [false, true])
     func doesNotWait(isAbstract: Bool) async throws {
         let (folder, descriptors) = (try TemporaryFolder(), FakeDescriptorStore())
         defer { withExtendedLifetime(folder) {} }
@@ -102,7 +102,7 @@ struct NotificationTests {
                 socket.send("FDSTORE=1\nFDNAME=kept", with: memory), socket.send("STATUS=after", with: nil),
             ])
         }
-        // It ends although there is work.
+        // The wait ends although there is still work.
         await socket.finish(within: .zero)
         manager.receiveAgain()
         #expect(await results.value()?.first == .sent)
@@ -115,7 +115,7 @@ struct NotificationTests {
         manager.end()
     }
 
-    @Test("of a service are sent in their order when the real socket has room again")
+    @Test("of a service are sent in order when the real socket has room again")
     func queue() async throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
@@ -133,7 +133,7 @@ struct NotificationTests {
         manager.end()
     }
 
-    @Test("fail without such a socket, and with a place that is none")
+    @Test("fail if the socket does not exist or the address is invalid")
     func noSocket() throws {
         let folder = try TemporaryFolder()
         for place in [folder.path + "/none", "@", "/" + String(repeating: "x", count: 200)] {

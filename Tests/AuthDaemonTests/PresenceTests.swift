@@ -241,7 +241,7 @@ struct PresenceTests {
         }
     }
 
-    @Test("a change of the key that lacks the present passphrase asks nobody; each passphrase is another request")
+    @Test("a change of the key without the present passphrase causes no check; each passphrase needs another request")
     func passphraseFirst() async throws {
         let (folder, user) = (try TemporaryFolder(), FakePresence())
         let store = SealedFileStore(

@@ -2,10 +2,10 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("What the process asks of the system")
+@Suite("Limits that the process sets")
 struct ProcessGuardTests {
     @Test(
-        "the number of heaps is the administrator's, if the environment has one",
+        "the number of heaps is not changed if the environment sets one",
         arguments: [
             ([:], false),
             (["MALLOC_ARENA_MAX": "4"], true),

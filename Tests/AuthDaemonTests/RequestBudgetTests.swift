@@ -78,7 +78,7 @@ struct RequestBudgetTests {
         }
     }
 
-    @Test("one user cannot have the long requests of all")
+    @Test("one user cannot use the room for all long requests")
     func longRequestsOfUser() {
         var limits = ConnectionLimits()
         (limits.longRequestsPerProcess, limits.longRequestsPerUser, limits.longRequestsInAll) = (10, 12, 20)

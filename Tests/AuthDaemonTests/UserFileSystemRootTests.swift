@@ -10,7 +10,7 @@ import Testing
 /// Programs on a file system that another process serves (FUSE). Mounting one with any owner needs root.
 @Suite("Programs on FUSE (as root)", .timeLimit(.minutes(1)))
 struct UserFileSystemRootTests {
-    @Test("what a process of a user serves is unknown to rules; what root has mounted is known by its path")
+    @Test("rules do not know a program that a user's process serves, and know one that root has mounted by its path")
     func programs() async throws {
         for (user, source) in [(65534, MountTable.Source.user), (0, .server)] {
             let place = try TemporaryFolder()

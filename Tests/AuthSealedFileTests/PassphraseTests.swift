@@ -99,7 +99,7 @@ struct PassphraseTests {
                 await #expect(throws: SealRefusal.needsPassphrase(isNew: false)) {
                     try await store.checkRekey(change, hasCurrent: false)
                 }
-                // A passphrase is not compared.
+                // This does not compare a passphrase.
                 try await store.checkRekey(change, hasCurrent: true)
                 #expect(await refusal(of: change, store, wrong) == .wrongPassphrase)
             }

@@ -75,7 +75,7 @@ static void forget(int index)
     stored[index] = stored[--stored_count];
 }
 
-// One message of the agent, within so many milliseconds. Returns -1 if there is none.
+// Receives one message of the agent within this many milliseconds. Returns -1 if there is none.
 static int notified(int timeout)
 {
     char text[4096], control[CMSG_SPACE(sizeof(int) * most)];
@@ -103,7 +103,7 @@ static int notified(int timeout)
     return 0;
 }
 
-// Returns when there is something to read. Receives notifications meanwhile: with many sessions their queue is full soon.
+// Returns when there is input. Receives notifications until then: with many sessions their queue is soon full.
 static void await_answer(int peer)
 {
     double deadline = now() + 10e9;

@@ -39,7 +39,7 @@ struct PackageReadmeTests {
         }
     }
 
-    /// The packages are where the README has them. Nothing is downloaded, and nobody answers questions.
+    /// Puts the packages where the README expects them. apt downloads nothing and asks no questions.
     private func install(_ command: String, _ machine: BootedMachine) async throws {
         _ = try await PackageTrial.assemble(for: machine)
         try await machine.apply(

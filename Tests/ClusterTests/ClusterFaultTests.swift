@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The hosts are network namespaces: the program makes them as root, or in a user namespace. Their agents, members of etcd
-/// and clients need a processor in time, so Tests/run-suites has a stream for this target alone.
+/// The hosts are network namespaces, which the program creates as root or in a user namespace. Their agents, members of
+/// etcd and clients need a processor in time, so Tests/run-suites has a separate stream for this target.
 @Suite("A cluster of five hosts and three members of etcd", .serialized, .timeLimit(.minutes(10)))
 struct ClusterFaultTests {
-    /// Ten short faults, of every kind (``FaultPlanTests/ten()``). `make cluster FAULTS=1 CLUSTER_FIRST=seed` plays one of
-    /// them again; the machine's timing is another one each time.
+    /// Ten short faults, of every kind (``FaultPlanTests/ten()``). `make cluster FAULTS=1 CLUSTER_FIRST=seed` plays one
+    /// of them again, but the machine's timing differs each time.
     static let first: UInt64 = 14_791
 
     @Test("keeps its session through ten faults, and each client gets valid tokens in time")

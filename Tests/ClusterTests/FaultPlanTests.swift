@@ -27,7 +27,7 @@ struct FaultPlanTests {
         #expect(pauses.allSatisfy { $0 > .seconds(10) } && pauses.contains { $0 > .seconds(40) })
     }
 
-    @Test("is short for the ten of make test, which are of every kind, at both providers and at both moments")
+    @Test("is short for the ten faults of make test, which include every kind, both providers and both moments")
     func ten() {
         let plans = (ClusterFaultTests.first..<ClusterFaultTests.first + 10).map(Self.plan)
         #expect(Set(plans.map(\.kind)) == Set(FaultPlan.Kind.allCases))

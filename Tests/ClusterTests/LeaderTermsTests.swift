@@ -18,7 +18,7 @@ struct LeaderTermsTests {
         #expect(!leaders.mayHaveChanged(from: Self.at(1), to: Self.at(9)))
     }
 
-    @Test("without a term there may have been one")
+    @Test("if a term is unknown, there may have been an election")
     func unknown() {
         var leaders = LeaderTerms(1, at: Self.at(0))
         leaders.note(nil, at: Self.at(10))

@@ -62,7 +62,7 @@ struct ServedTokensTests {
         #expect(served.faults == [])
     }
 
-    @Test("a new leader of etcd is an excuse for a late token, up to the life of a lease and the limit of a request")
+    @Test("a new leader of etcd excuses a late token, up to the life of a lease and the time limit of a request")
     mutating func newLeader() {
         for asked in [30, 50, 50.5] { add("one", asked, Self.standing(0)) }
         let leader = LeaderTerms(1, at: Self.at(-1))

@@ -78,7 +78,7 @@ final class ClusterClients: Sendable {
     func allIsWell() { state.withLock { $0.wellSince = .now } }
 
     /// Faults since the last call.
-    /// - Parameter leaders: of etcd until now. A new one begins each lease again.
+    /// - Parameter leaders: the leaders of etcd until now. A new leader begins each lease again.
     func newFaults(_ leaders: LeaderTerms) -> [String] {
         state.withLock { state in
             let served = state.served

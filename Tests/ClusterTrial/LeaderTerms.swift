@@ -1,11 +1,11 @@
-/// When etcd may have elected a leader, as far as its term shows that.
+/// The times at which etcd may have elected a leader, as its term shows.
 package struct LeaderTerms: Sendable {
     private var term: Int?
     private var readAt: ContinuousClock.Instant
-    /// From one reading of the term to the next one, between which it has changed.
+    /// The intervals between two readings of the term in which it has changed.
     private var elections: [ClosedRange<ContinuousClock.Instant>] = []
 
-    /// - Parameter term: `nil`: no member said it.
+    /// - Parameter term: `nil`: no member reported it.
     package init(_ term: Int?, at now: ContinuousClock.Instant) {
         self.term = term
         readAt = now

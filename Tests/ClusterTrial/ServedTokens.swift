@@ -24,7 +24,7 @@ package struct ServedTokens: Sendable {
         package let endedAt: ContinuousClock.Instant
         package let askedAt: ContinuousClock.Instant
 
-        /// An election since its issue is an excuse, but only for a token that is no later than one can make it.
+        /// An election since the token was issued excuses it, but only up to the delay that an election can cause.
         package func isFault(_ leaders: LeaderTerms) -> Bool {
             askedAt - endedAt > ServedTokens.longestLateness || !leaders.mayHaveChanged(from: issuedAt, to: askedAt)
         }
@@ -41,8 +41,8 @@ package struct ServedTokens: Sendable {
     static let ending = Duration.seconds(1)
     /// A token is served so long after its end at most: the provider's response was on its way for as long.
     static let lateness = Duration.seconds(1)
-    /// A token is served so long after its end at most if etcd has begun its lease again: for the life of that lease,
-    /// which is the token's, and for a response of the provider, which is on its way for 30 s at most
+    /// The longest time after its end for which a token is served if etcd has begun its lease again: the life of that
+    /// lease, which is the token's, and the time limit for a response of the provider, 30 s
     /// (`LeaseMachine.requestLimit`).
     static let longestLateness = ClusterWorld.tokenLife + .seconds(30)
     /// The longest wait without `timeout_ms` (`NetworkWait.usualLimit`), and what a busy machine adds.

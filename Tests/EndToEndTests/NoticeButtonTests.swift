@@ -18,7 +18,7 @@ struct NoticeButtonTests {
 
     private static func text(of log: String) -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
 
-    /// The window is there until the user has read it.
+    /// The window stays open until the user has read it.
     private func closeTerminal(on screen: VirtualScreen) async throws {
         let window = try #require(try await screen.window("--class", "XTerm"))
         _ = try await screen.run(["xdotool", "windowfocus", "--sync", window, "key", "Return"])
@@ -62,11 +62,11 @@ struct NoticeButtonTests {
         }
     }
 
-    @Test("after a sign-in with the browser, a click opens the browser and no terminal, and the result is shown")
+    @Test("after a sign-in with the browser, a click opens the browser, not a terminal, and the result is shown")
     func signInWithBrowser() async throws {
         try await OAuthScene.play { scene, server in
             let screen = try await NotificationScreen(on: scene.desktop)
-            // What opens the user's browser.
+            // The program that opens the user's browser.
             let addresses = scene.desktop.folder.path + "/addresses"
             let opener = try scene.desktop.folder.write(
                 "#!/bin/sh\nprintf '%s\\n' \"$1\" >>'\(addresses)'\n", to: "programs/xdg-open")
@@ -126,7 +126,7 @@ struct NoticeButtonTests {
         }
     }
 
-    @Test("a click on that of a session that was not renewed for ten minutes renews it; then it is withdrawn")
+    @Test("a click on the notice of a session not renewed for ten minutes renews it, and withdraws the notice")
     func tryNow() async throws {
         let clock = try await WrongClock()
         let (backend, asleep) = (Backend.forkInTheRoad, 2 * 3600)
@@ -137,7 +137,7 @@ struct NoticeButtonTests {
             let watch = try await Child(
                 [Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
             #expect(await watch.out.wait(for: "snapshot"))
-            // The agent's clocks go on, and the backend's does not: for the agent alone, the token has expired.
+            // The agent's clocks advance, and the backend's does not: the token has expired only for the agent.
             await scene.backends.misbehave(backend, Misbehaviour(path: "/api/auth/refresh", .status(503)))
             let agent = try scene.agent.child
             try await clock.sleep([agent], seconds: asleep)
@@ -147,7 +147,7 @@ struct NoticeButtonTests {
             #expect(
                 await screen.shown.wait(for: "summary: 'fork-in-the-road has not renewed a session for 10 minutes'"))
             #expect(screen.shown.text.contains("\"try-now\": \"Try now\""), "\(screen.shown.text)")
-            // The agent's own next try must not come before the click. Each failure sets another time for it.
+            // The agent's own next attempt must not come before the click. Each failure postpones it.
             let isFar = try await until {
                 #expect(try await scene.authc(["refresh"]).status == 75)
                 let next = try await scene.agent.status(backend.rawValue).refreshAt ?? 0
@@ -171,7 +171,7 @@ struct NoticeButtonTests {
         }
     }
 
-    @Test("a click on that of a session that ends within a week opens a terminal for a sign-in, which moves the end")
+    @Test("a click on the notice of a session that ends within a week opens a terminal for a new sign-in")
     func signInBeforeTheEnd() async throws {
         let day = 86_400
         let clock = try await WrongClock()
@@ -185,7 +185,7 @@ struct NoticeButtonTests {
             let variables = ["DISPLAY": screen.screen.display, "TERMINAL": terminal]
             try await scene.restart(with: clock.environment.merging(variables) { $1 })
             #expect(try await scene.loginByDevice(server).status == 0)
-            // One renewal: a second one, a moment later, would be answered with an end that has moved with it.
+            // Only one renewal: the response to a second one, a moment later, would have a later end.
             server.setRefreshLifetime(.seconds(5 * day))
             try clock.set(seconds: 0)
             #expect(try await scene.authc(["refresh"]).status == 0)

@@ -19,7 +19,7 @@ struct PromptOwnerRootTests {
     @Test("is not shown to root, whose environment may name that user's folder", arguments: commands)
     func otherOwner(command: [String]) async throws { try await expectOwnOnly(command) }
 
-    @Test("nor with the lines of the README", arguments: ["sh", "bash", "zsh"])
+    @Test("is not shown by the lines of the README", arguments: ["sh", "bash", "zsh"])
     func readme(shell: String) async throws {
         let lines = try #require(try ProviderPage.readme("In your own programs").blocks("sh").first)
         try await expectOwnOnly([shell, "-c", lines + #"printf '%s\n' "$session""#])

@@ -151,7 +151,7 @@ struct RestartTests {
         }
     }
 
-    @Test("of a manager that hung for a while brings the newest sessions; nobody waited for it meanwhile")
+    @Test("has the newest sessions after the manager hung for a while, which blocked no caller")
     func managerHung() async throws {
         try await play { scene, descriptorStore in
             let names = (1...20).map { "many-\($0)" }
@@ -182,7 +182,7 @@ struct RestartTests {
                     return contents.count == 1 && contents[0].range(of: newest) != nil
                 })
 
-            // Killed, so that nothing is written at the end.
+            // The agent is killed, so that it writes nothing when it ends.
             try await scene.agent.child.end(SIGKILL)
             try await scene.desktop.lockKeyring()
             try await scene.startAgent(descriptorStore: descriptorStore)

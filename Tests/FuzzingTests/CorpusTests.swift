@@ -57,7 +57,7 @@ struct CorpusTests {
         #expect(Set(try Corpus.folders()) == Set(FuzzTarget.all.map(\.name)))
     }
 
-    @Test("kept requests that are right have the params that their methods read", arguments: ["rpc", "dispatch"])
+    @Test("valid requests in the corpus have the params that their methods read", arguments: ["rpc", "dispatch"])
     func params(target: String) throws {
         for (name, bytes) in try Corpus.inputs(of: target) {
             for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -66,7 +66,7 @@ struct CorpusTests {
                     case .single(let request): [request]
                     case .batch(let requests): requests
                     }
-                // Lines that are no requests are there on purpose.
+                // The corpus has invalid requests on purpose.
                 for request in requests.compactMap({ try? $0.get() }) {
                     guard let method = AgentMethods.named(request.method) else { continue }
                     #expect(throws: Never.self, "\(target)/\(name)") {

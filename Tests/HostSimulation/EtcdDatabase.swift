@@ -6,7 +6,7 @@ struct WrittenTokens: Equatable {
     let number: Int
 }
 
-/// What etcd has: keys, their changes, and leases. A copy of it is a backup.
+/// The data of etcd: keys, their changes, and leases. A copy is a backup.
 struct EtcdDatabase {
     struct Entry {
         let value: [UInt8]
@@ -31,7 +31,7 @@ struct EtcdDatabase {
         case leaseNotFound
     }
 
-    /// Another one after a restore with new members.
+    /// Differs after a restore with new members.
     var clusterID = 1
     private(set) var revision: Int64 = 1
     private(set) var entries: [String: Entry] = [:]
@@ -49,13 +49,13 @@ struct EtcdDatabase {
         entries.keys.filter { $0 >= start && $0.utf8.lexicographicallyPrecedes(end) }.sorted()
     }
 
-    /// - Parameter isNew: whether the change is the first one of its transaction.
+    /// - Parameter isFirst: whether the change is the first one of its transaction.
     mutating func put(_ value: [UInt8], to key: String, lease: Int64, isFirst: Bool) throws(Failure) {
         guard lease == 0 || leases[lease] != nil else { throw .leaseNotFound }
         change(key, value: value, lease: lease, isFirst: isFirst)
     }
 
-    /// - Returns: whether there was something.
+    /// - Returns: whether the key existed.
     mutating func delete(_ key: String, isFirst: Bool) -> Bool {
         guard entries[key] != nil else { return false }
         change(key, value: nil, lease: 0, isFirst: isFirst)
@@ -75,8 +75,8 @@ struct EtcdDatabase {
     /// The cluster's record, with its hosts.
     static func isHostList(_ key: String) -> Bool { key.hasSuffix("/cluster") }
 
-    /// The same with another value of each of these keys.
-    /// - Parameter entry: `nil`: none.
+    /// A copy with another value for each of these keys.
+    /// - Parameter entry: `nil`: removes the keys.
     func replacing(_ isReplaced: (String) -> Bool, by entry: Entry?) -> EtcdDatabase {
         var other = self
         for key in entries.keys where isReplaced(key) { other.entries[key] = entry }
@@ -91,14 +91,14 @@ struct EtcdDatabase {
         return lastLease
     }
 
-    /// - Returns: its life; `nil`: it has ended.
+    /// - Returns: the life of the lease; `nil`: it has ended.
     mutating func keep(_ lease: Int64, at now: Duration) -> Duration? {
         guard let life = leases[lease]?.life else { return nil }
         leases[lease]?.end = now + life
         return life
     }
 
-    /// As etcd is after a restore of this backup: leases begin again, and the number of a lease is never used twice.
+    /// Makes this backup the state of etcd after a restore: leases begin again, and no lease number is used twice.
     mutating func restored(instead former: EtcdDatabase, isNew: Bool, at now: Duration) {
         clusterID = former.clusterID + (isNew ? 1 : 0)
         lastLease = former.lastLease

@@ -3,7 +3,7 @@ import AuthWire
 
 /// etcd's JSON gateway, as far as `EtcdStore` uses it.
 extension EtcdDatabase {
-    /// - Returns: a response of HTTP.
+    /// - Returns: the status and body of the HTTP response.
     mutating func answer(_ path: String, _ body: JSON, at now: Duration, fault: HostInjectedFault?) -> (Int, JSON) {
         switch path {
         case "kv/range": return (200, .object(range(body)))

@@ -5,9 +5,9 @@ package struct HostSchedule: SimulationSchedule {
     package var seed: UInt64
     package var hosts: Int
     package var life: Duration
-    /// The provider accepts a refresh token for that long after it was replaced.
+    /// How long the provider accepts a refresh token after it was replaced.
     package var grace: Duration
-    /// By host.
+    /// The error of each host's clock.
     package var clockErrors: [Duration]
     package var steps: [SimulationStep<HostOperation>]
 
@@ -33,20 +33,20 @@ package struct HostSchedule: SimulationSchedule {
     }
 }
 
-/// What can be done to the hosts. They are numbered from 0.
+/// An event that affects the hosts. They are numbered from 0.
 package enum HostOperation: Sendable, Equatable {
     case ask(Int, HostAsk)
-    /// A user signs in, signs out, removes a host or changes the record key. Only while nothing fails: then it is known
-    /// what must come of it.
+    /// A user signs in, signs out, removes a host or changes the record key. This happens only while there is no fault,
+    /// so that the expected result is known.
     case signIn(Int)
     case signOut(Int)
     case forget(Int, by: Int)
     case changeKey(Int)
-    /// No message goes between the host and etcd.
+    /// No message passes between the host and etcd.
     case cut(Int, for: Duration)
-    /// etcd carries out what the host requests, and its responses are lost.
+    /// etcd carries out the host's requests, but its responses are lost.
     case loseAnswers(Int, for: Duration)
-    /// The process does not run, and its clocks go on.
+    /// The process does not run, but its clocks go on.
     case pause(Int, for: Duration)
     /// The process is killed, and started again later.
     case kill(Int, down: Duration)
@@ -54,7 +54,7 @@ package enum HostOperation: Sendable, Equatable {
     case etcdGone(for: Duration)
     case provider(ProviderBehaviour)
     case backUp
-    /// The last backup comes back.
+    /// The last backup is restored.
     case restore(RestoredMembers)
 }
 
@@ -69,7 +69,7 @@ package enum RestoredMembers: Sendable, Equatable, CaseIterable {
     case same
     /// They have another cluster ID.
     case new
-    /// Watches stay open, as through a proxy, and silent until etcd has reached their revision again.
+    /// Watches stay open, as through a proxy, and report nothing until etcd has reached their revision again.
     case behindProxy
 }
 
@@ -77,17 +77,17 @@ package enum RestoredMembers: Sendable, Equatable, CaseIterable {
 package enum HostInjectedFault: String, Sendable, CaseIterable {
     /// etcd gives each host every hold.
     case sharesHolds
-    /// Since a restore, etcd does not keep the sessions that it is sent.
+    /// After a restore, etcd does not store the sessions that it receives.
     case losesSessions
-    /// Since a restore, etcd keeps sessions that it should delete.
+    /// After a restore, etcd keeps sessions that it should delete.
     case keepsSessions
-    /// The provider's responses reach nobody, and the simulation takes them for received.
+    /// The provider's responses are lost, and the simulation counts them as received.
     case losesTokens
-    /// The provider ends a session when it has renewed it, and says nothing.
+    /// The provider ends a session after it has renewed it, without an error.
     case endsSessions
     /// A process that was started after the first ones finds no session in etcd.
     case hidesSessions
-    /// A host that was removed is given the former list of hosts.
+    /// A removed host receives the former list of hosts.
     case showsFormerHosts
     /// The watches of the last host stay open, and report nothing.
     case silencesWatches
@@ -111,11 +111,11 @@ package enum HostInjectedFault: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is one of what a restore brings back.
+    /// Whether the fault changes what a restore brings back.
     var isOfRestores: Bool { self == .losesSessions || self == .keepsSessions }
 }
 
-/// What must hold in every schedule (Docs/cluster.md, Docs/decisions/simulation.md).
+/// The rules that every schedule must keep (Docs/cluster.md, Docs/decisions/simulation.md).
 package enum HostRule: String, Sendable {
     case alone = "1: one host sends a refresh token at a time, also after a restore"
     case reuse = "2: a used refresh token is sent again only if the next one was lost on its way to etcd"
@@ -127,23 +127,23 @@ package enum HostRule: String, Sendable {
     case liveness = "8: after the last fault, the session is active on each host, no caller waits, and no hold is left"
 }
 
-/// A rule that was broken, and where.
+/// A broken rule, and when it was broken.
 package struct HostViolation: Sendable, Equatable, CustomStringConvertible {
     package let rule: HostRule
-    /// Since the beginning of the schedule.
+    /// The time since the beginning of the schedule.
     package let at: Duration
     package let what: String
 
     package var description: String { "at \(at): \(what) [\(rule.rawValue)]" }
 }
 
-/// How much was played.
+/// Counts of the events in the schedules that were played.
 package struct HostCoverage: Sendable, Equatable {
     package internal(set) var renewals = 0
     /// Used refresh tokens that were sent again after an interruption.
     package internal(set) var reuses = 0
     package internal(set) var restores = 0
-    /// Restores of a backup that lacks something that a running host has written again.
+    /// Restores after which a running host has written again what the backup lacks.
     package internal(set) var writtenAgain = 0
     /// Restores after which no running host knew what the backup lacks.
     package internal(set) var unknown = 0
@@ -154,7 +154,7 @@ package struct HostCoverage: Sendable, Equatable {
     package internal(set) var lost = 0
     /// Schedules in which the hosts' tokens were not compared, because a host renewed them then, or just had.
     package internal(set) var notCompared = 0
-    /// Restores after which something else happened before it was known what etcd has.
+    /// Restores after which another event happened before etcd's data could be read.
     package internal(set) var notInspected = 0
 
     package init() {}

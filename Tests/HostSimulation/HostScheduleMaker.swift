@@ -1,8 +1,8 @@
 import AuthModel
 import Simulation
 
-/// Makes a schedule from a seed: two to five hosts, whose programs want tokens, one to three kinds of trouble, and in most
-/// of them a backup that comes back.
+/// Makes a schedule from a seed: two to five hosts, whose programs request tokens, one to three kinds of faults, and in
+/// most schedules a backup that is restored.
 struct HostScheduleMaker {
     private enum Trouble: CaseIterable {
         case callers, users, connections, pauses, kills, etcd, provider
@@ -35,7 +35,7 @@ struct HostScheduleMaker {
             grace: pick([.zero, .zero, .seconds(60)]), clockErrors: errors, steps: steps)
     }
 
-    /// A backup at some place, and its return at a later one.
+    /// Adds a backup at one place, and its restore at a later one.
     private mutating func addRestore(to steps: inout [SimulationStep<HostOperation>]) {
         let backup = Int.random(in: 0..<steps.count, using: &random)
         let restore = Int.random(in: backup + 1...steps.count, using: &random)

@@ -3,15 +3,15 @@ import Simulation
 
 /// Plays hosts with the real agents and the real store of a cluster, on a simulated etcd.
 package enum HostSimulation {
-    /// What came of one schedule.
+    /// The result of one schedule.
     package struct Outcome: Sendable {
         package let violation: HostViolation?
         package let coverage: HostCoverage
-        /// What happened, if it was traced.
+        /// The events, if a trace was requested.
         package let trace: [String]
     }
 
-    /// The end of a trace says most.
+    /// The end of a trace is the most useful part.
     private static let maxTraceLines = 120
 
     package static func schedule(seed: UInt64) -> HostSchedule {
@@ -20,8 +20,8 @@ package enum HostSimulation {
     }
 
     /// - Parameters:
-    ///   - fault: put between the agents and the rest on purpose.
-    ///   - isTraced: the outcome says what happened.
+    ///   - fault: a deliberate fault between the agents and their environment.
+    ///   - isTraced: whether the outcome has a trace.
     package static func play(
         _ schedule: HostSchedule, injecting fault: HostInjectedFault? = nil, isTraced: Bool = false
     ) async -> Outcome {

@@ -1,11 +1,11 @@
 import AuthModel
 import AuthWire
 
-/// What processes request of etcd, and what its watches report to them.
+/// The requests of processes to etcd, and the reports of its watches.
 extension HostSimulationRun {
     typealias Answer = @Sendable (Result<HTTPResponse, TransportError>) -> Void
 
-    /// For a request that states none.
+    /// For a request without a time limit.
     private static let etcdLimit = Duration.seconds(2)
 
     func isReachable(_ host: SimulatedHost) -> Bool {
@@ -65,7 +65,7 @@ extension HostSimulationRun {
         }
     }
 
-    /// What an injected fault shows the process instead of etcd.
+    /// The state that an injected fault shows the process instead of etcd's.
     private func falsified(for process: SimulatedProcess) -> EtcdDatabase? {
         switch fault {
         case .hidesSessions where process.number >= hosts.count: etcd.replacing(EtcdDatabase.isSession, by: nil)

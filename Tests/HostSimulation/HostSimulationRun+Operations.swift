@@ -3,9 +3,9 @@ import AuthEtcd
 import AuthModel
 import AuthWire
 
-/// What happens to the hosts, and what their users do.
+/// The events that affect the hosts, and the actions of their users.
 extension HostSimulationRun {
-    /// How long users wait until nothing fails.
+    /// How long users wait for a time without faults.
     private static let longestPause = Duration.seconds(240)
 
     func perform(_ operation: HostOperation) {
@@ -26,7 +26,7 @@ extension HostSimulationRun {
         case .pause(let number, let duration):
             let host = fail(number, for: duration)
             host.pausedUntil = max(host.pausedUntil, time.now + duration)
-            // It goes on then.
+            // The process continues after this time.
             time.after(duration) {}
         case .kill(let number, let down):
             let host = fail(number, for: down)
@@ -79,7 +79,7 @@ extension HostSimulationRun {
 
     // MARK: Users
 
-    /// Once nothing fails, so that it is known what must come of it.
+    /// Acts once there is no fault, so that the expected result is known.
     private func act(_ number: Int, _ act: (SimulatedHost) -> Void) {
         let end = time.now + Self.longestPause
         while violation == nil, !isQuiet, time.now < end { go(until: time.now + .seconds(1)) }
@@ -95,7 +95,8 @@ extension HostSimulationRun {
             }
     }
 
-    /// Nothing fails when a user acts, so an operation that fails or does not end, without a later fault, is broken.
+    /// There is no fault when a user acts. So an operation that fails or does not end, without a later fault, breaks a
+    /// rule.
     /// - Parameter work: returns whether it has succeeded.
     private func begin(
         _ host: SimulatedHost, _ operation: String, _ work: @escaping @Sendable (SimulatedProcess) async -> Bool

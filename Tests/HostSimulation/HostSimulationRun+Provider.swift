@@ -8,7 +8,7 @@ struct ProviderRequest {
     let process: Int
     let account: Int
     let sentAt: Duration
-    /// The provider has done it.
+    /// The provider has carried it out.
     var isCarriedOut = false
 }
 
@@ -18,20 +18,20 @@ struct Commit {
     let host: Int
     let sentAt: Duration
     let at: Duration
-    /// The new ones.
+    /// The new tokens.
     let tokens: WrittenTokens
     /// When the process has received them.
     var answeredAt: Duration?
-    /// They are in etcd.
+    /// The new tokens are in etcd.
     var isWritten = false
-    /// The response got lost.
+    /// The response was lost.
     var isUnanswered = false
 
     var isAnswered: Bool { answeredAt != nil }
 }
 
 extension HostSimulationRun {
-    /// Whose tokens the session must have; `nil`: nobody knows.
+    /// The account whose tokens the session must have; `nil`: unknown.
     var account: Int? { if case .signedIn(let account) = expected { account } else { nil } }
 
     func callProvider(_ number: Int, _ request: HTTPRequest, _ answer: @escaping Answer) {
@@ -114,7 +114,7 @@ extension HostSimulationRun {
         }
     }
 
-    /// The provider sees a used token only if the one that replaced it was lost on its way to etcd.
+    /// Checks that the provider receives a used token only if the token that replaced it did not reach etcd.
     private func checkReuse(_ refresh: String, by process: SimulatedProcess) {
         guard let parts = RotatingProvider.parts(of: refresh), parts.account == account,
             !provider.accepts(refresh, at: time.now), !provider.hasEnded(parts.account)
@@ -127,8 +127,8 @@ extension HostSimulationRun {
         isLossExcused = true
     }
 
-    /// The process that was given the newest tokens could not receive or write them. A fault after the time that it has
-    /// for writing is no reason.
+    /// Whether a fault kept the process that renewed the tokens from receiving or writing them. A fault after its time
+    /// for writing does not count.
     func isInterrupted(_ commit: Commit) -> Bool {
         let end = (commit.answeredAt ?? time.now) + Self.writing
         return !commit.isWritten

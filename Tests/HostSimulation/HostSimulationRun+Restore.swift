@@ -2,7 +2,7 @@ import AuthEtcd
 import AuthModel
 import AuthWire
 
-/// A backup that comes back while hosts run, and what the running hosts know.
+/// A backup that is restored while hosts run, and the data that the running hosts know.
 struct Restore {
     let at: Duration
     /// Whether the backup lacks anything of the sessions or of the list of hosts.
@@ -13,16 +13,18 @@ struct Restore {
     let tokens: WrittenTokens?
     /// Processes that know everything that the backup lacks.
     var knowers: Set<Int>
-    /// For how long they could write since, without a fault.
+    /// How long each of them could write since the restore, without a fault.
     var time: [Int: Duration] = [:]
 }
 
 extension HostSimulationRun {
-    /// What a running host knows is in etcd again that long after it has noticed, as are tokens that it has received.
+    /// The time in which a host writes data to etcd: missing data after it has noticed a restore, or tokens that it has
+    /// received.
     static let writing = Duration.seconds(10)
     /// How long a host takes to read what has changed.
     private static let reading = Duration.seconds(2)
-    /// A host that knows may be stopped or cut off for minutes. Then the others are started.
+    /// A host that knows the missing data may be paused or disconnected for minutes. After this time the others are
+    /// started.
     private static let longest = Duration.seconds(150)
     /// Hosts expect requests of others that etcd does not know of for 30 s (`EtcdLimits.recovery`).
     private static let unknownRequests = Duration.seconds(35)
@@ -51,7 +53,7 @@ extension HostSimulationRun {
             $0.known > backup.revision && $0.knownCluster == former.clusterID && knows($0, former, without: backup)
         }
         note("  it lacks changes \(backup.revision + 1) to \(former.revision); hosts \(knowers.map(\.host)) know them")
-        // Whoever does not know that anything is missing would act as if nothing were.
+        // A host that does not know that data is missing would act as if nothing were missing.
         for host in hosts where host.process.map({ $0.known <= backup.revision }) ?? true { holdOff(host) }
         restore = Restore(
             at: time.now, isLacking: isLacking, wasRenewing: wasRenewing, tokens: former.newestWritten,
@@ -59,7 +61,7 @@ extension HostSimulationRun {
         followRestore()
     }
 
-    /// Whether the process has what etcd had, and not only heard of a change.
+    /// Whether the process has the data that etcd had, and has not only been notified of a change.
     private func knows(_ process: SimulatedProcess, _ former: EtcdDatabase, without backup: EtcdDatabase) -> Bool {
         let host = hosts[process.host]
         guard process.known >= former.lastRecordChange, time.now >= host.pausedUntil else { return false }
@@ -84,25 +86,25 @@ extension HostSimulationRun {
         endWatches(of: host)
     }
 
-    /// Whether the process may not know that etcd went back, a short time ago: what it does then is a limit that the page
-    /// about clusters names.
+    /// Whether the process may not know yet that etcd was restored a short time ago. The page about clusters names this
+    /// limit.
     func isUnaware(_ process: SimulatedProcess) -> Bool {
         time.now - restoredAt < Self.unknownRequests && !noticed.contains(process.number)
     }
 
-    /// A process has got a response.
+    /// A process has received a response.
     func saw(_ revision: Int64, _ cluster: Int, after restores: Int, _ process: SimulatedProcess) {
-        // It was on its way when the backup came back.
+        // The response was sent before the backup was restored.
         guard restores == restoreCount else { return }
         let wentBack = process.knownCluster != 0 && (cluster != process.knownCluster || revision < process.known)
         if wentBack { noticed.insert(process.number) }
-        // There have been more changes since than the backup lacks: this host does not notice.
+        // There have been more changes since the restore than the backup lacks, so this host does not notice it.
         if !noticed.contains(process.number) { restore?.knowers.remove(process.number) }
         process.known = wentBack ? revision : max(process.known, revision)
         process.knownCluster = cluster
     }
 
-    /// Once a second until somebody has written what is missing, or nobody can.
+    /// Runs once a second, until a host has written the missing data or no host can.
     private func followRestore() {
         let step = Duration.seconds(1)
         time.after(step) { [self] in
@@ -119,7 +121,7 @@ extension HostSimulationRun {
         }
     }
 
-    /// - Parameter writer: knows what is missing, and has had the time to write it.
+    /// - Parameter writer: a process that knows the missing data, and has had the time to write it.
     private func endRestore(by writer: SimulatedProcess?) {
         guard let ended = restore else { return }
         restore = nil
@@ -140,7 +142,7 @@ extension HostSimulationRun {
         inspect(through: hosts[writer.host], after: ended)
     }
 
-    /// Reads what etcd has as a host does that starts now.
+    /// Reads etcd's data in the same way as a host that starts now.
     private func inspect(through host: SimulatedHost, after ended: Restore) {
         let process = SimulatedProcess(processes.count, host, disk: SimulatedDisk(copying: host.disk), in: self)
         processes.append(process)
@@ -154,7 +156,7 @@ extension HostSimulationRun {
             inspecting.remove(process.number)
             guard let found else { return notRead(by: process, of: host, since: began) }
             defer { process.life.end() }
-            // Something else may have happened meanwhile.
+            // Another event may have happened since then.
             guard known == expected, restore == nil, host.process?.number == writer else {
                 coverage.notInspected += 1
                 return note("  too late to see what etcd has")
@@ -177,7 +179,7 @@ extension HostSimulationRun {
         }
     }
 
-    /// That is no fault if there was another one meanwhile, or if a user has removed the host.
+    /// This breaks no rule if there was a fault since then, or if a user has removed the host.
     private func notRead(by process: SimulatedProcess, of host: SimulatedHost, since began: Duration) {
         guard process.life.isAlive else { return }
         process.life.end()

@@ -2,9 +2,9 @@ import AuthEtcd
 import AuthModel
 import AuthWire
 
-/// What must hold when everything is well again.
+/// The checks after all faults have ended.
 extension HostSimulationRun {
-    /// Each host has the same tokens, unless a renewal is in progress.
+    /// Checks that all hosts have the same tokens, unless a renewal is in progress.
     func checkConverged() {
         guard violation == nil, account != nil else { return }
         guard !isRenewing, time.now - changedAt > .seconds(2) else { return coverage.notCompared += 1 }
@@ -74,7 +74,7 @@ extension HostSimulationRun {
         }
     }
 
-    /// A host that starts now, and has only what is in etcd, has the same session.
+    /// Checks that a host that starts now, with only the data in etcd, has the same session.
     func checkStored() {
         guard violation == nil, let host = members.first else { return }
         kill(host)

@@ -6,9 +6,9 @@ import Simulation
 ///
 /// Not shared: the run, with all jobs of its processes, is on one thread.
 final class HostSimulationRun: @unchecked Sendable {
-    /// What must come of what users did.
+    /// The expected result of the users' actions.
     enum Expected: Equatable {
-        /// Nobody can know: what they did was interrupted, or no running host knows what a backup lacks.
+        /// Unknown, because an action was interrupted, or no running host knows the data that a backup lacks.
         case unknown
         case signedIn(account: Int)
         case signedOut
@@ -24,19 +24,19 @@ final class HostSimulationRun: @unchecked Sendable {
     var changedAt = Duration.zero
     var changer: Int?
     var watches: [SimulatedWatch] = []
-    /// When leases are looked at next.
+    /// The time of the next check of the leases.
     var leaseCheckAt: Duration?
     var backup: EtcdDatabase?
     var restore: Restore?
     var restoreCount = 0
     var restoredAt = Duration.seconds(-1000)
-    /// Processes that have got a response since that shows it.
+    /// Processes that have received a response that shows the restore.
     var noticed: Set<Int> = []
-    /// Until then, no host starts that does not know it.
+    /// Until then, a host that does not know the missing data does not start.
     var heldOffUntil = Duration.zero
     /// Processes that read what etcd has after a restore.
     var inspecting: Set<Int> = []
-    /// Watches may be silent that long.
+    /// Watches may be silent until then.
     var silentUntil = Duration.zero
     var provider: RotatingProvider
     var behaviour = ProviderBehaviour.well
@@ -51,7 +51,7 @@ final class HostSimulationRun: @unchecked Sendable {
     var acting: Int?
     /// When the last fault of any host or of etcd began.
     var lastFaultBegan = Duration.seconds(-1000)
-    /// Each host has the session. Most injected faults begin then.
+    /// Each host has the session. Most injected faults begin at that time.
     var hasBegun = false
     /// etcd's record of the cluster before a host was removed.
     var formerHosts: EtcdDatabase.Entry?
@@ -66,13 +66,13 @@ final class HostSimulationRun: @unchecked Sendable {
 
     /// A host tries again to reach etcd after 30 s at most, and a call takes 5 s.
     static let convergence = Duration.seconds(45)
-    /// After the last fault, everything is well.
+    /// After this time without a fault, all hosts must have recovered.
     static let recovery = Duration.seconds(400)
-    /// What ``SessionRequests`` lets a caller wait at most, and more.
+    /// Longer than ``SessionRequests`` lets a caller wait.
     static let longestWait = Duration.seconds(65)
-    /// When nothing fails, one host or another renews the session for that long at most.
+    /// The longest renewal of the session by any host while there is no fault.
     private static let longestRenewal = Duration.seconds(60)
-    /// More than that in one schedule is something that repeats without end.
+    /// More events than this in one schedule mean that something repeats without end.
     private static let mostEvents = 3_000_000
 
     init(_ schedule: HostSchedule, fault: HostInjectedFault?, traced: Bool) {
@@ -103,11 +103,11 @@ final class HostSimulationRun: @unchecked Sendable {
         }
         if violation == nil { conclude() }
         for process in processes { process.kill() }
-        // What their tasks still wait for.
+        // Lets the tasks finish what they still wait for.
         let end = time.now + Self.longestWait
         settle()
         while time.happen(before: end) { settle() }
-        // What holds this run is gone then.
+        // This releases the objects that refer to this run.
         (processes, watches, requests) = ([], [], [:])
         for host in hosts { host.process = nil }
         time.clear()
@@ -131,7 +131,7 @@ final class HostSimulationRun: @unchecked Sendable {
         hasBegun = true
     }
 
-    /// Everything is well again, and stays so.
+    /// Ends all faults, and checks that the hosts recover.
     private func conclude() {
         heal()
         while violation == nil, restore != nil { go(until: time.now + .seconds(1)) }
@@ -145,7 +145,7 @@ final class HostSimulationRun: @unchecked Sendable {
         checkStored()
     }
 
-    /// A renewal that has just begun comes to its end.
+    /// Waits until a renewal that has just begun ends.
     func awaitRenewals() {
         let end = time.now + Self.longestRenewal
         while violation == nil, isRenewing, time.now < end { go(until: time.now + .milliseconds(500)) }
@@ -177,15 +177,15 @@ final class HostSimulationRun: @unchecked Sendable {
         }
     }
 
-    /// Lets everything happen that is due until then.
+    /// Runs everything that is due until this time.
     func go(until end: Duration) {
-        // What was begun just now may wait for nothing.
+        // Work that has just begun may be able to run at once.
         settle()
         while violation == nil, time.happen(before: end) { settle() }
         time.pass(to: end)
     }
 
-    /// Each process that runs does what it can do now.
+    /// Lets each running process do what it can do now.
     func settle() {
         if time.eventCount > Self.mostEvents { report(.liveness, "something repeats without end") }
         var isBusy = true
@@ -210,7 +210,7 @@ final class HostSimulationRun: @unchecked Sendable {
         let process = SimulatedProcess(processes.count, host, disk: host.disk, in: self)
         processes.append(process)
         host.process = process
-        // It knows nothing that a backup lacks.
+        // The new process does not know the data that a backup lacks.
         if restore != nil || time.now < heldOffUntil { host.isHeldOff = true }
         process.start()
         settle()

@@ -1,5 +1,5 @@
-/// A provider that replaces each refresh token, and ends a session whose replaced token comes again. Each sign-in is one
-/// account.
+/// A provider that replaces each refresh token, and ends a session if a replaced token is used again. Each sign-in
+/// creates one account.
 ///
 /// A refresh token is `rACCOUNT.NUMBER`.
 struct RotatingProvider {
@@ -14,7 +14,7 @@ struct RotatingProvider {
         case refused
     }
 
-    /// It accepts a refresh token for that long after it was replaced.
+    /// How long it accepts a refresh token after it was replaced.
     let grace: Duration
     private var accounts: [Account] = []
     private var issued = 0

@@ -1,7 +1,7 @@
 import AuthModel
 import AuthWire
 
-/// What a host keeps on its disk.
+/// The disk of a host.
 ///
 /// Not shared, as ``SimulatedTime``.
 final class SimulatedDisk: @unchecked Sendable {

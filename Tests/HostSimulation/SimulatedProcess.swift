@@ -27,7 +27,7 @@ final class SimulatedProcess: @unchecked Sendable {
     /// Callers, and since when they wait.
     var waiting: [Int: Duration] = [:]
 
-    /// Jobs that a process has at one time. More are one without end.
+    /// The most jobs that a process has at one time. More mean that a job repeats without end.
     private static let mostJobs = 200_000
 
     init(_ number: Int, _ host: SimulatedHost, disk: SimulatedDisk, in run: HostSimulationRun) {
@@ -75,12 +75,12 @@ final class SimulatedProcess: @unchecked Sendable {
             })
     }
 
-    /// Does what can be done now.
-    /// - Returns: `false` if that has no end.
+    /// Runs the jobs that can run now.
+    /// - Returns: `false` if they do not end.
     func run() -> Bool { thread.run(atMost: Self.mostJobs) }
 
-    /// What the agent knows, in no time.
-    /// - Returns: `nil` if that takes time.
+    /// Reads a value from the agent while the simulated time stands still.
+    /// - Returns: `nil` if the work has to wait.
     func observe<Value: Sendable>(_ work: @escaping @Sendable () async -> Value?) -> Value? {
         let observed = Observed<Value>()
         perform { observed.value = await work() }
@@ -100,7 +100,7 @@ final class SimulatedProcess: @unchecked Sendable {
     var state: SessionState? { context.board.status(HostSimulationRun.name)?.state }
 }
 
-/// A host: its disk, and what is wrong with it.
+/// A host: its disk and its faults.
 ///
 /// Not shared, as ``SimulatedTime``.
 final class SimulatedHost: @unchecked Sendable {
@@ -111,9 +111,9 @@ final class SimulatedHost: @unchecked Sendable {
     var cutUntil = Duration.zero
     var losesAnswersUntil = Duration.zero
     var pausedUntil = Duration.zero
-    /// It knows nothing of what a restored backup lacks, and is started when others have written that.
+    /// It does not know the data that a restored backup lacks, and is started when others have written that data.
     var isHeldOff = false
-    /// When somebody has removed it, or was about to.
+    /// When a user has removed it, or was about to.
     var outsideSince: Duration?
     /// It was removed, and some host knows that.
     var isRemoved = false
@@ -122,7 +122,7 @@ final class SimulatedHost: @unchecked Sendable {
     /// When it did not run, or did not reach etcd, as far as that is known beforehand.
     private var interruptions: [(begin: Duration, end: Duration)] = []
 
-    /// - Parameter key: for its disk.
+    /// - Parameter key: the key on its disk.
     init(_ number: Int, clockError: Duration, key: [UInt8]) {
         self.number = number
         self.clockError = clockError
@@ -136,7 +136,7 @@ final class SimulatedHost: @unchecked Sendable {
 
     func interrupt(from begin: Duration, to end: Duration) { interruptions.append((begin, end)) }
 
-    /// They are over sooner than planned.
+    /// Ends the interruptions sooner than planned.
     func endInterruptions(at end: Duration) {
         for index in interruptions.indices { interruptions[index].end = min(interruptions[index].end, end) }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Runs the tasks of one process, one job after the other, when the simulation lets it.
+/// Runs the tasks of one process, one job after the other, when the simulation calls it.
 final class SimulatedThread: TaskExecutor {
     private let jobs = Mutex<[UnownedJob]>([])
 
@@ -12,7 +12,7 @@ final class SimulatedThread: TaskExecutor {
     var isIdle: Bool { jobs.withLock { $0.isEmpty } }
 
     /// Runs jobs until there are none.
-    /// - Returns: `false` if there are still some after so many.
+    /// - Returns: `false` if there are still jobs after this many.
     func run(atMost limit: Int) -> Bool {
         for _ in 0..<limit {
             guard let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return true }

@@ -1,13 +1,13 @@
 import AuthConcurrency
 import AuthModel
 
-/// The time of a simulation, and what is due.
+/// The time of a simulation, and its future events.
 ///
 /// Not shared: a simulation, with all jobs of its processes, runs on one thread.
 final class SimulatedTime: @unchecked Sendable {
     private(set) var now = Duration.zero
     private(set) var eventCount = 0
-    /// What is due first is the last one; of two at the same time, what was added first.
+    /// The last element is the next event. If two are due at the same time, the one added first comes first.
     private var events: [(at: Duration, happen: () -> Void)] = []
     /// The clock that stands still while a machine sleeps had this time at the beginning. These machines do not sleep.
     private let base = SuspendingClock.now
@@ -27,7 +27,7 @@ final class SimulatedTime: @unchecked Sendable {
         events.insert((at, happen), at: low)
     }
 
-    /// Lets what is due next happen.
+    /// Runs the next event.
     /// - Returns: `false` if nothing is due by then.
     func happen(before end: Duration) -> Bool {
         guard let next = events.last, next.at <= end else { return false }
@@ -40,11 +40,11 @@ final class SimulatedTime: @unchecked Sendable {
 
     func pass(to end: Duration) { now = max(now, end) }
 
-    /// Nothing is due any more.
+    /// Removes all events.
     func clear() { events = [] }
 }
 
-/// Whether a process runs. After its end nothing that is left of its tasks reaches anything.
+/// Whether a process runs. After its end, its remaining tasks have no effect.
 ///
 /// Not shared, as ``SimulatedTime``.
 final class ProcessLife: @unchecked Sendable {
@@ -57,7 +57,7 @@ final class ProcessLife: @unchecked Sendable {
 
     func end() { isAlive = false }
 
-    /// Returns after that time.
+    /// Returns after this time.
     func wait(for duration: Duration) async throws {
         try Task.checkCancellation()
         guard isAlive else { throw CancellationError() }

@@ -2,8 +2,8 @@ import HostSimulation
 import Simulation
 import Testing
 
-/// The real agents and the real store, on a simulated etcd. A schedule takes seconds in a debug build: `make simulate-hosts`
-/// plays more of them.
+/// The real agents and the real store, on a simulated etcd. A schedule takes seconds in a debug build: `make
+/// simulate-hosts` plays more of them.
 @Suite("Simulated hosts whose etcd is restored", .timeLimit(.minutes(10)))
 struct HostSimulationTests {
     private typealias Step = SimulationStep<HostOperation>
@@ -28,20 +28,20 @@ struct HostSimulationTests {
         return outcome
     }
 
-    @Test("newer tokens are in etcd again, whatever members it has then", arguments: RestoredMembers.allCases)
+    @Test("newer tokens are in etcd again, with any members after the restore", arguments: RestoredMembers.allCases)
     func newerTokens(members: RestoredMembers) async {
         let outcome = await play(Self.renewedSince(members))
         #expect(outcome.coverage.restores == 1 && outcome.coverage.writtenAgain == 1)
         #expect(outcome.coverage.lost == 0 && outcome.coverage.reuses == 0)
     }
 
-    @Test("a sign-out stays one")
+    @Test("a restore does not undo a sign-out")
     func signOut() async {
         let outcome = await play(Self.signedOutSince)
         #expect(outcome.coverage.signOuts == 1 && outcome.coverage.writtenAgain == 1)
     }
 
-    @Test("a later sign-in counts, also if the host of it is off then, and another one has read it")
+    @Test("a later sign-in counts, even if its host is off at the restore, and another host has read it")
     func laterSignIn() async {
         let outcome = await play([
             Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .signIn(1)),
@@ -50,7 +50,7 @@ struct HostSimulationTests {
         #expect(outcome.coverage.writtenAgain == 1 && outcome.coverage.lost == 0)
     }
 
-    @Test("a host that was removed is not a member again")
+    @Test("a removed host does not become a member again")
     func removedHost() async {
         let outcome = await play([
             Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .forget(2, by: 0)),
@@ -59,7 +59,7 @@ struct HostSimulationTests {
         #expect(outcome.coverage.removedHosts == 1 && outcome.coverage.writtenAgain == 1)
     }
 
-    @Test("a change of the record key stays one, and a host that was off meanwhile reads everything")
+    @Test("a restore does not undo a change of the record key, and a host that was off reads everything")
     func keyChange() async {
         let outcome = await play([
             Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .changeKey(0)),
@@ -78,7 +78,7 @@ struct HostSimulationTests {
         #expect(outcome.coverage.renewals > 0 && outcome.coverage.reuses == 0 && outcome.coverage.lost == 0)
     }
 
-    @Test("what no running host knows is counted apart")
+    @Test("data that no running host knows is counted separately")
     func nobodyKnows() async {
         let outcome = await play(
             [
@@ -101,7 +101,7 @@ struct HostSimulationTests {
         #expect(coverage.restores > 0 && coverage.renewals > 0, "\(coverage.words)")
     }
 
-    @Test("a schedule is played the same way twice", arguments: [2, 5] as [UInt64])
+    @Test("a schedule has the same result twice", arguments: [2, 5] as [UInt64])
     func deterministic(seed: UInt64) async {
         let schedule = HostSimulation.schedule(seed: seed)
         let first = await HostSimulation.play(schedule, isTraced: true)

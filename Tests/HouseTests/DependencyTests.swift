@@ -68,7 +68,7 @@ struct DependencyTests {
         }
     }
 
-    /// authd does not load the certificates of a file that swift-nio-ssl loads anyway.
+    /// authd does not load certificates from a file that swift-nio-ssl loads anyway.
     @Test("the files with the system's certificates are those that swift-nio-ssl looks for")
     func systemStores() throws {
         func paths(_ list: String, in file: String) throws -> [String] {

@@ -11,7 +11,8 @@ struct ReadmeTests {
         #expect(blocks(of: "swift", in: readme).contains(example.text.trimmingSuffix(while: \.isNewline)))
     }
 
-    /// `PackageReadmeTests` types the lines of the installation with systemctl and apt. The targets of make are checked below.
+    /// `PackageReadmeTests` types the lines of the installation with systemctl and apt. The targets of make are checked
+    /// below.
     @Test("a test names each section that has commands")
     func blocksAreRun() throws {
         let readme = try #require(ProjectFiles.file("README.md"))

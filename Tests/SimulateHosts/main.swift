@@ -1,7 +1,8 @@
 import Glibc
 import HostSimulation
 
-// simulate-hosts [SEEDS [FIRST]]: plays so many schedules of hosts, from that seed on; ends with 1 if a rule was broken.
+// simulate-hosts [SEEDS [FIRST]]: plays SEEDS schedules of hosts, from the seed FIRST on; exits with 1 if a rule was
+// broken.
 
 let numbers = CommandLine.arguments.dropFirst().map { UInt64($0) }
 guard numbers.count <= 2, !numbers.contains(nil) else {
@@ -21,7 +22,7 @@ for seed in first..<first + count {
     guard let violation = outcome.violation else { continue }
     failures += 1
     print("Seed \(seed): \(violation)")
-    // To see it again: make simulate-hosts HOST_SEEDS=1 FIRST=seed
+    // To play it again: make simulate-hosts HOST_SEEDS=1 FIRST=seed
     if broken.insert(violation.rule.rawValue).inserted { print(await HostSimulation.report(schedule) + "\n") }
     fflush(nil)
 }

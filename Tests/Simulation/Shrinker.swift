@@ -2,7 +2,7 @@
 package struct Shrinker<Schedule: SimulationSchedule> {
     private(set) var best: Schedule
     let fails: (Schedule) -> Bool
-    /// Schedules played at most.
+    /// The most schedules to play.
     private var left: Int
 
     private init(best: Schedule, mostPlays: Int, fails: @escaping (Schedule) -> Bool) {
@@ -12,7 +12,7 @@ package struct Shrinker<Schedule: SimulationSchedule> {
     }
 
     /// The shortest schedule found that breaks the same rule; unchanged if it breaks none.
-    /// - Parameter mostPlays: enough for the longest schedules there are, unless one takes seconds.
+    /// - Parameter mostPlays: the default is enough for the longest schedules; use less if one takes seconds.
     package static func shortened<Broken: Equatable>(
         _ schedule: Schedule, mostPlays: Int = 5000, broken: @escaping (Schedule) -> Broken?
     ) -> Schedule {

@@ -16,7 +16,7 @@ package final class NotifySocket: Sendable {
         let text = Mutex("")
     }
 
-    /// Holds the thread that receives, with the message it has received last.
+    /// Stops the receiving thread, which keeps the last message that it has received.
     private final class Gate: @unchecked Sendable {
         // The condition guards both.
         private let condition = NSCondition()
@@ -48,7 +48,7 @@ package final class NotifySocket: Sendable {
 
     private let gate = Gate()
 
-    /// - Parameter path: or an abstract name after `@`.
+    /// - Parameter path: a path, or an abstract name after `@`.
     /// - Parameter descriptorStore: for the descriptors that come with messages; without one they are closed.
     package init(at path: String, descriptorStore: FakeDescriptorStore? = nil) throws {
         self.path = path
@@ -94,7 +94,7 @@ package final class NotifySocket: Sendable {
         }
     }
 
-    /// Receives no more until ``receiveAgain()``, as a manager that hangs: the queue is full when this returns.
+    /// Stops receiving until ``receiveAgain()``, like a manager that hangs. When this returns, the queue is full.
     package func stopReceiving() {
         gate.close()
         _ = fill()
@@ -104,7 +104,7 @@ package final class NotifySocket: Sendable {
 
     package func receiveAgain() { gate.open() }
 
-    /// Sends a message that means nothing; `false` if the queue is full.
+    /// Sends a message without effect; `false` if the queue is full.
     private func fill() -> Bool {
         let sender = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(sender) }

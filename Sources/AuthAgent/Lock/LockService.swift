@@ -22,7 +22,7 @@ package final class LockService: Sendable {
         /// - Parameters:
         ///   - endAccepted: ends requests that were accepted before. After it returns, none of their tokens is sent.
         ///   - log: writes a message for the user.
-        ///   - record: called if the agent has locked itself, with the reason.
+        ///   - record: called with the reason when the agent has locked itself.
         package init(
             context: AgentContext, registry: SessionRegistry, storage: SessionStorage, signIns: SignInService,
             store: (any LockStore)?, endAccepted: @escaping @Sendable () async -> Void,
@@ -163,7 +163,7 @@ private struct LockPerformer: ActionPerformer {
         switch action {
         case .publish(let status):
             let former = board.lock
-            // A lock that a program has requested is recorded with its request.
+            // A lock requested by a program is recorded with the request.
             let reason = status.reason.flatMap(LockRecord.Reason.init(rawValue:))
             if status.isLocked, former == nil, let reason, reason != .command { dependencies.record(reason) }
             board.put(lock: status)

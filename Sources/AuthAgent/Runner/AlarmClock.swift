@@ -1,7 +1,7 @@
 package import AuthModel
 internal import Synchronization
 
-/// Does something at a deadline of the ``AlarmClock``.
+/// Notified at its deadline by the ``AlarmClock``.
 package protocol AlarmOwner: AnyObject, Sendable {
     func ring() async
 }
@@ -34,7 +34,7 @@ package final class AlarmClock: Sendable {
     ///
     /// - Parameters:
     ///   - deadline: `nil`: no deadline.
-    ///   - owner: is not kept alive.
+    ///   - owner: held weakly.
     package func set(_ deadline: BootInstant?, for owner: some AlarmOwner) {
         let waker: AsyncStream<Void>.Continuation? = state.withLock { state in
             let first = state.first

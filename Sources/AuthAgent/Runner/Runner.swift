@@ -63,7 +63,7 @@ package actor Runner<M: Machine> {
         defer { isBusy = false }
         handle(event)
         while !isClosed, !next.isEmpty { handle(next.removeFirst()) }
-        // An idle runner keeps no room for events.
+        // Frees the array: an idle runner keeps no capacity for events.
         next = []
         return true
     }
@@ -129,7 +129,7 @@ package actor Runner<M: Machine> {
         tasks.alarms.set(wakeUp, for: self)
     }
 
-    /// Most runners are idle most of the time: without callers, they keep no room for them.
+    /// Most runners are idle most of the time, so a runner without callers keeps no capacity for them.
     @discardableResult
     private func remove(_ caller: CallerID) -> OneShot<Result<M.Reply, WaitEnd>>? {
         defer { if callers.isEmpty { callers = [:] } }
@@ -178,7 +178,7 @@ package enum UpdateSource: Sendable {
     case network, sessions
 }
 
-/// The last version from each source; 0: there was none.
+/// The last version from each source; 0: none yet.
 private struct UpdateVersions {
     private var network: UInt64 = 0
     private var sessions: UInt64 = 0

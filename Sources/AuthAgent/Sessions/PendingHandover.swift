@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The sessions as they are handed over to the next run.
 ///
-/// Invariant: what ``flush(of:)`` has returned from is with the store, and nothing older is. A store that cannot pass it on at
-/// once (``HandoverStore/hasNewest``) does so later.
+/// Invariant: when ``flush(of:)`` returns, the store has the newest sessions and nothing older. A store that cannot
+/// pass them on at once (``HandoverStore/hasNewest``) does so later.
 package final class PendingHandover: Sendable {
     /// Which sessions are not handed over, because programs of the user can read what is.
     package struct Limit: Sendable {

@@ -4,14 +4,14 @@ import AuthWire
 
 /// Carries out what a ``SessionMachine`` decides.
 final class SessionPerformer: ActionPerformer {
-    /// What all sessions use.
+    /// The services that all sessions share.
     final class Services: Sendable {
         let context: AgentContext
         let storage: SessionStorage
         let renewals: Runner<RenewalQueue>
         let holds: RenewalHolds
         let publish: @Sendable (SessionSnapshot) -> Void
-        /// Nothing is left of the session of that name, if this runner still runs it.
+        /// Called when nothing is left of the session. Removes it, if this runner still runs it.
         let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
         /// A token for a session that shares another one's sign-in.
         let sharedGrant: @Sendable (SessionRecord, Moment) async throws(ProviderFailure) -> Grant

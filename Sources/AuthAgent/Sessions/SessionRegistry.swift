@@ -15,7 +15,7 @@ package final class SessionRegistry: Sendable {
         var damaged: [String: String] = [:]
         var lastReading: UInt64 = 0
         var seeds: SeededRandom
-        /// Made with the first session, and used by all.
+        /// Created with the first session and shared by all.
         var services: SessionPerformer.Services?
     }
 

@@ -49,7 +49,7 @@ package final class StateBoard: Sendable {
         }
     }
     package var renewals: Int { sessionRenewals.values.reduce(0, +) }
-    /// Since the start, also of sessions that have gone.
+    /// Since the start, including sessions that no longer exist.
     package var sessionRenewals: [SessionName: Int] { known.withLock { $0.renewals } }
     package var sessionCount: Int { known.withLock { $0.snapshots.count } }
 

@@ -64,8 +64,8 @@ package struct StoreAdmin: Sendable {
         try await converting(SealRefusal.self, try await sealed.unlock(with: passphrase.map { Secret($0) }))
     }
 
-    /// - Throws: what ``rekey(_:)`` would throw without comparing a passphrase. So the user is not asked to confirm a request that
-    ///   only finds out that it needs one.
+    /// - Throws: what ``rekey(_:)`` would throw without comparing a passphrase, so that the user is not asked to
+    ///   confirm a request that fails because it lacks one.
     package func checkRekey(_ params: StoreRekey) async throws(AgentError) {
         guard let sealed = store.present as? any SealedStore else { return }
         let change = try Self.change(params)

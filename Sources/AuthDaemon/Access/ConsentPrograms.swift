@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 
 /// Identifies a program for a remembered answer: by the inode and the hash of its file, by the version of the file if
-/// that cannot be opened, by its service, or as a process if its file is described by a process of a user.
+/// that cannot be opened, by its service, or as a process if a user's process serves its file system.
 ///
 /// It has its own thread, because the file system of the program may not answer.
 package final class ConsentPrograms: Sendable {
@@ -45,7 +45,7 @@ package final class ConsentPrograms: Sendable {
             if let program, !program.isPathKnown {
                 isConfined || subject.executable != program.path ? nil : .running(subject)
             } else if subject.isExecutableUncertain {
-                // It hides by now what it runs, or runs another program. What is at its path is neither.
+                // The process now hides its program or runs another one. The file at this path may not be that program.
                 nil
             } else {
                 file(of: subject, in: folder, program, isConfined: isConfined)
@@ -60,9 +60,9 @@ package final class ConsentPrograms: Sendable {
     ) -> ConsentProgram.Identity? {
         if let found = content(at: folder + "/exe", ifIs: program) { return found }
         guard !isConfined else { return nil }
-        // Landlock hides that file, and so does a process that is not dumpable. The path was read before.
+        // Landlock denies access to that file, and a process that is not dumpable hides it. The path was read before.
         if let path = subject.executable, let found = content(at: path, ifIs: program) { return found }
-        // Only the kernel changes the time of the status with each change of a file.
+        // Only a file system of the kernel reliably changes the status time with each change of a file.
         return program?.source == .kernel ? program?.file.map(ConsentProgram.Identity.version) : nil
     }
 
@@ -76,7 +76,7 @@ package final class ConsentPrograms: Sendable {
         guard let opened = ProcessReader.Program(opened: descriptor, at: program?.path ?? path), opened.isPathKnown,
             let version = opened.file, version.size <= Self.largestProgram, program == nil || version == program?.file
         else { return nil }
-        // Elsewhere another content may have the same state.
+        // On other file systems, a file with other content may have the same version.
         let isKept = opened.source == .kernel
         if isKept, let known = hashes.withLock({ $0[version] }) {
             return .file(device: version.device, inode: version.inode, hash: known)

@@ -2,7 +2,8 @@ import AuthAgent
 import AuthModel
 import AuthWire
 
-/// The sessions whose status a rule denies to a client. They are not listed, and no event names them or their providers.
+/// The sessions whose status a rule denies to a client. They are not listed, and no event names them or their
+/// providers.
 struct HiddenSessions {
     private let access: AccessControl
     private let caller: Caller
@@ -30,7 +31,8 @@ struct HiddenSessions {
         statuses.filter { !contains($0.session) }.map { Self.visible($0, contains) }
     }
 
-    /// A status without the session whose sign-in it uses, if that is hidden. Texts may name it.
+    /// The status without the session whose sign-in it uses, if that session is hidden, and without texts that may name
+    /// it.
     private static func visible(_ status: SessionStatus, _ isHidden: (SessionName) -> Bool) -> SessionStatus {
         guard let shared = status.sharedSession, isHidden(shared) else { return status }
         var visible = status
@@ -39,7 +41,7 @@ struct HiddenSessions {
         return visible
     }
 
-    /// The event as the client receives it; `nil` if it does not.
+    /// The event as the client receives it; `nil` if the client does not receive it.
     func event(_ event: AgentEvent, on board: StateBoard) -> AgentEvent? {
         if let session = event.session, contains(session) { return nil }
         var visible = event
@@ -52,7 +54,8 @@ struct HiddenSessions {
     /// The store without its message, which may name sessions whose records are damaged.
     func withoutMessage(_ store: StoreInfo) -> StoreInfo { StoreInfo(kind: store.kind, state: store.state) }
 
-    /// The providers of the sessions that the client may see. Another name says that there is a hidden session, or was one.
+    /// The providers of the sessions that the client may see. Any other name would show that there is or was a hidden
+    /// session.
     func providers(on board: StateBoard) -> Set<String> { Set(without(board.statuses()).map(\.provider)) }
 
     func network(_ network: NetworkStatus, on board: StateBoard) -> NetworkStatus {
@@ -63,7 +66,7 @@ struct HiddenSessions {
         return visible
     }
 
-    /// Counters that are about no session stay.
+    /// Counters that do not depend on sessions are unchanged.
     func stats(_ stats: AgentStats, on board: StateBoard) -> AgentStats {
         let named = providers(on: board)
         var visible = stats
@@ -85,7 +88,7 @@ struct HiddenSessions {
         SessionStatusGet.name, SessionWait.name, SessionRefresh.name, SessionValidate.name, TokenReject.name,
         SessionUse.name, SessionLogout.name,
     ]
-    /// Those whose result has it as `status`.
+    /// The methods whose result has a status in `status`.
     private static let withStatus: Set<String> = [
         SessionTrust.name, LoginStart.name, LoginAnswer.name, LoginCheck.name, LoginWait.name,
     ]
@@ -134,8 +137,8 @@ struct HiddenSessions {
         return visible == status ? json : visible.json
     }
 
-    /// The error without the names of sessions to choose from, and of other sessions. The default session may be a hidden one,
-    /// too.
+    /// The error without the names of sessions to choose from, and of other sessions. The default session may be
+    /// hidden, too.
     @Sendable static func filtered(_ error: AgentError) -> AgentError {
         guard let cause = error.cause else { return error }
         var visible = error

@@ -1,7 +1,7 @@
 import AuthWire
 
-/// The state that a subscriber from which sessions are hidden was sent last. An event with the same state is not sent: it would show
-/// that something changed which the client cannot see.
+/// The last state sent to a subscriber from which sessions are hidden. An event with the same state is not sent: it
+/// would show that a hidden session has changed.
 struct SentState {
     private var sessions: [String: JSON] = [:]
     private var network: JSON?

@@ -178,7 +178,8 @@ struct Visibility {
 }
 
 extension AgentError {
-    /// A message for a client that must not know other sessions; `nil`: those of errors with this cause name none.
+    /// A message for a client that must not know about other sessions; `nil`: messages of errors with this cause name
+    /// no session.
     static func textWithoutOtherSessions(for cause: String) -> String? {
         switch cause {
         case "shared_sign_in": "This session uses the sign-in of another one, which is not signed in."

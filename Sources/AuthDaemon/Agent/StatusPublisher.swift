@@ -23,7 +23,7 @@ package struct StatusPublisher: Service {
 
     package func run() async throws {
         var written: String?
-        // The notifier sends it when the manager receives, unless there is a newer one by then.
+        // The notifier sends it when the manager receives messages, unless there is a newer status by then.
         var reported: String?
         var log = StateLog(logger: logger)
         var hasWarnedOfSwap = false

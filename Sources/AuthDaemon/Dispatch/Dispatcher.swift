@@ -167,7 +167,7 @@ package struct Dispatcher: Sendable {
     /// A handler that waits for `work`.
     /// - Parameters:
     ///   - limit: the caller's own time limit.
-    ///   - precheck: fails if the work would do nothing but fail. It runs before the user is asked.
+    ///   - precheck: throws if the work would certainly fail. It runs before the user is asked.
     mutating func later<Method: AgentMethod>(
         _: Method.Type, within limit: @escaping @Sendable (Method) -> Duration? = { _ in nil },
         after precheck: (@Sendable (Method) async throws(AgentError) -> Void)? = nil,

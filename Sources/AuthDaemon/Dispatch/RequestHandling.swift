@@ -58,7 +58,8 @@ struct WaitingRequest: Sendable {
     var endsAtLock = true
     /// Records the result that is sent.
     var trail: AuditTrail?
-    /// Fails if the work would do nothing but fail. It runs before the user is asked about the request, if that is required.
+    /// Throws if the work would certainly fail. It runs before the user is asked about the request, if that is
+    /// required.
     var precheck: (@Sendable () async throws(AgentError) -> Void)?
     var work: RequestTask.Work
 }

@@ -34,7 +34,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     /// PassCredentials= (systemd.socket(5)). What that client sent first has no sender.
     let mayLackSender: Bool
     private(set) var subscriptions: Subscriptions
-    /// To a confined client, or to one from which rules may hide sessions.
+    /// The last state sent, if the client is confined or rules may hide sessions from it.
     var sent = SentState()
     let socket: ClientSocket
     let registry: ConnectionRegistry

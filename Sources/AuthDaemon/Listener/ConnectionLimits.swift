@@ -56,8 +56,8 @@ package struct ConnectionLimits: Sendable {
     package var lines = BufferedBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
 
     /// Bytes of lines that were parsed off the loop and whose requests are in progress: a request keeps its values, up to seven
-    /// times the line, until it ends. Another one is refused with `busy`. The limits for a process and a user leave room for
-    /// others.
+    /// times the line, until it ends. A further request is refused with `busy`. The limits for a process and a user
+    /// leave room for others.
     package var longRequestsPerProcess = 16 << 20
     package var longRequestsPerUser = 48 << 20
     package var longRequestsInAll = 64 << 20

@@ -23,7 +23,7 @@ extension ConnectionRegistry {
                     connection.send(event: RPCReply.notification(filtered).serialized())
                     continue
                 }
-                // From now on, what it was sent is not what was recorded.
+                // This event is sent in full, so the recorded state is no longer the last one sent.
                 connection.sent = SentState()
                 let bytes = line ?? RPCReply.notification(event).serialized()
                 line = bytes

@@ -3,7 +3,8 @@ import NIOCore
 /// Elements that wait for their turn: in order within a process, and processes take turns. One with many connections delays
 /// the others by one element each.
 ///
-/// Invariant: `slots` has each process that waits, `turns` has the slot of each of them once, and `free` has the others.
+/// Invariant: `slots` has each waiting process, `turns` has the slot of each waiting process once, and `free` has the
+/// other slots.
 struct FairQueue<Element> {
     private struct Waiting {
         var process: Int32
@@ -19,7 +20,7 @@ struct FairQueue<Element> {
     /// The highest count since the memory was last released.
     private var highestCount = 0
 
-    /// The memory for more elements than this is released when the last of them has had its turn.
+    /// If the queue had more elements than this, its memory is released after the last turn.
     private static var keptElements: Int { 64 }
 
     mutating func add(_ element: Element, of process: Int32) {

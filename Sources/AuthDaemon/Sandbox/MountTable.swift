@@ -4,20 +4,21 @@ import Glibc
 import Logging
 import Synchronization
 
-/// The file systems that this process sees, and who describes their files (proc_pid_mountinfo(5)).
+/// The mounted file systems that this process sees, and where the description of their files comes from
+/// (proc_pid_mountinfo(5)).
 ///
-/// A file system is not asked who it is (statfs(2)): one of a user may not answer. The kernel's list is read, and again after it
-/// has changed.
+/// It does not ask a file system for its kind (statfs(2)), because a user's file system may not answer. It reads the
+/// kernel's list, and reads it again after each change.
 final class MountTable: Sendable {
     static let current = MountTable()
 
     enum Source: Sendable, Equatable {
         /// The kernel, from a disk or from memory.
         case kernel
-        /// A server or a process of root, with a file system that root has mounted. A number may be that of several files, or
-        /// change. Also a disk of a kind that has no time of a file's status.
+        /// A server or a process of root, with a file system that root has mounted. A file number may belong to several
+        /// files, or change. Also a disk whose file system keeps no status time.
         case server
-        /// A process of a user: it can describe any file as it likes (FUSE).
+        /// A user's process (FUSE): it can report anything about a file.
         case user
     }
 
@@ -39,7 +40,7 @@ final class MountTable: Sendable {
         case failure
     }
 
-    /// Far above what a machine with a thousand containers has.
+    /// Far more than on a machine with a thousand containers.
     private static let usualMost = 8 << 20
 
     private let path: String
@@ -58,26 +59,26 @@ final class MountTable: Sendable {
 
     /// Where the description of a file comes from; `nil`: it is not known that the path leads to it.
     /// - Parameters:
-    ///   - path: of the file, as the kernel shows it.
-    ///   - mount: the number of the mount that the file was opened in; 0 if that is unknown.
+    ///   - path: the path of the file, as the kernel shows it.
+    ///   - mount: the number of the mount in which the file was opened; 0 if unknown.
     func source(of path: String, _ number: FileNumber, mount: UInt64) -> Source? {
         let mounts = present()
         if let own = mounts[mount] { return own.source }
-        // It was opened in another view of the files, where anything may be mounted at the path. So the path must lead to the same
-        // file here. No link is followed, and no file system is asked.
+        // The file was opened in another view of the files, where anything may be mounted at the path. So the path must
+        // lead to the same file here. This follows no link and asks no file system.
         let onTheWay = mounts.values.filter { Self.contains($0.point, path) }
         var file = sandbox_file()
         guard !onTheWay.isEmpty, onTheWay.allSatisfy({ $0.source == .kernel }),
             unsafe sandbox_describe_plain(path, &file) == 0,
             FileNumber(device: file.device, inode: file.inode) == number
         else { return nil }
-        // The list has places that are former ones if a folder above them was renamed, and it may have changed since. So the mount
-        // that the path led to counts.
+        // The list has outdated paths if a folder above a mount was renamed, and it may have changed since. So this
+        // checks the mount that the path led to.
         let found = mounts[file.mount]
         return found?.source == .kernel && present()[file.mount] == found ? .kernel : nil
     }
 
-    /// Also if the path is that of the mount: a single file can be mounted.
+    /// Also true if the path is the mount point: a single file can be mounted.
     private static func contains(_ point: String, _ path: String) -> Bool {
         guard point != "/", path != point else { return true }
         return path.utf8.starts(with: point.utf8) && path.utf8.dropFirst(point.utf8.count).first == slash
@@ -137,7 +138,7 @@ final class MountTable: Sendable {
         return .tooLong
     }
 
-    /// By their numbers. A line that is not as expected has none, so what is mounted there is unknown.
+    /// The mounts by number. An invalid line is left out, so the source of files on that mount is unknown.
     static func mounts(in text: String) -> [UInt64: Mount] {
         var mounts: [UInt64: Mount] = [:]
         for line in text.split(separator: "\n") {
@@ -151,7 +152,7 @@ final class MountTable: Sendable {
         return mounts
     }
 
-    /// The kernel writes spaces and the like as octal numbers.
+    /// The kernel writes spaces, tabs, newlines and backslashes as octal numbers.
     private static func plain(_ text: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -172,14 +173,14 @@ final class MountTable: Sendable {
     private static func source(of kind: Substring, options: Substring) -> Source {
         let base = kind.prefix { $0 != "." }
         if base == "fuse" || base == "fuseblk" {
-            // The user who has mounted it and serves it.
+            // `user_id` is the user who has mounted and serves it.
             return options.split(separator: ",").contains("user_id=0") ? .server : .user
         }
         return local.contains(base) ? .kernel : .server
     }
 
-    /// What the kernel reads from a disk or has in memory. Everything else may ask somebody. FAT (vfat, msdos, exfat) is left out:
-    /// a program can set the time of a file's status there, and it is that of the content.
+    /// The kernel reads these from a disk or has them in memory. All others may ask a server or a process. FAT (vfat,
+    /// msdos, exfat) is left out: it has no separate status time, so a program can set it.
     private static let local: Set<Substring> = [
         "bcachefs", "btrfs", "cramfs", "devtmpfs", "ecryptfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "iso9660",
         "jffs2", "jfs", "nilfs2", "ntfs3", "overlay", "ramfs", "reiserfs", "rootfs", "squashfs", "tmpfs", "ubifs",

@@ -36,7 +36,7 @@ package final class ProcessReader: Sendable {
             source = self.file.flatMap { MountTable.current.source(of: path, $0.number, mount: file.mount) }
         }
 
-        /// The program in an open file; `nil`: that is not a regular one.
+        /// The program in an open file; `nil`: not a regular file.
         init?(opened descriptor: CInt, at path: String) {
             var file = sandbox_file()
             guard unsafe sandbox_describe(descriptor, "", &file) == 0 else { return nil }
@@ -82,8 +82,8 @@ package final class ProcessReader: Sendable {
         while waitpid(processID, nil, 0) < 0, errno == EINTR {}
     }
 
-    /// The program of a process; `nil`: it cannot be read. Its file system is not asked, so this does not block; only 9p asks its
-    /// server all the same.
+    /// The program of a process; `nil`: it cannot be read. This does not ask the file system, so it does not block;
+    /// only 9p asks its server anyway.
     /// - Throws: if the reader has not answered, which says nothing about the process.
     static func program(of folder: String) throws(SystemFailure) -> Program? {
         if let reader = reader(for: folder) {
@@ -101,7 +101,7 @@ package final class ProcessReader: Sendable {
         }
         return path.map { path in
             var file = sandbox_file()
-            // All zero if that fails.
+            // If this fails, all fields stay zero.
             _ = unsafe sandbox_describe(AT_FDCWD, folder + "/exe", &file)
             return Program(path: path, file: file)
         }

@@ -6,9 +6,9 @@ import NIOCore
 
 /// The user of a socket.
 protocol ClientSocketDelegate: AnyObject {
-    /// Input that was received waits to be processed. Until then the executor has work in each turn.
+    /// Received input waits to be processed. Until it is processed, the executor has work in each turn.
     var isDeferred: Bool { get }
-    /// Returns `true` if it does not want to receive input now: it stops reading, and later reads again
+    /// Returns `true` if the delegate cannot receive input now: it stops reading, and later resumes it
     /// (``ClientSocket/setReading(_:)``), at once with ``ClientSocket/readNow()``.
     func readsLater() -> Bool
     /// Returns whether it has answered this input, which saves a copy. Otherwise ``received(_:from:)`` follows.
@@ -93,8 +93,8 @@ final class ClientSocket: ReadinessHandler {
         // The client cannot receive any more, and its earlier input is read or not needed.
         guard isOpen, isGone, !isReading || !hasInput else { return }
         if delegate?.isDeferred == true {
-            // The kernel does not report it again. The loop has other work in each turn until then: this does not keep it
-            // busy.
+            // The kernel does not report the hang-up again. Until the input is processed, the loop has work in each
+            // turn anyway, so this does not keep it busy.
             executor.serveAgain(descriptor, for: readiness.intersection(.gone))
         } else {
             close()
@@ -111,7 +111,7 @@ final class ClientSocket: ReadinessHandler {
     /// Reads once. The kernel reports input once: if there is more, this socket gets another turn. After
     /// ``setReading(_:)`` the kernel reports again what is there.
     ///
-    /// - Parameter readiness: what says that the end of the input follows, if it does.
+    /// - Parameter readiness: the reported events that announce the end of the input; empty if it is not announced.
     private func read(untilEnd readiness: Readiness) {
         guard let delegate else { return }
         let count = executor.read(descriptor, for: delegate)

@@ -88,7 +88,7 @@ enum ReportOrder {
         watched[index] = Registration(watcher: watcher, number: lastNumber, order: order)
     }
 
-    /// For a watched descriptor. What it is ready for now is reported again.
+    /// Changes the events of a watched descriptor. It is reported again if it is ready for them now.
     func change(_ descriptor: CInt, to readiness: Readiness) {
         guard let found = watched[Int(descriptor)] else { return }
         var event = unsafe Self.event(readiness, found.order, of: descriptor, found.number)
@@ -131,7 +131,7 @@ enum ReportOrder {
         return queueForTurn(identity(of: index).descriptor, for: readiness)
     }
 
-    /// The same for a descriptor whose watcher has not read everything.
+    /// The same for a descriptor whose watcher has not read all input.
     mutating func queueForTurn(
         _ descriptor: CInt, for readiness: Readiness
     ) -> (descriptor: WatchedDescriptor, process: Int32)? {

@@ -278,7 +278,7 @@ import Synchronization
         poller.unwatch(descriptor)
     }
 
-    /// Serves the descriptor once more, after those that wait: its watcher has not read everything.
+    /// Serves the descriptor again, after those that wait, because its watcher has not read everything.
     func serveAgain(_ descriptor: CInt, for readiness: Readiness) {
         assertOwned()
         guard let (queued, process) = poller.queueForTurn(descriptor, for: readiness) else { return }

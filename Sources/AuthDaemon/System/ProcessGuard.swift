@@ -10,8 +10,8 @@ package enum ProcessGuard {
     static let requestedDescriptors: rlim_t = 16_384
     /// For the secrets of a thousand sessions.
     static let requestedLockedBytes: rlim_t = 8 << 20
-    /// With a heap for each thread, memory that one thread frees is not used by the others. One more than the main thread's is
-    /// enough (Docs/decisions/memory.md). The environment may set another number.
+    /// With one heap for each thread, threads cannot use memory that another thread has freed. One heap besides the
+    /// main one is enough (Docs/decisions/memory.md). The environment may set another number.
     static let heaps: CInt = 2
 
     /// No core file, no ptrace by other programs of the user, private files, descriptors for many clients.

@@ -10,8 +10,8 @@ import Synchronization
 /// until the service is stopped.
 ///
 /// Invariant: the manager has the newest sessions, and for a moment the former ones, which are wiped and removed when the
-/// newest are stored. Those of an earlier run are removed in the same way. While the manager does not receive, the former ones
-/// are wiped all the same; it gets the newest when it receives again.
+/// newest are stored. Those of an earlier run are removed in the same way. While the manager does not receive messages,
+/// the former ones are wiped anyway, and the manager gets the newest when it receives again.
 package final class DescriptorStore: HandoverStore {
     /// Far above the few MB of a thousand sessions.
     static let maxBytes = 16 << 20
@@ -20,21 +20,21 @@ package final class DescriptorStore: HandoverStore {
     private struct Saved {
         let name: String
         let memory: SealedMemory
-        /// The message with it was sent. Until then nobody else has the memory.
+        /// The message with the memory was sent. Until then no other process has it.
         var isSent = false
     }
 
     private struct State {
         /// From the previous run, until the first of this run is stored.
         var inherited: [ListenDescriptors.Given]
-        /// Their names, once they were loaded, until something is saved.
+        /// The names of loaded descriptors, until something is saved.
         var loaded: [String] = []
-        /// To be removed: what the manager has of earlier saves.
+        /// The names of earlier saves that the manager must still remove.
         var outdated: [String] = []
         var current: Saved?
-        /// The next run would not get what was saved last.
+        /// The next run would not get the last save.
         var isBehind = false
-        /// Another thread waits for the manager, and sends what was not sent.
+        /// Another thread waits for the manager, and then sends what was not sent.
         var isWaiting = false
         var writer = HandoverEncoder()
         var number: UInt64 = 0
@@ -185,7 +185,7 @@ package final class DescriptorStore: HandoverStore {
         if isFull == true { wait() }
     }
 
-    /// What is outdated already is worth nothing, so it goes first: the manager has two memories at most.
+    /// Removes outdated memories first, so that the manager never has more than two.
     private func sendUnsent(_ state: inout State) -> NotificationResult {
         guard removeOutdated(&state) != .isFull else { return .isFull }
         guard let current = state.current, !current.isSent else { return .sent }
@@ -206,7 +206,7 @@ package final class DescriptorStore: HandoverStore {
         return .sent
     }
 
-    /// Whether the caller must wait for the manager, and no other does.
+    /// Whether this caller must wait for the manager, because no other thread does.
     private func mustWait(_ state: inout State, after result: NotificationResult) -> Bool {
         guard result == .isFull, !state.isWaiting else { return false }
         state.isWaiting = true

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Sends messages about the agent's state to the service manager. No caller waits for it.
+/// Sends messages about the agent's state to the service manager. It does not block callers.
 ///
-/// Invariant: messages arrive in the order of the calls, except for those that ``PendingNotifications`` drops. What was not sent
-/// is sent when the manager receives again; if sending failed, with the next message.
+/// Invariant: messages arrive in the order of the calls, except for those that ``PendingNotifications`` drops. Unsent
+/// messages are sent when the manager receives again, or, if sending failed, with the next message.
 final class NotificationQueue: Sendable {
     private struct State {
         var pending = PendingNotifications()

@@ -5,11 +5,11 @@ package import Logging
 
 /// Where the service manager receives messages (sd_notify(3)).
 package protocol NotificationReceiver: Sendable {
-    /// Sends one message at once, or not at all. It does not wait.
+    /// Sends one message at once, or not at all. It does not block.
     func send(_ message: String, with descriptor: CInt?) -> NotificationResult
 
-    /// Does the work on another thread, when the manager may receive again. It does not wait; the caller must not hold a lock
-    /// that the work needs.
+    /// Does the work on another thread, when the manager may receive again. It does not block. The caller must not hold
+    /// a lock that the work needs.
     func whenReceiving(_ work: @escaping @Sendable () -> Void)
 }
 
@@ -21,20 +21,20 @@ package enum NotificationResult: Sendable, Equatable {
     case failed
 }
 
-/// The socket of `NOTIFY_SOCKET`. A manager that does not receive delays nobody: libsystemd would wait in sendmsg(2) while the
-/// socket's queue is full (`net.unix.max_dgram_qlen`).
+/// The socket of `NOTIFY_SOCKET`. A manager that does not receive messages delays no caller; libsystemd would block in
+/// sendmsg(2) while the socket's queue is full (`net.unix.max_dgram_qlen`).
 package final class NotificationSocket: NotificationReceiver {
-    /// In milliseconds. The path may lead to another socket then. There is no such wait while the manager receives.
+    /// In milliseconds. After that, the path may lead to another socket. While the manager receives, there is no wait.
     private static let longestPoll: CInt = 10_000
     /// In milliseconds, if the socket cannot be connected to.
     private static let pause: CInt = 1000
-    /// At the end of the agent, for a manager that does not receive its last messages.
+    /// How long the agent waits, when it ends, for a manager that does not receive the last messages.
     package static let longestFinish = Duration.seconds(1)
 
     private let place: String
     private let logger: Logger
     private let thread = BlockingThread()
-    /// How much work waits for the manager.
+    /// How many calls of ``whenReceiving(_:)`` wait for the manager.
     private let waiting = StateBroadcast(0)
 
     /// - Parameter place: a path, an abstract name after `@`, or another form that libsystemd knows.
@@ -59,7 +59,7 @@ package final class NotificationSocket: NotificationReceiver {
 
     private var isUnix: Bool { place.hasPrefix("/") || place.hasPrefix("@") }
 
-    /// To the host of a virtual machine (vsock(7)), for example. The manager of a user has no such socket.
+    /// For example to the host of a virtual machine (vsock(7)). A user's manager has no such socket.
     private func sendWithLibrary(_ message: String, _ descriptor: CInt?) -> NotificationResult {
         let descriptors = descriptor.map { [$0] } ?? []
         let sent = unsafe sd_pid_notify_with_fds(0, 0, message, descriptors, UInt32(descriptors.count))
@@ -80,11 +80,11 @@ package final class NotificationSocket: NotificationReceiver {
         }
     }
 
-    /// Waits until the next message is not refused because of a full queue; `false` after the longest wait.
+    /// Waits until the queue has room for the next message; `false` after the longest wait.
     private func canSend() -> Bool {
         let socket = unsafe authd_connect_to_notify(place)
         guard socket >= 0 else {
-            // The next message fails, too. If it does not, this must not repeat without a pause.
+            // The next message fails, too. The pause prevents a busy loop if it does not.
             _ = poll(nil, 0, Self.pause)
             return true
         }

@@ -13,8 +13,8 @@ struct StateNotification: Sendable, Equatable {
     let text: String
 }
 
-/// Messages that the service manager has not received yet, in their order. What a newer one makes obsolete is dropped, so there
-/// are few of them, however long the manager does not receive.
+/// Messages that the service manager has not received yet, in order. A message that a newer one makes obsolete is
+/// dropped, so there are few of them, however long the manager does not receive.
 struct PendingNotifications: Equatable {
     private(set) var list: [StateNotification] = []
 
@@ -24,12 +24,13 @@ struct PendingNotifications: Equatable {
         case .status, .stopping: remove([.status])
         case .ready:
             remove([.status])
-            // Reloads at the same time: the last one to end says so.
+            // If reloads run at the same time, only the last one to end reports it.
             if let last = list.lastIndex(where: { $0.kind != .alive }), list[last].kind == .ready {
                 list.remove(at: last)
             }
         case .reloading:
-            // A manager that waits for an earlier reload accepts a later one (MONOTONIC_USEC=). `READY=1` of the start stays.
+            // A manager that waits for an earlier reload accepts a later one (MONOTONIC_USEC=). `READY=1` of the start
+            // stays.
             if let first = list.firstIndex(where: { $0.kind == .reloading }) {
                 remove([.reloading, .ready], from: first)
             }

@@ -2,7 +2,7 @@ import CLinux
 import CSystemd
 import Glibc
 
-/// Reports the agent's state to the service manager (sd_notify(3)). Nothing here waits for it.
+/// Reports the agent's state to the service manager (sd_notify(3)). Nothing here blocks.
 package struct ServiceNotifier: Sendable {
     private let send: @Sendable (StateNotification) -> Void
 

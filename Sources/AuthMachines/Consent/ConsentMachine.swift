@@ -32,8 +32,8 @@ package enum ConsentResult: Sendable, Equatable {
 /// Invariants:
 /// 1. One question at a time. Requests with the same key share it.
 /// 2. A request passes only with the answer to its question, or with a remembered one for the same key.
-/// 3. A refused program is not asked about again for ``coolDown``, nor after its restart. No answer in time is a refusal. If nobody
-///    can answer, the request fails at once, and that is not a refusal.
+/// 3. The user is not asked again about a refused program for ``coolDown``, even after the program restarts. No answer
+///    in time is a refusal. If nobody can answer, the request fails at once, and that is not a refusal.
 package struct ConsentMachine: Machine {
     package typealias ConsentTurn = Turn<ConsentAction, ConsentResult>
 
@@ -50,14 +50,14 @@ package struct ConsentMachine: Machine {
     /// Remembered answers, and refusals.
     private static let mostRemembered = 512
 
-    /// What a refusal counts for.
+    /// The programs that a refusal applies to.
     private enum Refusal: Hashable {
         case program(ConsentQuestion.Key.Program)
         case path(String)
         case unit(String)
 
-        /// A program that is known only as a process is another one after a restart, so its path and its unit count too, for
-        /// programs of this kind. Both may be wrong, so no allowance counts for them.
+        /// A program that is known only as a process counts as a new one after a restart, so a refusal also applies to
+        /// its path and its unit, for programs of this kind. Both may be false, so no allowance applies to them.
         static func all(of question: ConsentQuestion) -> [Refusal] {
             let (key, program) = (question.key.program, question.program)
             switch key {

@@ -155,7 +155,7 @@ package struct NoticeMachine: Machine {
 
     // MARK: Causes
 
-    /// Most sessions are well, and no notice is about them: they are not kept.
+    /// Most sessions have no problem and need no notice, so they are not kept.
     private func mayConcern(_ status: SessionStatus) -> Bool {
         status.state != .active || status.unsaved || SessionEnd(status) != nil
             || windows[.session(status.session)] != nil || successes[status.session] != nil

@@ -212,7 +212,7 @@ extension SessionMachine {
             waiters[caller] = nil
             turn.reply(answer, to: caller)
         }
-        // Without them, an idle session keeps no room for them.
+        // Frees the dictionary: an idle session keeps no capacity for waiters.
         if waiters.isEmpty { waiters = [:] }
     }
 

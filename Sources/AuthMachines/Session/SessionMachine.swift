@@ -360,7 +360,7 @@ package struct SessionMachine: Machine {
         return isBehind ? .save(latest, replacesOther: !wasStored) : .rewrite(latest)
     }
 
-    /// Most events change nothing of it.
+    /// Most events do not change what is handed over.
     private mutating func handOver(_ turn: inout SessionTurn) {
         let mayBeStored = !wasStored && (mayBeStored || writer.isSaving)
         let isUnsaved = isUnsaved

@@ -19,10 +19,11 @@ package struct CallerIdentity: Sendable, Hashable {
     package var startTicks: UInt64?
     /// The path of its program, as it was when the kernel was asked. ` (deleted)` follows if the file was removed or replaced.
     package var executable: String?
-    /// The file of its program, if a number names one file there. Another one may have the same path later.
+    /// The file of its program, if a file number on its file system identifies one file. Another file may have the same
+    /// path later.
     package var executableFile: FileNumber?
-    /// ``executable`` says nothing about the program: a process of a user describes its file, or the path leads elsewhere in the
-    /// agent's view of the files.
+    /// ``executable`` does not identify the program: a user's process serves its file system, or the path leads to
+    /// another file in the agent's view of the files.
     package var isExecutableUncertain = false
     /// A service or a scope of the user's manager, or one of the system's.
     package var unit: String?

@@ -9,7 +9,7 @@ package struct ConsentProgram: Sendable, Hashable {
         /// A file whose content could not be read.
         case version(FileVersion)
         case unit(String)
-        /// A process and the path of its program, if nothing else says what it runs.
+        /// A process and the path of its program, if nothing else identifies the program.
         case running(PresenceSubject)
     }
 

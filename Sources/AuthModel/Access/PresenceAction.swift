@@ -37,7 +37,7 @@ package struct PresenceSubject: Sendable, Hashable {
     package let userID: UInt32
     /// `nil` if it cannot be read.
     package let executable: String?
-    /// As ``CallerIdentity/isExecutableUncertain``: what is at the path may be another program.
+    /// The same as ``CallerIdentity/isExecutableUncertain``: another program may be at the path.
     package let isExecutableUncertain: Bool
 
     package init(

@@ -8,7 +8,7 @@ package protocol HandoverStore: Sendable {
     /// Replaces and wipes what was saved before. It must not wait.
     func save(_ handover: Handover, of kind: StoreKind)
 
-    /// Whether the next run gets what was saved last. Otherwise it gets nothing, until the store can pass it on.
+    /// Whether the next run would get the last save. Otherwise it gets nothing, until the store can pass the save on.
     var hasNewest: Bool { get }
 }
 

@@ -120,7 +120,7 @@ package struct TokenSet: Sendable, Equatable {
     package var pair: TokenPair { TokenPair(accessToken: accessToken, refreshToken: refreshToken) }
 }
 
-/// What a provider issues, without what is known of it.
+/// The tokens that a provider issues, without their dates and other facts about them.
 package struct TokenPair: Sendable, Equatable {
     package let accessToken: Secret
     package let refreshToken: Secret?

@@ -1,4 +1,4 @@
-/// A large value that its copies share. A change makes a new value for the copy that is changed.
+/// A large value whose copies share its memory. Changing a copy gives that copy a new value.
 @propertyWrapper
 package struct Shared<Value: Sendable>: Sendable {
     @usableFromInline
@@ -21,7 +21,7 @@ package struct Shared<Value: Sendable>: Sendable {
         set { box = Box(newValue) }
     }
 
-    /// For others that share the value.
+    /// The wrapper, for another property that shares the value.
     @inlinable package var projectedValue: Shared {
         get { self }
         set { self = newValue }
@@ -34,7 +34,7 @@ extension Shared: Equatable where Value: Equatable {
     }
 }
 
-/// A large value that is rarely there. Without it, a property takes as much memory as a pointer.
+/// A large value that is rarely present. Without a value, the property takes only the memory of a pointer.
 @propertyWrapper
 package struct Boxed<Value: Sendable>: Sendable {
     @usableFromInline var shared: Shared<Value>?

@@ -41,8 +41,8 @@ struct sandbox_file {
 // system: what the kernel knows already counts. Returns 0, or -1 with errno set.
 int sandbox_describe(int descriptor, const char *path, struct sandbox_file *file);
 
-// Describes the regular file that an absolute path leads to, without links on the way, and only if the kernel knows each folder
-// already, so that no file system is asked (openat2(2), Linux 5.12). Returns 0, or -1 with errno set.
+// Describes the regular file that an absolute path leads to, without links on the way, and only if the kernel knows
+// each folder already, so that no file system is asked (openat2(2), Linux 5.12). Returns 0, or -1 with errno set.
 int sandbox_describe_plain(const char *path, struct sandbox_file *file);
 
 // The questions that the reader answers about the process with a number.

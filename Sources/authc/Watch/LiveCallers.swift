@@ -9,7 +9,7 @@ struct LiveCallers {
         /// Unix seconds.
         let at: Double
 
-        /// Another time of the same request.
+        /// The same request at another time.
         func isSame(as other: Line) -> Bool { (program, request) == (other.program, other.request) }
     }
 

@@ -41,7 +41,7 @@ struct LiveModel {
     private var chosenList = LiveList.sessions
     /// The selected line of callers or events.
     private var chosenLine = 0
-    /// Whether the selected one of the session's lines in the renewals is that with its end.
+    /// Whether the selected line in the renewals is the one with the session's end.
     private var isEndChosen = false
     private var hasSnapshot = false
 
@@ -57,10 +57,10 @@ struct LiveModel {
 
     // MARK: Lists
 
-    /// The list in which keys move.
+    /// The list in which keys select a line.
     var list: LiveList { count(of: chosenList) > 0 ? chosenList : .sessions }
 
-    /// Whether Tab has another list to choose.
+    /// Whether there is another list for Tab to choose.
     var hasOtherLists: Bool { LiveList.allCases.contains { $0 != list && count(of: $0) > 0 } }
 
     func count(of list: LiveList) -> Int {
@@ -74,8 +74,8 @@ struct LiveModel {
 
     private var renewals: [LiveTimeline.Entry] { LiveTimeline(sessions, now: 0).entries }
 
-    /// The selected line of a list, from 0; the first one if keys do not move in it. That of the renewals is about the selected
-    /// session.
+    /// The selected line of a list, from 0; the first line if keys do not act on the list. In the renewals, it is a
+    /// line of the selected session.
     func line(of list: LiveList) -> Int {
         switch list {
         case .sessions: return sessions.firstIndex { $0.session == selected } ?? 0
@@ -88,7 +88,7 @@ struct LiveModel {
         }
     }
 
-    /// Whether r and s act on another session than that of the marked line, so that its name must be shown.
+    /// Whether r and s act on a session other than that of the marked line, so that its name must be shown.
     var isSessionElsewhere: Bool { list == .callers || list == .events }
 
     private mutating func chooseList(after step: Int) {
@@ -99,7 +99,7 @@ struct LiveModel {
         selectRenewal()
     }
 
-    /// The selected session is that of the marked renewal. A session may have none.
+    /// Selects the session of the marked renewal. A session may have no renewal.
     private mutating func selectRenewal() {
         if list == .renewals { select(line(of: .renewals)) }
     }
@@ -141,7 +141,8 @@ struct LiveModel {
     }
 
     mutating func apply(callers result: Result<JSON, AgentError>) {
-        // The selected caller stays selected when others make requests; the newest one stays the first line, as with events.
+        // The selected caller stays selected when others make requests; the newest one stays the first line, as with
+        // events.
         let selected = list == .callers && chosenLine > 0 ? callers.lines[line(of: .callers)] : nil
         defer {
             if let selected, let line = callers.lines.firstIndex(where: { $0.isSame(as: selected) }) {

@@ -15,7 +15,7 @@ struct LiveScreen {
 
     /// An error names the command to type, which must not be cut off.
     private static let mostMessageLines = 4
-    /// The selected line of a list is shown whole, in so many lines at most.
+    /// The selected line of a list is wrapped to this many lines at most.
     private static let mostSelectedLines = 3
     /// The mark of the selected line, and a space.
     private static let markColumns = 2
@@ -55,7 +55,7 @@ struct LiveScreen {
             if shares[.sessions] > 0 {
                 parts.append("session \(place)")
             } else {
-                // Keys act on it, so its name must not be cut off.
+                // Keys act on this session, so its name must not be cut off.
                 parts.insert("session \(selected.text) (\(place))", at: 1)
             }
         }
@@ -85,7 +85,7 @@ struct LiveScreen {
             }
     }
 
-    /// The heading and the lines of a list. If keys move in it, those around the selected line.
+    /// The heading and the lines of a list; in the chosen list, the lines around the selected one.
     /// - Parameter lines: those of a range, which may be wider than the screen.
     private func rows(
         of list: LiveList, _ heading: String, _ shares: LiveShares, _ lines: (Range<Int>, Screen) -> [String]
@@ -95,7 +95,7 @@ struct LiveScreen {
         guard list == model.list else {
             return [Row(text: heading, colour: .dim)] + lines(0..<(share - 1), screen).map { Row(text: $0) }
         }
-        // Without room for both, the line.
+        // If there is no room for both, only the line.
         let hasHeading = share > 1
         let room = hasHeading ? share - 1 : share
         let whole = Layout.wrapped(lines(selected..<(selected + 1), indented)[0], on: indented, isExact: true)
@@ -110,7 +110,7 @@ struct LiveScreen {
         return (hasHeading ? [Row(text: title, colour: .bold)] : []) + rows
     }
 
-    /// So many lines of a list, with the selected one among them.
+    /// A range of `size` lines of a list, including the selected one.
     private func window(of size: Int, around selected: Int, in count: Int) -> Range<Int> {
         let first = max(0, min(selected - size / 2, count - size))
         return first..<min(first + size, count)
@@ -214,7 +214,7 @@ struct LiveScreen {
         return [Row(text: choices.first { Layout.width($0) <= screen.width } ?? "q", colour: .dim)]
     }
 
-    /// How to leave comes first: a small screen has the first lines only.
+    /// The keys that quit come first: a small screen shows only the first lines.
     private var help: [Row] {
         [
             Row(text: "Any key continues.", colour: .bold), Row(text: "q, ^C      quit"),

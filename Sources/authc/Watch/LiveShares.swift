@@ -1,11 +1,11 @@
 /// How many lines of the screen each list gets, with its heading. A heading alone is left out.
 ///
-/// The list in which keys move gets all the lines that it needs. If it is not the sessions, their heading and the selected
-/// session stay above it as far as there is room.
+/// The chosen list gets all the lines that it needs. If it is not the sessions, their heading and the selected session
+/// stay above it, if there is room.
 struct LiveShares {
-    /// The most lines that a list gets in which keys do not move.
+    /// The most lines for a list that is not chosen.
     private static let most: [LiveList: Int] = [.renewals: 6, .callers: 4]
-    /// The part of the room that each list keeps while there are more sessions than lines.
+    /// Each list keeps this share of the lines while there are more sessions than lines.
     private static let parts: [LiveList: Int] = [.renewals: 4, .callers: 5, .events: 3]
     /// The heading, and one line.
     private static let least = 2
@@ -14,7 +14,7 @@ struct LiveShares {
 
     /// - Parameters:
     ///   - room: the lines between title and footer.
-    ///   - detail: those of them that the selected session's detail takes.
+    ///   - detail: how many of them show the details of the selected session.
     init(_ model: LiveModel, room: Int, detail: Int) {
         func wanted(_ list: LiveList) -> Int {
             let most = list == model.list ? nil : Self.most[list]

@@ -26,7 +26,8 @@ struct LiveTimeline {
         }.sorted { ($0.at, $0.session) < ($1.at, $1.session) }
     }
 
-    /// One line for each of these entries: when, which session, and on a wide screen how far away beside the others.
+    /// One line for each of these entries: the time, the session, and on a wide screen how far away it is, compared
+    /// with the others.
     func lines(_ range: Range<Int>, _ screen: Screen) -> [String] {
         let shown = entries[range]
         let cells = shown.map { entry in

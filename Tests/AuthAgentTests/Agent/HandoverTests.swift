@@ -156,7 +156,7 @@ private final class Marks: Sendable {
 /// Keeps all that it was given, in order.
 private final class MemoryHandoverStore: HandoverStore {
     let kept = Mutex<[Handover]>([])
-    /// It cannot pass on what it is given.
+    /// This store cannot pass on what it receives.
     let isBehind = Mutex(false)
     private let former: Handover
 

@@ -64,7 +64,7 @@ struct LockServiceTests {
         }
     }
 
-    @Test("a lock by the agent itself is recorded with its reason, and no other")
+    @Test("a lock by the agent itself is recorded with its reason; other locks are not")
     func recorded() async throws {
         let reasons = Recorded()
         try await play(LockSettings(idle: .seconds(600)), record: reasons.add) { service, example in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The alarm clock", .timeLimit(.minutes(1)))
 struct AlarmClockTests {
-    /// Its rings, with the name of the owner that rang.
+    /// The names of the owners that rang, in order.
     private final class Owner: AlarmOwner {
         private let name: String
         private let rung: AsyncStream<String>.Continuation
@@ -72,7 +72,7 @@ struct AlarmClockTests {
         }
     }
 
-    @Test("does not keep an owner, and the deadline of one that is gone does not ring")
+    @Test("does not keep an owner alive, and a released owner does not ring")
     func goneOwner() async {
         let alarms = AlarmClock(clock: clock)
         let start = clock.now().boot

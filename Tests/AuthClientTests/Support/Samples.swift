@@ -60,8 +60,8 @@ extension Peer {
     }
 }
 
-/// The descriptors this process has open, without the one that lists them: its number depends on those that were open when the
-/// list was begun, and another thread may close one of these before it is listed.
+/// The open descriptors of this process, except the one that lists them: its number depends on those that were open
+/// when the listing began, and another thread may close one of them before it is listed.
 func openDescriptors() -> Set<String> {
     guard let folder = opendir("/proc/self/fd") else { return [] }
     defer { closedir(folder) }

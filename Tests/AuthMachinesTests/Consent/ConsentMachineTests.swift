@@ -96,7 +96,7 @@ struct ConsentMachineTests {
 
     @Test("a refused program that is known only as a process is not asked about after a restart, and an allowed one is")
     func restarted() throws {
-        /// - Parameter isRunning: it has this path; otherwise nothing of it lasts.
+        /// - Parameter isRunning: whether the program is identified by its path; otherwise nothing identifies it.
         func question(_ process: Int32, _ isRunning: Bool, path: String, unit: String?) throws -> ConsentQuestion {
             try Self.question {
                 ($0.process, $0.executable, $0.unit) = (process, path, unit)
@@ -112,7 +112,7 @@ struct ConsentMachineTests {
                 let waiting = try question(8, isRunning, path: "/opt/a/app", unit: "a-8.scope")
                 _ = machine.handle(.asked(CallerID(2), waiting), at: Self.moment())
                 let end = machine.handle(.shown(number, .answered(answer)), at: Self.moment())
-                // Others at the same path are asked about if it is allowed.
+                // If the program is allowed, the user is still asked about others at the same path.
                 guard answer == .refused else {
                     _ = try Self.number(end)
                     continue
@@ -128,7 +128,7 @@ struct ConsentMachineTests {
                 #expect(try isPaused(question(9, isRunning, path: "/opt/b/app", unit: "a-7.scope")))
                 #expect(try !isPaused(question(9, isRunning, path: "/opt/b/app", unit: "a-9.scope")))
                 #expect(try !isPaused(question(9, isRunning, path: "/opt/b/app", unit: nil)))
-                // A program whose file is known does not have the refusals of what claims its path.
+                // Refusals of programs that only claim a path do not apply to a program whose file is known.
                 #expect(try !isPaused(Self.question { ($0.executable, $0.unit) = ("/opt/a/app", "a-7.scope") }))
             }
         }

@@ -3,16 +3,16 @@ import Testing
 
 @testable import AuthModel
 
-/// Each session takes this much all the time (Docs/decisions/memory.md).
+/// The memory that each session always takes (Docs/decisions/memory.md).
 @Suite("The memory of a session")
 struct SessionMemoryTests {
-    @Test func `the record and what is rarely there are not in the machine itself`() {
+    @Test func `the record and rarely present values are not in the machine itself`() {
         #expect(MemoryLayout<SessionMachine>.size < 800)
         #expect(MemoryLayout<SessionSnapshot>.size < 160)
         #expect(MemoryLayout<HandedOverSession>.size <= 16)
     }
 
-    @Test func `the record is one block for the machine and for what is handed over, also after a renewal`() throws {
+    @Test func `the machine and the handover share one record, also after a renewal`() throws {
         var bench = MachineBench(fresh: true)
         try bench.storeTakesIt()
         var former: Shared<SessionRecord>.Box?

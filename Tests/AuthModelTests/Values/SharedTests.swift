@@ -13,7 +13,7 @@ struct SharedTests {
         @Boxed var rare: Large?
     }
 
-    @Test func `a change of a copy changes no other`() {
+    @Test func `changing one copy does not change the others`() {
         let first = Owner(value: Large())
         var second = first
         second.value.name = "second"
@@ -37,7 +37,7 @@ struct SharedTests {
         #expect(first != second)
     }
 
-    @Test func `what holds one is as small as a pointer`() {
+    @Test func `a property with such a value is as small as a pointer`() {
         #expect(MemoryLayout<Shared<Large>>.size == MemoryLayout<Int>.size)
         #expect(MemoryLayout<Boxed<Large>>.size == MemoryLayout<Int>.size)
     }

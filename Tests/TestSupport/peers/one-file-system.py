@@ -1,4 +1,4 @@
-"""A FUSE file system with one file, `program`, whose numbers and times are made up. It is mounted until the input ends.
+"""A FUSE file system with one file, `program`, with invented numbers and times. It stays mounted until the input ends.
 
 Usage: one-file-system.py FOLDER PROGRAM USER: the folder to mount it at, the content of the file, and the user who serves it.
 """
@@ -49,7 +49,7 @@ def answer(code, node, data):
 
 
 libc = ctypes.CDLL(None, use_errno=True)
-# At the end of the tests the input ends. A signal (PR_SET_PDEATHSIG) would leave the folder mounted.
+# The input ends when the tests end. A signal (PR_SET_PDEATHSIG) would leave the folder mounted.
 libc.prctl(1, 0)
 device = os.open("/dev/fuse", os.O_RDWR)
 options = f"fd={device},rootmode=40000,user_id={user},group_id={user},allow_other"
