@@ -148,8 +148,14 @@ struct ConsentTests {
     @Test("no file at an untrusted path is opened, even if the process now hides its program")
     func uncertainPath() async throws {
         // The first child has ended, so nothing can be read about its program, and its parent never waits for it.
-        let parent = try await Child(
-            ["sh", "-c", "true & echo \"ended $!.\"; exec sleep infinity"], environment: ["PATH": "/usr/bin:/bin"])
+        let program = """
+            import os, signal
+            child = os.fork()
+            if child == 0: os._exit(0)
+            print(f"ended {child}.", flush=True)
+            signal.pause()
+            """
+        let parent = try await Child(["python3", "-c", program], environment: ["PATH": "/usr/bin:/bin"])
         #expect(try await until { parent.out.text.contains(".") })
         let number = try #require(parent.out.text.firstMatch(of: /ended (\d+)\./)?.1)
         let ended = try #require(Int32(number))
