@@ -298,6 +298,8 @@ struct ClientSocketTests {
         }
         let next = try #require(opened)
         #expect(try await until { next.receiver.all.bytes == [1, 2] })
+        // It learns of its end in a turn after the one that closed it, maybe after the next client's input.
+        #expect(try await until { former.receiver.all.isClosed })
         #expect(former.receiver.all == .init(isClosed: true))
         #expect(!next.receiver.all.isClosed)
         await stop(former)
