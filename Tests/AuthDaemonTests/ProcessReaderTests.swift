@@ -49,14 +49,19 @@ struct ProcessReaderTests {
         let reader = try ProcessReader()
         let found = try ProcessReader.program(of: "/proc/self")
         let own = try #require(found?.path)
-        let parent = try reader.ask(SANDBOX_EXECUTABLE, about: getppid()).text
+        // Not the parent, which may be a process that nobody may read.
+        let child = try await Child(["cat"], environment: ["PATH": "/usr/bin:/bin"], input: .held)
+        let isCat = try await until { try reader.ask(SANDBOX_EXECUTABLE, about: child.pid).text.hasSuffix("/cat") }
+        try #require(isCat)
+        let other = try reader.ask(SANDBOX_EXECUTABLE, about: child.pid).text
         await withTaskGroup(of: Bool.self) { group in
             for number in 0..<200 {
-                let (process, expected) = number % 2 == 0 ? (getpid(), own) : (getppid(), parent)
+                let (process, expected) = number % 2 == 0 ? (getpid(), own) : (child.pid, other)
                 group.addTask { (try? reader.ask(SANDBOX_EXECUTABLE, about: process).text) == expected }
             }
             for await isRight in group { #expect(isRight) }
         }
+        await child.end()
     }
 
     @Test("it has one descriptor, cannot be dumped, ignores SIGTERM, and its end is an error for who asks")
