@@ -145,15 +145,27 @@ struct QuickJSONTests {
         try await QuickAuthc.expectLeft([command, "--json"], agent.folder)
     }
 
-    @Test("an error, and an agent that does not answer, are left to that program", arguments: commands)
-    func failures(command: String, method: String) async throws {
-        let failing = try TestAgent(replies: [method: .failure(AgentError(.unknownSession, "no"))])
-        defer { failing.stop() }
-        let silent = try TestAgent { _, _ in }
-        defer { silent.stop() }
-        for words in [[command], [command, "--json"]] {
-            try await QuickAuthc.expectLeft(words, failing.folder)
-            try await QuickAuthc.expectLeft(words, silent.folder)
+    @Test("an error is left to that program", arguments: commands)
+    func errors(command: String, method: String) async throws {
+        let agent = try TestAgent(replies: [method: .failure(AgentError(.unknownSession, "no"))])
+        defer { agent.stop() }
+        for words in [[command], [command, "--json"]] { try await QuickAuthc.expectLeft(words, agent.folder) }
+    }
+
+    /// All wait at the same time: each does so for 10 s.
+    @Test("an agent that does not answer is left to that program")
+    func silence() async throws {
+        let agent = try TestAgent { _, _ in }
+        defer { agent.stop() }
+        // Before they start: the copy is made once.
+        try QuickAuthc.install(in: agent.folder)
+        try await withThrowingTaskGroup { group in
+            for (command, _) in Self.commands {
+                for words in [[command], [command, "--json"]] {
+                    group.addTask { try await QuickAuthc.expectLeft(words, agent.folder, [:], "\(words)") }
+                }
+            }
+            try await group.waitForAll()
         }
     }
 }
