@@ -7,9 +7,14 @@ struct ClusterView: Sendable, Equatable {
     struct State: Sendable, Equatable {
         fileprivate(set) var clusterID = ""
         fileprivate(set) var revision: Int64 = 0
+        /// How often this host has found that etcd went back.
+        fileprivate(set) var history = 0
 
         /// Whether the response to a request that was sent in this state shows that etcd went back.
         func isLater(than header: EtcdHeader) -> Bool { isOther(than: header) || header.revision < revision }
+
+        /// The same for the response to a change: each has a higher revision than everything before.
+        func isLater(thanChange header: EtcdHeader) -> Bool { isOther(than: header) || header.revision <= revision }
 
         fileprivate func isOther(than header: EtcdHeader) -> Bool {
             !clusterID.isEmpty && header.clusterID != clusterID
@@ -53,6 +58,7 @@ struct ClusterView: Sendable, Equatable {
         var changed = Set(found.filter { changes[$0.key] != $0.value }.keys)
         changed.formUnion(changes.keys.filter { found[$0] == nil })
         if wentBack {
+            state.history += 1
             // What was written since is not there any more.
             lost.formUnion(written.filter { isOther || $0.value > header.revision }.keys)
             changed.formUnion(lost)
@@ -101,7 +107,10 @@ struct ClusterView: Sendable, Equatable {
     }
 
     /// A response shows this state.
-    mutating func saw(_ header: EtcdHeader) {
+    /// - Parameter former: the state when it was requested.
+    mutating func saw(_ header: EtcdHeader, since former: State) {
+        // It may be from before etcd went back.
+        guard former.history == state.history else { return }
         if state.clusterID.isEmpty { state.clusterID = header.clusterID }
         guard header.clusterID == state.clusterID else { return }
         state.revision = max(state.revision, header.revision)

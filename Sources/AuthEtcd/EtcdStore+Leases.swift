@@ -44,6 +44,7 @@ extension EtcdStore: LeaseStore {
             let own = RenewalIntent(version, id: known(session).holdID)
             var found: EtcdTransaction?
             for _ in 1...EtcdLimits.writeAttempts {
+                guard !hasGoneBack(since: former) else { throw .cluster(.wentBack) }
                 let left = try await formerHold(found, of: session, under: lease)
                 var operations: [EtcdRequest.Operation] = [
                     .read(place), .put(holderMark, to: holder, lease: lease.number),
@@ -118,7 +119,9 @@ extension EtcdStore: LeaseStore {
         _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction, under intent: RenewalIntent?,
         since state: ClusterView.State, ifUnreadable end: HoldOutcome.FormerHold
     ) async throws(StoreError) -> SessionRecord? {
-        guard !state.isLater(than: outcome.header) else {
+        // Other changes since etcd went back, and this one, may have brought it to the revision that this host knows.
+        if state.isLater(thanChange: outcome.header), !hasGoneBack(since: state) { readAgain() }
+        guard !hasGoneBack(since: state) else {
             try? await giveBack(session, hold)
             throw .cluster(.wentBack)
         }

@@ -170,6 +170,11 @@ extension EtcdStore: SessionStore, KeyStore {
 
     func record(in entry: EtcdEntry, of session: SessionName) async throws(StoreError) -> SessionRecord? {
         let content = try await content(of: entry)
+        // A backup may have brought back what this host knows to have ended.
+        guard !hasGoneBack(since: view.state) else {
+            unread.insert(session)
+            throw .cluster(.wentBack)
+        }
         let generation = (try? SealedBytes.header(of: entry.value))?.generation ?? 0
         // Somebody put an older record back. It is reported; the session replaces it if it has a newer one.
         if !view.accepts(session, generation: generation) { note(.wentBack) }

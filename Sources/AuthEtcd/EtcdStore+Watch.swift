@@ -43,7 +43,9 @@ extension EtcdStore {
         for entry in entries { if let name = places.sessionName(of: entry.key) { found[name] = entry.modRevision } }
         let (changed, wentBack) = view.read(header, found, since: former, isOlder: isOlder || hasGoneBack)
         if wentBack { isToReadAgain.set(false) }
-        defer { for session in changed.sorted() { tellChange.yield(session) } }
+        let toRead = changed.union(unread)
+        unread = []
+        defer { for session in toRead.sorted() { tellChange.yield(session) } }
         if wentBack { noteWentBack(header.revision) }
         try await recover()
         await repeatReleases()

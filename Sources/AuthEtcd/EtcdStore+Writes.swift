@@ -104,6 +104,8 @@ extension EtcdStore {
         let former = view.state
         var member = try await opened()
         var found = try await read(place)
+        // An older record says nothing about what others have done since.
+        guard !hasGoneBack(since: former) else { throw .cluster(.wentBack) }
         for _ in 1...EtcdLimits.writeAttempts {
             guard mayCreate || found != nil else { return nil }
             var generation = places.sessionName(of: place).map(view.generation) ?? 0
@@ -140,7 +142,7 @@ extension EtcdStore {
             }
             if outcome.succeeded { return (outcome.header.revision, generation, terms) }
             // Its conditions may name changes that etcd does not have any more.
-            guard !former.isLater(than: outcome.header) else { throw .cluster(.wentBack) }
+            guard !hasGoneBack(since: former) else { throw .cluster(.wentBack) }
             found = outcome.entries[place]
             if outcome.entries[places.cluster]?.modRevision != member.revision {
                 member = try await reopened(instead: member)

@@ -75,6 +75,8 @@ package actor EtcdStore {
     var formerLease: LeaseID?
     /// When this host noticed that.
     var wentBackAt: BootInstant?
+    /// Sessions that could not be read before everything was.
+    var unread: Set<SessionName> = []
     var recovery: Recovery?
     /// Something is sealed with a key that the cluster has given up.
     var hasFormerSeals = false
@@ -182,11 +184,22 @@ package actor EtcdStore {
 
     /// If etcd went back, ``run()`` finds out what that means here: its watch or its pause ends, once.
     private func saw(_ header: EtcdHeader, since former: ClusterView.State) {
-        guard former.isLater(than: header) else { return view.saw(header) }
+        guard former.isLater(than: header) else { return view.saw(header, since: former) }
         // Everything may have been read again since this was requested.
-        guard view.state.isLater(than: header), isToReadAgain.current != true else { return }
+        guard view.state.isLater(than: header) else { return }
+        readAgain()
+    }
+
+    nonisolated func readAgain() {
+        guard isToReadAgain.current != true else { return }
         isToReadAgain.set(true)
         wake()
+    }
+
+    /// Whether etcd has gone back since then, as far as this host knows. Until everything was read again, what a backup
+    /// has brought back looks like what other hosts have done.
+    func hasGoneBack(since former: ClusterView.State) -> Bool {
+        isToReadAgain.current == true || former.history != view.state.history
     }
 
     /// Runs `work`, and reports the state that results.
@@ -215,7 +228,8 @@ package actor EtcdStore {
     func failure(_ error: StoreError) -> StoreError {
         guard !Task.isCancelled, !isDamage(error) else { return error }
         if case .cluster(let fault) = error {
-            if present != error { tellFault.yield(fault) }
+            // That etcd went back is reported when it is known what that means here.
+            if present != error, fault != .wentBack { tellFault.yield(fault) }
             // The fault of one record or one call is not one of the store.
             guard fault.state != nil else { return error }
         }

@@ -105,6 +105,21 @@ struct EtcdMessageTests {
         #expect(read == ([b], true) && view.lost == [b] && view.state.revision == 6)
     }
 
+    @Test("do not take a late response for news of a restored backup")
+    func lateResponse() {
+        var view = ClusterView()
+        _ = view.read(header(9), [:])
+        let former = view.state
+        _ = view.read(header(5), [:])
+        view.saw(header(9), since: former)
+        #expect(view.state.revision == 5)
+        view.saw(header(6), since: view.state)
+        #expect(view.state.revision == 6)
+        // A change has a revision that no response had before.
+        let isLater = [6, 7].map { view.state.isLater(thanChange: header($0)) }
+        #expect(isLater == [true, false])
+    }
+
     @Test("tell a restored backup that others have written to since, by one older record")
     func grown() throws {
         let (a, b) = (try SessionName("a"), try SessionName("b"))

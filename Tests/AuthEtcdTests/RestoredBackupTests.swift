@@ -118,48 +118,6 @@ struct RestoredBackupTests {
         }
     }
 
-    @Test("ends the hold of a host that has not noticed it yet, before anything is sent")
-    func notNoticed() async throws {
-        try await EtcdMembers.running { members in
-            let host = try EtcdHost()
-            try await host.start(at: members.endpoints, watches: false) { store in
-                let sample = try etcdSample()
-                try await store.save(sample)
-                let backup = try await members.backUp()
-                try await store.saveLater()
-                try await members.restore(backup)
-                let lease = try await store.grantLease().id
-                let fault = await store.fault { store throws(StoreError) in
-                    _ = try await store.hold(sample.session, for: sample.version, under: lease)
-                }
-                #expect(fault == .wentBack)
-                let left = try await members.dump("/authd/ada/")
-                #expect(!left.contains("holders/work") && !left.contains("intents/work"))
-            }
-        }
-    }
-
-    @Test("refuses tokens of a hold that it lacks at once, also if its host has not noticed it yet")
-    func writeNotNoticed() async throws {
-        try await EtcdMembers.running { members in
-            let host = try EtcdHost()
-            try await host.start(at: members.endpoints, watches: false) { store in
-                let sample = try etcdSample()
-                try await store.save(sample)
-                let backup = try await members.backUp()
-                try await store.save(etcdSample("later"))
-                let lease = try await store.grantLease().id
-                _ = try await store.hold(Self.work, for: sample.version, under: lease)
-                try await members.restore(backup)
-                let renewed = try etcdSample(generation: 2)
-                let fault = await store.fault { store throws(StoreError) in
-                    _ = try await store.update(renewed, replacesOther: false)
-                }
-                #expect(fault == .wentBack)
-            }
-        }
-    }
-
     @Test("makes a host that is sending note that again, also if another one was when the backup was made")
     func sendingAfterOther() async throws {
         try await TwoHosts.running { hosts in
@@ -225,7 +183,7 @@ struct RestoredBackupTests {
 
 extension EtcdStore {
     /// More changes than a host makes before another one reads that etcd went back.
-    fileprivate func saveLater() async throws {
+    func saveLater() async throws {
         for generation in 1...10 as ClosedRange<UInt64> { try await save(etcdSample("later", generation: generation)) }
     }
 }

@@ -89,6 +89,47 @@ struct HostSimulationTests {
         #expect(outcome.coverage.unknown == 1 && outcome.coverage.writtenAgain == 0)
     }
 
+    /// Schedules that have broken a rule once.
+    private static let former: [HostSchedule] = [
+        // 2: a response from before everything is read again looked like a renewal of another host.
+        HostSchedule(
+            hosts: 2, life: .seconds(60), clockErrors: [.zero, .milliseconds(455_223)],
+            steps: [
+                Step(.events(0), .backUp), Step(.time(.seconds(40)), .ask(0, .renewal)),
+                Step(.events(3), .restore(.new)),
+            ]),
+        HostSchedule(
+            seed: 204,
+            steps: [
+                Step(.events(0), .backUp), Step(.events(0), .forget(2, by: 1)),
+                Step(.time(.seconds(1)), .provider(.slow(.seconds(12)))), Step(.time(.seconds(40)), .ask(0, .renewal)),
+                Step(.time(.microseconds(2_641_054)), .restore(.behindProxy)), Step(.events(0), .ask(0, .reject)),
+            ]),
+        // 2: a hold brought etcd to the revision that its host knew.
+        HostSchedule(
+            seed: 147, life: .seconds(60),
+            steps: [
+                Step(.events(5), .ask(2, .reject)), Step(.time(.seconds(42)), .backUp),
+                Step(.events(7), .restore(.same)),
+            ]),
+        // 5: a response from before everything is read again undid a sign-out.
+        HostSchedule(
+            seed: 32, hosts: 4, life: .seconds(60), clockErrors: [.zero, .zero, .zero, .microseconds(-153_381_580)],
+            steps: [
+                Step(.events(1), .pause(0, for: .microseconds(11_345_669))), Step(.events(2), .backUp),
+                Step(.events(11), .ask(1, .renewal)),
+                Step(.time(.seconds(33)), .pause(2, for: .microseconds(79_502_455))), Step(.events(0), .signOut(3)),
+                Step(.time(.microseconds(220_876)), .restore(.behindProxy)),
+            ]),
+    ]
+
+    @Test("a schedule that has broken a rule once breaks none", arguments: former)
+    func formerSchedules(schedule: HostSchedule) async {
+        let outcome = await HostSimulation.play(schedule)
+        if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
+        #expect(outcome.coverage.restores == 1)
+    }
+
     @Test("the first schedules break no rule")
     func firstSchedules() async {
         var coverage = HostCoverage()

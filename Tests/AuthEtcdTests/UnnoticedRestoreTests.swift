@@ -1,0 +1,166 @@
+import AuthModel
+import AuthWire
+import EtcdTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AuthEtcd
+
+/// Until a host has read everything again, what a backup brings back looks like what other hosts have done.
+@Suite("A restored backup of etcd that a host has not noticed yet", .timeLimit(.minutes(2)))
+struct UnnoticedRestoreTests {
+    private static var work: SessionName {
+        get throws { try SessionName("work") }
+    }
+
+    @Test("ends with the response to a hold, before anything is sent")
+    func hold() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                let sample = try etcdSample()
+                try await store.save(sample)
+                let backup = try await members.backUp()
+                try await store.saveLater()
+                try await members.restore(backup)
+                let lease = try await store.grantLease().id
+                let fault = await store.fault { store throws(StoreError) in
+                    _ = try await store.hold(sample.session, for: sample.version, under: lease)
+                }
+                #expect(fault == .wentBack)
+                let left = try await members.dump("/authd/ada/")
+                #expect(!left.contains("holders/work") && !left.contains("intents/work"))
+            }
+        }
+    }
+
+    @Test("ends with the response to a hold, also if that brings etcd to the revision that the host knows")
+    func holdOfSameRevision() async throws {
+        let etcd = OneKey()
+        let changes = Mutex<[JSON]>([])
+        let transport = ScriptedTransport { path, body throws(TransportError) in
+            if path == "kv/txn" { changes.withLock { $0.append(body) } }
+            return try etcd.answer(path, body)
+        }
+        let store = Self.store(transport)
+        _ = try await store.opened()
+        let (sample, lease) = (try etcdSample(), LeaseID(1))
+        let fault = await store.fault { store throws(StoreError) in
+            _ = try await store.hold(sample.session, for: sample.version, under: lease)
+        }
+        let hold = await store.holds[sample.session]
+        #expect(fault == .wentBack && hold == nil)
+        let isGivenBack = changes.withLock { $0.last?["success"]?[0]?["request_delete_range"] != nil }
+        #expect(isGivenBack)
+        // Nothing is requested before everything is read again.
+        let count = changes.withLock { $0.count }
+        let again = await store.fault { store throws(StoreError) in
+            _ = try await store.hold(sample.session, for: sample.version, under: lease)
+        }
+        #expect(again == .wentBack && changes.withLock { $0.count } == count)
+    }
+
+    @Test("gives back a hold that a host gets after another response has shown it")
+    func shownMeanwhile() async throws {
+        let etcd = OneKey()
+        let notice = Mutex<(@Sendable () -> Void)?>(nil)
+        let transport = ScriptedTransport { path, body throws(TransportError) in
+            if path == "kv/txn" { notice.withLock { $0 }?() }
+            return try etcd.answer(path, body)
+        }
+        let store = Self.store(transport)
+        _ = try await store.opened()
+        notice.withLock {
+            $0 = { [weak store] in
+                store?.readAgain()
+                etcd.setRevision(8)
+            }
+        }
+        let sample = try etcdSample()
+        let fault = await store.fault { store throws(StoreError) in
+            _ = try await store.hold(sample.session, for: sample.version, under: LeaseID(1))
+        }
+        let hold = await store.holds[sample.session]
+        #expect(fault == .wentBack && hold == nil)
+    }
+
+    @Test("refuses tokens of a hold that etcd does not have any more, at once")
+    func write() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                let sample = try etcdSample()
+                try await store.save(sample)
+                let backup = try await members.backUp()
+                try await store.save(etcdSample("later"))
+                let lease = try await store.grantLease().id
+                _ = try await store.hold(Self.work, for: sample.version, under: lease)
+                try await members.restore(backup)
+                let renewed = try etcdSample(generation: 2)
+                let fault = await store.fault { store throws(StoreError) in
+                    _ = try await store.update(renewed, replacesOther: false)
+                }
+                #expect(fault == .wentBack)
+            }
+        }
+    }
+
+    @Test("does not replace the tokens of a renewal by older ones")
+    func renewed() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                try await store.save(etcdSample())
+                let backup = try await members.backUp()
+                let sample = try etcdSample(generation: 2)
+                try await store.save(sample)
+                let lease = try await store.grantLease().id
+                _ = try await store.hold(Self.work, for: sample.version, under: lease)
+                try await members.restore(backup)
+                let renewed = try etcdSample(generation: 3)
+                let fault = await store.fault { store throws(StoreError) in
+                    _ = try await store.update(renewed, replacesOther: false)
+                }
+                // It is noted again, so that the tokens may be written.
+                let hold = try await store.holds[Self.work]
+                #expect(fault == .wentBack && hold?.isLost == false)
+            }
+        }
+    }
+
+    @Test("does not undo a sign-out")
+    func signOut() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                let sample = try etcdSample()
+                try await store.save(sample)
+                let backup = try await members.backUp()
+                try await store.delete(sample.session)
+                try await store.saveLater()
+                try await members.restore(backup)
+                let fault = await store.fault { store throws(StoreError) in
+                    _ = try await store.load(sample.session)
+                }
+                let (isSignedOut, unread) = await (store.view.isSignedOut(sample.session), store.unread)
+                #expect(fault == .wentBack && isSignedOut && unread == [sample.session])
+                let isGone = try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { await store.run() }
+                    defer { group.cancelAll() }
+                    return try await until {
+                        (try? await members.dump("/authd/ada/sessions/"))?.contains("sessions/work") == false
+                    }
+                }
+                #expect(isGone)
+                #expect(await store.unread.isEmpty)
+            }
+        }
+    }
+
+    private static func store(_ transport: ScriptedTransport) -> EtcdStore {
+        EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: transport, clock: HostClock(), pause: { _ in await Task.yield() })
+    }
+}
