@@ -231,7 +231,10 @@ extension EtcdStore: LeaseStore {
 
     /// Other tokens of the same sign-in are written by the host that holds the session, by the one that held it last,
     /// as long as nobody was about to send them again, or if nobody holds it.
-    func holdTerms(_ record: SessionRecord, replacing stored: SessionRecord?) -> WriteTerms {
+    /// - Parameter refusal: of the attempt before.
+    func holdTerms(
+        _ record: SessionRecord, replacing stored: SessionRecord?, after refusal: EtcdTransaction?
+    ) -> WriteTerms {
         let (holder, intent) = (places.holder(record.session), places.intent(record.session))
         let hold = holds[record.session]
         guard let stored else {
@@ -243,7 +246,12 @@ extension EtcdStore: LeaseStore {
                 releases: true)
         }
         guard stored.signIn == record.signIn, isOther(record, than: stored) else { return WriteTerms() }
-        guard let hold else { return WriteTerms(conditions: [.changed(key: holder, at: 0)]) }
+        guard let hold else {
+            let left = refusal?.entries[intent]
+            let isWaiting = refusal != nil && isOutdated(left)
+            return WriteTerms(
+                conditions: [.changed(key: isWaiting ? intent : holder, at: isWaiting ? left?.modRevision ?? 0 : 0)])
+        }
         let releases = !isBeingSent(record, under: hold)
         if !hold.isLost {
             return WriteTerms(
@@ -283,10 +291,10 @@ extension EtcdStore: LeaseStore {
     }
 
     /// A write was refused.
-    /// - Returns: whether another host's hold was the reason.
+    /// - Returns: whether another host's hold was the reason, and still is.
     func refused(_ session: SessionName, _ outcome: EtcdTransaction) -> Bool {
         let (holder, intent) = (outcome.entries[places.holder(session)], outcome.entries[places.intent(session)])
-        guard let hold = holds[session] else { return holder != nil }
+        guard let hold = holds[session] else { return holder != nil && !isOutdated(intent) }
         // The hold is newer than this refusal.
         guard outcome.header.revision >= hold.revision else { return false }
         if !hold.isLost {

@@ -9,8 +9,6 @@ extension EtcdStore {
         /// Holds under which a request may be on its way to the provider.
         var sending: [SessionName: Hold]
         let former: Member?
-        /// The state that etcd went back to, or a later one.
-        let revision: Int64
     }
 
     func noteWentBack(_ revision: Int64) {
@@ -21,8 +19,8 @@ extension EtcdStore {
         (holds, overtaken, unfinished) = ([:], [], [:])
         ownIntents = ownIntents.filter { sending[$0.key] != nil }
         formerLease = lastLease
-        wentBackAt = clock.now().boot
-        recovery = Recovery(sending: sending, former: member, revision: revision)
+        (wentBackAt, wentBackTo) = (clock.now().boot, revision)
+        recovery = Recovery(sending: sending, former: member)
     }
 
     /// Until all of it has succeeded.
@@ -33,7 +31,7 @@ extension EtcdStore {
         hasFormerSeals = true
         // A hold that is released meanwhile is not among them any more.
         while let (session, hold) = self.recovery?.sending.first {
-            try await noteAgain(session, hold, after: recovery.revision)
+            try await noteAgain(session, hold)
             self.recovery?.sending[session] = nil
         }
         try await removeEndedAgain()
@@ -56,25 +54,22 @@ extension EtcdStore {
         wentBackAt.map { clock.now().boot - $0 < EtcdLimits.recovery } ?? false
     }
 
+    /// Whether this intent is from before etcd went back, or missing. Then no host has begun to send these tokens since:
+    /// each notes an intent first.
+    func isOutdated(_ intent: EtcdEntry?) -> Bool { wentBackTo.map { intent?.modRevision ?? 0 <= $0 } ?? false }
+
     /// The request of this host may be on its way to the provider: others learn it again, and its result may be written.
-    /// - Parameter revision: ``Recovery/revision``.
-    private func noteAgain(
-        _ session: SessionName, _ hold: Hold, after revision: Int64
-    ) async throws(StoreError) {
-        let (holder, intent) = (try await read(places.holder(session)), try await read(places.intent(session)))
+    private func noteAgain(_ session: SessionName, _ hold: Hold) async throws(StoreError) {
+        let intent = try await read(places.intent(session))
         guard let id = ownIntents[session]?.lastID else { return }
-        // Another host may have the session by now, or have been about to send these tokens again. One that did so when
-        // the backup was made does not count.
-        let isOfBackup = max(holder?.modRevision ?? 0, intent?.modRevision ?? 0) <= revision
+        // Another host may have been about to send these tokens again. One that has the session and no intent waits.
+        let isOfBackup = isOutdated(intent)
         // The response to an earlier attempt was lost.
         let isNoted = intent.flatMap { RenewalIntent($0.value) }?.id == id
-        guard isOfBackup || holder.map({ $0.lease == hold.lease.number }) ?? isNoted else { return }
+        guard isOfBackup || isNoted else { return }
         let outcome = try await transaction(
             .transaction(
-                [
-                    .changed(key: places.holder(session), at: holder?.modRevision ?? 0),
-                    .changed(key: places.intent(session), at: intent?.modRevision ?? 0),
-                ],
+                [.changed(key: places.intent(session), at: intent?.modRevision ?? 0)],
                 then: [.put(RenewalIntent(hold.noted, id: id).bytes, to: places.intent(session))],
                 otherwiseReading: []))
         guard outcome.succeeded, holds[session] == nil else { return }

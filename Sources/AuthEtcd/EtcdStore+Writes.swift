@@ -25,6 +25,7 @@ extension EtcdStore {
             var isThere = false
             // Granted once, however often the write is refused.
             var lifetime: Int64?
+            var refusal: EtcdTransaction?
             let deadline = now() + EtcdLimits.holderWait
             let written = try await write(
                 sharedContent(of: record), label: record.provider, to: places.session(session), mayCreate: mayCreate,
@@ -34,7 +35,7 @@ extension EtcdStore {
                 guard let content, let found = try? SessionRecord(decoding: content),
                     !view.isOutdated(found.signIn, of: session)
                 else {
-                    return try await terms(for: record, replacing: nil, &lifetime)
+                    return try await terms(for: record, replacing: nil, &lifetime, after: refusal)
                 }
                 isThere = true
                 let stored = try await localized(found, content)
@@ -51,8 +52,9 @@ extension EtcdStore {
                     obstacle = stored
                     return nil
                 }
-                return try await terms(for: record, replacing: stored, &lifetime)
+                return try await terms(for: record, replacing: stored, &lifetime, after: refusal)
             } refused: { (outcome) throws(StoreError) in
+                refusal = outcome
                 guard refused(session, outcome) else { return }
                 guard now() < deadline else { throw .cluster(.heldElsewhere) }
                 try? await pause(EtcdLimits.holderPause)
@@ -76,9 +78,10 @@ extension EtcdStore {
     }
 
     private func terms(
-        for record: SessionRecord, replacing stored: SessionRecord?, _ lifetime: inout Int64?
+        for record: SessionRecord, replacing stored: SessionRecord?, _ lifetime: inout Int64?,
+        after refusal: EtcdTransaction?
     ) async throws(StoreError) -> WriteTerms {
-        var terms = holdTerms(record, replacing: stored)
+        var terms = holdTerms(record, replacing: stored, after: refusal)
         guard stored.map({ isOther(record, than: $0) }) ?? true else { return terms }
         if lifetime == nil { lifetime = try await grantLifetime(of: record) }
         if let lifetime {

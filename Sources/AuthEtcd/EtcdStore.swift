@@ -75,6 +75,8 @@ package actor EtcdStore {
     var formerLease: LeaseID?
     /// When this host noticed that.
     var wentBackAt: BootInstant?
+    /// The state that etcd had then, or a later one.
+    var wentBackTo: Int64?
     /// Sessions that could not be read before everything was.
     var unread: Set<SessionName> = []
     var recovery: Recovery?

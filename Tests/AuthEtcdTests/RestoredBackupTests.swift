@@ -118,6 +118,48 @@ struct RestoredBackupTests {
         }
     }
 
+    @Test("does not delay newer tokens by the hold that it brings back")
+    func holdOfBackup() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two, members) = (hosts.store, hosts.other, hosts.members)
+            let faults = (one.faults(), two.faults())
+            let (sample, renewed) = (try etcdSample(), try etcdSample(generation: 2))
+            let others = try await two.grantLease().id
+            _ = try await two.hold(Self.work, for: sample.version, under: others)
+            let backup = try await members.backUp()
+            #expect(try await two.update(renewed, replacesOther: false).stored == nil)
+            #expect(try await one.load(Self.work)?.generation == 2)
+            for store in [one, two] { try await store.saveLater() }
+            try await members.restore(backup)
+            #expect(await faults.0.first { $0 == .wentBack } == .wentBack)
+            #expect(await faults.1.first { $0 == .wentBack } == .wentBack)
+            #expect(try await one.update(renewed, replacesOther: false).stored == nil)
+            #expect(try await two.load(Self.work)?.generation == 2)
+        }
+    }
+
+    @Test("makes a host that is sending note that again, also if another one has the session, and waits")
+    func sendingBehindWaiting() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two, members) = (hosts.store, hosts.other, hosts.members)
+            let (sample, renewed) = (try etcdSample(), try etcdSample(generation: 2))
+            let lease = try await one.grantLease().id
+            #expect(try await one.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .answered))
+            // As a backup from before that has it.
+            for kind in ["holders", "intents"] { try await members.control("del", "/authd/ada/\(kind)/work") }
+            let revision = try await #require(Int64(members.revision()))
+            for store in [one, two] { await store.noteWentBack(revision) }
+            let others = try await two.grantLease().id
+            #expect(
+                try await two.hold(Self.work, for: sample.version, under: others) == .held(sample, after: .abandoned))
+            try await one.recover()
+            let isNoted = try await one.holds[Self.work]?.isLost
+            #expect(isNoted == true)
+            #expect(try await one.update(renewed, replacesOther: false).stored == nil)
+            #expect(try await two.claim(Self.work, for: sample.version) == renewed)
+        }
+    }
+
     @Test("makes a host that is sending note that again, also if another one was when the backup was made")
     func sendingAfterOther() async throws {
         try await TwoHosts.running { hosts in

@@ -112,6 +112,19 @@ struct HostSimulationTests {
                 Step(.events(5), .ask(2, .reject)), Step(.time(.seconds(42)), .backUp),
                 Step(.events(7), .restore(.same)),
             ]),
+        // 4: the backup had a hold, also of the host that had to write.
+        HostSchedule(
+            hosts: 2,
+            steps: [
+                Step(.events(0), .ask(1, .reject)), Step(.time(.microseconds(136_943)), .backUp),
+                Step(.time(.seconds(1)), .restore(.same)),
+            ]),
+        HostSchedule(
+            hosts: 2,
+            steps: [
+                Step(.events(0), .ask(1, .renewal)), Step(.events(3), .backUp),
+                Step(.time(.microseconds(297_401)), .restore(.same)),
+            ]),
         // 5: a response from before everything is read again undid a sign-out.
         HostSchedule(
             seed: 32, hosts: 4, life: .seconds(60), clockErrors: [.zero, .zero, .zero, .microseconds(-153_381_580)],
