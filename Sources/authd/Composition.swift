@@ -17,7 +17,6 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import UnixSignals
 
 /// `authd` from its command line to its exit status. Every part of the agent is created here: what it claims, its threads and
 /// adapters, its services.
@@ -79,31 +78,6 @@ struct Composition: Sendable {
         await adapters.manager?.finish()
         try? await providerLoops.shutdownGracefully()
         if let failure { throw StartRefusal(.internalError, "\(failure)") }
-    }
-
-    /// Above what the services take: 5 s for requests in flight, of clients or of sessions, and then 4 s for the store.
-    private static let longestStop = Duration.seconds(12)
-
-    /// Serves until SIGTERM or SIGINT.
-    /// - Returns: what went wrong, if something did.
-    private func run(_ services: [any Service], _ logger: Logger) async -> (any Error)? {
-        var group = ServiceGroupConfiguration(
-            services: services.map { service in
-                .init(
-                    service: service,
-                    // Sessions that are not stored yet are written first.
-                    failureTerminationBehavior: service is ProcessReaderService
-                        ? .gracefullyShutdownGroup : .cancelGroup,
-                    serviceName: (service as? BackgroundService)?.name ?? "\(type(of: service))")
-            },
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        group.maximumGracefulShutdownDuration = Self.longestStop
-        do {
-            try await ServiceGroup(configuration: group).run()
-            return nil
-        } catch {
-            return error
-        }
     }
 
     // MARK: Its adapters
