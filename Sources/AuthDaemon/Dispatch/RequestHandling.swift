@@ -56,6 +56,8 @@ struct WaitingRequest: Sendable {
     let limit: Duration?
     /// Whether a lock of the agent ends it.
     var endsAtLock = true
+    /// Whether the end of the client's input ends it: ssh passes the end of a forwarded connection on as that.
+    var endsWithInput = false
     /// Records the result that is sent.
     var trail: AuditTrail?
     /// Throws if the work would certainly fail. It runs before the user is asked about the request, if that is

@@ -113,6 +113,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
 
     func inputEnded() {
         hasInputEnded = true
+        requests.inputEnded()
         endIfDone()
     }
 
@@ -165,6 +166,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     private func begin(_ request: WaitingRequest, for place: PendingRequests.Destination) {
         do throws(AgentError) {
             requests.begin(request, as: try reserve(for: place), for: self)
+            if hasInputEnded { requests.inputEnded() }
         } catch {
             deliver(.failure(error), to: place)
         }

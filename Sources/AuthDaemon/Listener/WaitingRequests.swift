@@ -12,6 +12,8 @@ final class WaitingRequests {
     private var deadlines: [Int: TimerID] = [:]
     /// Requests that a lock of the agent ends.
     private var endAtLock: [Int: OneShot<AgentError>] = [:]
+    /// Requests that the end of the client's input ends.
+    private var endWithInput: [Int: OneShot<AgentError>] = [:]
     /// `nil`: no request of the owner has begun, or the owner has gone.
     private var tasks: AsyncStream<RequestTask>.Continuation?
 
@@ -21,6 +23,7 @@ final class WaitingRequests {
         let limit = registry.limits.answerLimit(request.limit, isConfined: owner.isConfined)
         let late = OneShot<AgentError>()
         if request.endsAtLock { endAtLock[ticket] = late }
+        if request.endsWithInput { endWithInput[ticket] = late }
         let work = registry.afterStart(request.work, within: limit)
         deadlines[ticket] = registry.executor.schedule(in: limit) { late.send(.late(after: limit)) }
         start(
@@ -53,9 +56,14 @@ final class WaitingRequests {
         }
     }
 
+    /// The client sends nothing more.
+    func inputEnded() {
+        for late in endWithInput.values { late.send(.clientLeft) }
+    }
+
     func ended(_ ticket: Int) {
         registry.counters.ended()
-        endAtLock[ticket] = nil
+        (endAtLock[ticket], endWithInput[ticket]) = (nil, nil)
         if let deadline = deadlines.removeValue(forKey: ticket) { registry.executor.cancel(deadline) }
     }
 
@@ -64,4 +72,8 @@ final class WaitingRequests {
         tasks?.finish()
         tasks = nil
     }
+}
+
+extension AgentError {
+    static let clientLeft = AgentError(.denied, "The client has left, so its request has ended.", cause: "client_left")
 }
