@@ -405,7 +405,8 @@ let package = Package(
         suite(
             "AuthDaemonTests",
             [
-                "AuthDaemon", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthOutbox", "AuthSealedFile",
+                "AuthDaemon", "AgentTestSupport", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthModel",
+                "AuthOutbox", "AuthSealedFile",
                 "AuthSockets", "AuthWire", "CSandbox", "TestSupport", argumentParser, logging, nioCore, nioEmbedded,
                 nioHTTP1, nioPosix, serviceLifecycle,
             ]),

@@ -75,12 +75,16 @@ package struct SettingKey: Sendable, Equatable {
         SettingKey("listener.extra.endpoints", .texts),
         SettingKey("listener.extra.scopes", .texts),
         SettingKey("listener.extra.audiences", .texts),
+        SettingKey("listener.extra.sign_in_providers", .texts),
+        SettingKey("listener.extra.sign_in_scopes", .texts),
         SettingKey("listener.NAME.sessions", .texts),
         SettingKey("listener.NAME.classes", .texts),
         SettingKey("listener.NAME.methods", .texts),
         SettingKey("listener.NAME.endpoints", .texts),
         SettingKey("listener.NAME.scopes", .texts),
         SettingKey("listener.NAME.audiences", .texts),
+        SettingKey("listener.NAME.sign_in_providers", .texts),
+        SettingKey("listener.NAME.sign_in_scopes", .texts),
     ]
 
     /// The setting with this path.

@@ -184,10 +184,12 @@ package final class DesktopConsent: ConsentPrompt, @unchecked Sendable {
     private static func arguments(_ question: ConsentQuestion, hasMarkup: Bool) -> BusVariant {
         let text = question.lines.joined(separator: "\n")
         let body = hasMarkup ? escaped(text) : text
+        // The answer about a sign-in counts once.
+        let buttons = Button.allCases.filter { $0 != .hour || question.signIn == nil }
         return BusVariant(tuple: [
             BusVariant(string: "authd"), BusVariant(uint32: 0), BusVariant(string: "dialog-password"),
-            BusVariant(string: "Allow this program?"), BusVariant(string: body),
-            BusVariant(strings: Button.allCases.flatMap { [$0.rawValue, $0.label] }),
+            BusVariant(string: question.title), BusVariant(string: body),
+            BusVariant(strings: buttons.flatMap { [$0.rawValue, $0.label] }),
             BusVariant(table: [("desktop-entry", BusVariant(string: "org.authd.agent"))]),
             // It stays until it is answered or withdrawn.
             BusVariant(int32: 0),

@@ -266,6 +266,9 @@ struct Composition: Sendable {
         let consent = ConsentService(
             context: context, prompt: adapters.consent, hasLoginSession: adapters.loginSessions.isOneOpen,
             log: { logger.notice("\($0)") })
+        let lent = LentSignIns(
+            context: context, registry: registry, dependencies: adapters.signIn, browser: DesktopBrowser(),
+            desktop: adapters.desktop, showsNotices: { showsNotices.current ?? true })
         let lock = LockService(
             LockService.Dependencies(
                 context: context, registry: registry, storage: adapters.storage, signIns: signIns,
@@ -298,7 +301,8 @@ struct Composition: Sendable {
                     }
                 }, program: claims.program,
                 landlock: (claims.sandbox.state, claims.sandbox.notes), listeners: Array(claims.limited.keys)),
-            policy: accessRules, audit: audit, signInLimit: signInLimit, presence: presence, consent: consent)
+            policy: accessRules, audit: audit, signInLimit: signInLimit, presence: presence, consent: consent,
+            lent: lent)
         let stop = ShutdownDeadline()
         let listener = Listener(
             sockets: claims.limited.merging([.api: socket]) { $1 }, extra: claims.extra, executor: executor,

@@ -18,7 +18,7 @@ struct AccessTargetTests {
             "provider": "shop", "access_token": "t", "method": "GET", "path": "/", "url": "https://a",
             "endpoint": "e", "fields": [:], "until": "active", "parcel_base64": "", "login": "l", "stream": "s",
             "offset": 0, "address": "a", "to": "memory", "passphrase": "a passphrase", "text": "",
-            "question": 1, "allowed": true, "code": "c", "host": "h",
+            "question": 1, "allowed": true, "code": "c", "host": "h", "client_id": "c", "issuer": "i", "device": true,
         ]
         if let session { params["session"] = .string(session) }
         // A sign-in is to a provider or to a URL, and only some methods are about a provider.

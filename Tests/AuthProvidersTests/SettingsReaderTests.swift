@@ -86,6 +86,8 @@ struct SettingsReaderTests {
             endpoints = ["me"]
             scopes = ["read"]
             audiences = ["https://api.example.org"]
+            sign_in_providers = ["corp"]
+            sign_in_scopes = []
             """, source: "authd.toml"
         ).listeners[.extra]
         #expect(rules.listens)
@@ -96,6 +98,7 @@ struct SettingsReaderTests {
         #expect(rules.endpoints == ["me"])
         #expect(rules.scopes == ["read"])
         #expect(rules.audiences == ["https://api.example.org"])
+        #expect(rules.signInProviders == ["corp"] && rules.signInScopes == [])
         let none = try SettingsReader.read("[listener.extra]\n[listener.box]", source: "authd.toml").listeners
         #expect(none == ListenerTables())
         #expect(!none[.extra].allows("session.list", .status))
@@ -157,6 +160,7 @@ struct SettingsReaderTests {
             (#"listener.extra.classes = ["admin"]"#, "listener.extra.classes[0]", "status, token, act"),
             (#"listener.extra.methods = ["session.export"]"#, "listener.extra.methods[0]", "one of api.call"),
             (#"listener.extra.methods = ["token.get"]"#, "listener.extra.methods", "scopes or audiences"),
+            (#"listener.extra.sign_in_scopes = ["a"]"#, "listener.extra.sign_in_scopes", "sign_in_providers"),
             (#"hook = [{ on = "renewed", command = ["/x"] }]"#, "hook[0].on", "session.renewed"),
             (#"hook = [{ command = ["/x"] }]"#, "hook[0].on", "one of session.added"),
             (#"hook = [{ on = "session.added", command = ["x"] }]"#, "hook[0].command", "the absolute path"),

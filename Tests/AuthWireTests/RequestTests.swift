@@ -33,7 +33,9 @@ struct RequestTests {
             "login.start": ["provider": "p"], "login.answer": ["login": "l", "fields": [:]],
             "login.check": ["login": "l", "fields": [:]],
             "login.wait": ["login": "l"], "login.cancel": ["login": "l"], "login.resend": ["login": "l"],
-            "login.redirect": ["address": "a:/"], "session.use": ["session": "s"], "session.wait": ["until": "active"],
+            "login.redirect": ["address": "a:/"],
+            "login.lend": ["client_id": "c", "issuer": "i", "device": true], "session.use": ["session": "s"],
+            "session.wait": ["until": "active"],
             "token.reject": ["access_token": "t"], "token.proof": ["method": "GET", "url": "https://a.example/"],
             "user.update": ["fields": [:]], "api.request": ["method": "GET", "path": "/"],
             "api.call": ["endpoint": "e"], "api.write": ["stream": "s", "offset": 0], "api.read": ["stream": "s"],
@@ -47,7 +49,7 @@ struct RequestTests {
         #expect(try read(name, request.json).json == request.json)
         let described = try #require(AgentMethods.named(name)).memberList.filter(\.isRequired).map(\.name)
         // Either `provider` or `url` is required.
-        let alternatives: Set = name == "login.start" ? ["provider"] : []
+        let alternatives: Set = ["login.start": ["provider"], "login.lend": ["issuer", "device"]][name] ?? []
         #expect(Set(described) == Set(params?.objectValue?.keys ?? []).subtracting(alternatives))
         for key in described {
             var less = params?.objectValue ?? [:]

@@ -119,6 +119,7 @@ struct ResultTests {
                     StepField(name: "t", label: "Tenant", choices: [FieldChoice(value: "1", label: "North")])
                 ]),
             Step(login: "l", kind: .wait, message: "Open the link.", expiresAt: 1),
+            Step(login: "l", kind: .lend, lend: Samples.lend()),
             Step(login: "l", kind: .browser, url: "https://x"),
             Step(
                 login: "l", kind: .browser, url: "https://x", redirectScheme: "com.example.app",

@@ -4,6 +4,14 @@ import AuthWire
 enum Samples {
     static let secret = "s3cr3t-that-nobody-sees"
 
+    static func lend() -> LoginLend {
+        var call = LoginLend(host: "build", issuer: "https://id.example", clientID: "authd", scopes: ["a", "b"])
+        call.codeChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+        (call.state, call.nonce) = ("s-1_", "n")
+        call.proofThumbprint = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
+        return call
+    }
+
     static func requests() throws -> [any AgentMethod] {
         let session = try SessionName("work")
         let password = PasswordParams(
@@ -23,12 +31,17 @@ enum Samples {
             LoginStart(
                 provider: "shop", session: session, environment: "test", method: "password", scopes: ["a"],
                 fields: ["email": "ada@example.org", "password": secret], remember: true,
-                replaceAccount: true, share: false, timeout: .seconds(90)),
-            LoginAnswer(login: "l1", fields: ["code": secret], timeout: .seconds(90)),
+                borrowsBrowser: true, replaceAccount: true, share: false, timeout: .seconds(90)),
+            LoginAnswer(
+                login: "l1", fields: ["code": secret],
+                lent: LoginLent(
+                    clientID: "authd", scopes: ["a"], redirectURI: "http://127.0.0.1/", query: "code=\(secret)",
+                    device: ["device_code": .string(secret)]), timeout: .seconds(90)),
             LoginCheck(login: "l1", fields: ["code": secret]),
             LoginWait(LoginParams(login: "l1")), LoginCancel(LoginParams(login: "l1")),
             LoginResend(LoginParams(login: "l1")),
             LoginRedirect(address: "com.example.app:/callback?code=\(secret)"),
+            lend(),
             SessionListGet(), SessionStatusGet(SessionParams(session: session)),
             SessionUse(session: session),
             SessionRefresh(SessionParams(session: session)),

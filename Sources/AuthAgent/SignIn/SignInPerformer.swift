@@ -180,21 +180,11 @@ final class SignInPerformer: ActionPerformer {
             profile: authority, oauth: oauth, server: server,
             redirectURI: redirect?.listener.redirectURI ?? oauth.redirect.uri, proofKey: machine.client.proofKey,
             cryptography: dependencies.cryptography)
-        let isRequired = server.requiresPushedRequests || oauth.requiresPushedRequests
-        if isRequired || server.endpoints.pushedAuthorization != nil {
-            do throws(ProviderFailure) {
-                attempt.pushed(as: try await providers.push(attempt, at: authority, as: machine.client, sentAt: now))
-            } catch {
-                // If nothing can be reached, a browser cannot either. An unknown client registers again.
-                let isUnknown = error.error.isUnknownClient && machine.plainAuthority.oauth?.registers == true
-                guard !isRequired, !isUnknown, ![.offline, .captivePortal].contains(error.error.kind) else {
-                    throw error.error
-                }
-                dependencies.note(
-                    "\(authority.title) did not accept the pushed request (RFC 9126); the browser sends all of it: "
-                        + error.error.message)
-            }
-        }
+        // The agent that has the browser pushes it.
+        if machine.borrowsBrowser { return BrowserAuthorization(attempt: attempt, listens: false) }
+        try await dependencies.push(
+            &attempt, at: authority, server, as: machine.client,
+            registers: machine.plainAuthority.oauth?.registers == true, providers, at: now)
         return BrowserAuthorization(attempt: attempt, listens: listens, fingerprint: redirect?.fingerprint)
     }
 

@@ -135,7 +135,7 @@ package final class SignInService: Sendable {
         let signIn = try signIn(params.login)
         let former = context.board.status(signIn.session)
         return try await ask(signIn.runner) {
-            .answered($0, params.fields, former: former, limit: params.timeout)
+            .answered($0, params.fields, former: former, lent: params.lent, limit: params.timeout)
         }
     }
 

@@ -9,7 +9,7 @@ package final class SignInLimit: Sendable {
     static let cause = "sign_in_limit"
     /// What may send an e-mail, a code or a password each time.
     static let methods: Set<String> = [
-        LoginStart.name, LoginAnswer.name, LoginResend.name, PasswordSet.name, PasswordChange.name,
+        LoginStart.name, LoginAnswer.name, LoginResend.name, LoginLend.name, PasswordSet.name, PasswordChange.name,
         PasswordRequestReset.name, PasswordReset.name,
     ]
     /// A sign-in may have several steps, and answers that are corrected. They have a separate allowance.

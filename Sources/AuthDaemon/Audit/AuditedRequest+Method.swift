@@ -4,7 +4,9 @@ import AuthWire
 
 extension AuditedRequest {
     /// Methods of other classes than `admin`.
-    private static let methods: Set<String> = aboutSession.union([OutboxFlush.name, OutboxDrop.name])
+    private static let methods: Set<String> = aboutSession.union([
+        OutboxFlush.name, OutboxDrop.name, LoginLend.name,
+    ])
     /// About the default session if they name none.
     private static let aboutSession: Set<String> = [
         TokenGet.name, TokenProof.name, APIRequest.name, APICall.name, UserGet.name, UserUpdate.name,
@@ -48,6 +50,8 @@ extension AuditedRequest {
         case let request as SessionUse: session = request.session
         case let request as SessionLogout: session = request.session
         case let request as LoginStart: session = request.session
+        case let request as LoginLend:
+            self = AuditedRequest(method: Method.name, scopes: request.scopes, purpose: request.host)
         case let request as OutboxFlush: session = request.params.session
         case let request as OutboxDrop: session = request.params.session
         case let request as APICall:

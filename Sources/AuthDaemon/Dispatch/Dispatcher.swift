@@ -17,8 +17,7 @@ package struct Dispatcher: Sendable {
     package init(
         context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient, outbox: Outbox,
         store: StoreAdmin, lock: LockService, services: AgentServices, policy: PolicyRequests, audit: AuditLog,
-        signInLimit: SignInLimit, presence: PresenceService,
-        consent: ConsentService
+        signInLimit: SignInLimit, presence: PresenceService, consent: ConsentService, lent: LentSignIns
     ) {
         self.audit = audit
         access = policy.access
@@ -39,6 +38,7 @@ package struct Dispatcher: Sendable {
         addAudit(audit)
         addPolicy(policy)
         addConsent(consent)
+        addLending(lent, consent)
     }
 
     func answer(_ request: RPCRequest, from caller: Caller) -> RequestHandling {
@@ -65,7 +65,7 @@ package struct Dispatcher: Sendable {
                     described = AuditedRequest(request) { profile(of: $0) }
                 }
                 if made.decision.isRefused { throw made.decision.error(made.request.title) }
-                // Requests that are refused do not count. Confined clients never sign in.
+                // Requests that are refused do not count.
                 if SignInLimit.methods.contains(made.request.method) {
                     try signInLimit.spend(caller.identity, for: made.request.method)
                 }

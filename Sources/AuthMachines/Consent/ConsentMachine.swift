@@ -62,7 +62,7 @@ package struct ConsentMachine: Machine {
             let (key, program) = (question.key.program, question.program)
             switch key {
             case .identity(.running), .process: break
-            case .identity: return [.program(key)]
+            case .identity, .listener: return [.program(key)]
             }
             return [.program(key)] + [program.subject.executable.map(path), program.unit.map(unit)].compactMap(\.self)
         }

@@ -11,8 +11,11 @@ package indirect enum SignInEvent: Sendable {
     case callerGone(CallerID)
 
     // What callers ask. Each gets the next step, or the reason why the request is refused.
-    /// - Parameter limit: `timeout_ms` of the request.
-    case answered(CallerID, [String: String], former: SessionStatus?, limit: Duration? = nil)
+    /// - Parameters:
+    ///   - limit: `timeout_ms` of the request.
+    ///   - lent: what the agent of another machine has answered.
+    case answered(
+        CallerID, [String: String], former: SessionStatus?, lent: LoginLent? = nil, limit: Duration? = nil)
     /// Checks answers against their rules.
     case checkRequested(CallerID, [String: String])
     case resendRequested(CallerID)

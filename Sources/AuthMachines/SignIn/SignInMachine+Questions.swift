@@ -128,10 +128,11 @@ extension SignInMachine {
         // The challenge that the answers depend on.
         let sent = accountChange == nil && form.steps.step == nil ? form.sent : nil
         return Step(
-            login: id, kind: question.url == nil ? .fields : .browser, fields: question.fields,
+            login: id, kind: question.kind, fields: question.lend == nil ? question.fields : nil,
             message: question.message, sentTo: sent?.place,
             expiresAt: sent?.endsAt.map { now.date(of: $0).unixSeconds },
-            resendAt: sent.map { now.date(of: $0.againAt).unixSeconds }, url: question.url, error: question.error)
+            resendAt: sent.map { now.date(of: $0.againAt).unixSeconds }, url: question.url, lend: question.lend,
+            error: question.error)
     }
 
     /// `nil` if the user is not elsewhere.

@@ -16,7 +16,8 @@ extension SignInMachine {
                 accessToken: token, tokenType: grant.tokenType ?? "Bearer", refreshToken: grant.refreshToken,
                 issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
                 refreshLife: grant.refreshEndsAt.map { TokenLife(issuedAt: grant.issuedAt, expiresAt: $0) },
-                proofKey: hasClient ? proofKey : nil, scopes: form.scopes(of: grant)),
+                proofKey: hasClient ? proofKey : nil, scopes: form.scopes(of: grant, requested: authority.oauth?.scopes)
+            ),
             user: grant.user, rawUser: grant.rawUser, userReceivedAt: grant.user.map { _ in grant.issuedAt },
             needsPassword: form.needsPassword(grant, former), signedInAt: now.wall, signIn: signIn,
             remembered: remembers ? form.fields : nil,
@@ -30,10 +31,10 @@ extension SignInMachine {
 
 extension SignInForm {
     /// A response without scopes grants those that were requested (RFC 6749 §5.1); `import` requests none.
-    fileprivate func scopes(of grant: Grant) -> TokenScopes? {
-        guard let flow = method.flow, let oauth = profile.oauth else { return nil }
+    fileprivate func scopes(of grant: Grant, requested: [String]?) -> TokenScopes? {
+        guard let flow = method.flow, profile.oauth != nil, let requested else { return nil }
         if let granted = grant.scopes { return TokenScopes(granted: granted) }
-        return flow == .importing || oauth.scopes.isEmpty ? nil : TokenScopes(granted: oauth.scopes)
+        return flow == .importing || requested.isEmpty ? nil : TokenScopes(granted: requested)
     }
 
     /// As the provider says, then as the profile says. A user who signs in with a password has one. Otherwise what was known

@@ -4,7 +4,11 @@ import AuthWire
 /// The way to the authorization server and back, and what becomes of the tokens.
 extension SignInMachine {
     /// The provider whose authorization server the user goes to.
-    package var plainAuthority: ProviderProfile { form.proof?.profile ?? form.profile }
+    package var plainAuthority: ProviderProfile {
+        var profile = form.proof?.profile ?? form.profile
+        if let lentScopes { profile.oauth?.scopes = lentScopes }
+        return profile
+    }
 
     /// The same, as the client that it has registered.
     package var authority: ProviderProfile {
@@ -44,6 +48,7 @@ extension SignInMachine {
                 .unsupported,
                 "\(authority.title) does not accept proofs with ES256 (RFC 9449), which its profile requires.")
         }
+        if borrowsBrowser { return borrow(for: flow, server, &turn) }
         let (hasDevices, hasPage) = (server.endpoints.deviceAuthorization != nil, server.endpoints.authorization != nil)
         let listens = flow == .browser && hasBrowser && (hasPage || !hasDevices)
         // Its address was bound before it was registered.
@@ -58,6 +63,7 @@ extension SignInMachine {
 
     mutating func authorizationReady(_ authorization: BrowserAuthorization, _ turn: inout SignInTurn) {
         attempt = authorization.attempt
+        if borrowsBrowser { return askToLend(authorization.attempt.lend, &turn) }
         guard authorization.listens else { return askForAddress(&turn) }
         stage = .inBrowser(authorization, until: turn.now.boot + AuthorizationAttempt.timeout)
         turn.act(.listen)

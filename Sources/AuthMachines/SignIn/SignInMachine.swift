@@ -58,8 +58,12 @@ package struct SignInMachine: Machine {
     var remembers = false
     /// Whether the user has a browser on this machine.
     var hasBrowser = true
+    /// The browser of another machine's agent is used.
+    package var borrowsBrowser = false
+    /// The scopes that this agent has requested.
+    var lentScopes: [String]?
     /// The message for the user at the end.
-    private var note: String?
+    var note: String?
     /// The session may be given to another account: the user said so, beforehand or when asked.
     var mayReplaceAccount: Bool
 
@@ -122,7 +126,8 @@ package struct SignInMachine: Machine {
             id: id, session: session, purpose: .signIn, form: form,
             mayReplaceAccount: params.replaceAccount, limit: params.timeout, signIn: signIn, now: now)
         remembers = params.remember && repeated != nil
-        hasBrowser = params.hasBrowser
+        (hasBrowser, borrowsBrowser) = (params.hasBrowser, params.borrowsBrowser)
+        if borrowsBrowser { try checkBorrowing() }
         if !notes.isEmpty { note = notes.joined(separator: "\n") }
         guard params.remember, repeated == nil else { return }
         note =
@@ -166,10 +171,12 @@ package struct SignInMachine: Machine {
                 proceed(&turn)
             case .wake: try wake(&turn)
             case .callerGone(let caller): callerGone(caller, &turn)
-            case .answered(let caller, let answers, let former, let limit):
+            case .answered(let caller, let answers, let former, let lent, let limit):
                 self.former = former
                 if let limit { longestOffline = NetworkWait.longest(within: limit) }
-                reply(to: caller, &turn) { machine, turn throws(AgentError) in try machine.answer(answers, &turn) }
+                reply(to: caller, &turn) { machine, turn throws(AgentError) in
+                    try machine.answer(answers, lent, &turn)
+                }
             case .checkRequested(let caller, let answers): check(answers, for: caller, &turn)
             case .resendRequested(let caller):
                 reply(to: caller, &turn) { machine, turn throws(AgentError) in try machine.resend(&turn) }
@@ -293,7 +300,9 @@ package struct SignInMachine: Machine {
         }
     }
 
-    mutating func answer(_ answers: [String: String], _ turn: inout SignInTurn) throws(AgentError) {
+    mutating func answer(
+        _ answers: [String: String], _ lent: LoginLent?, _ turn: inout SignInTurn
+    ) throws(AgentError) {
         if let change = accountChange {
             guard let answer = answers[AccountChange.field.name], answers.count == 1 else {
                 throw AgentError(
@@ -305,6 +314,7 @@ package struct SignInMachine: Machine {
             mayReplaceAccount = true
             return held == nil ? proceed(&turn) : examine(fetchesUser: false, &turn)
         }
+        if case .asking(let question) = stage, question.lend != nil { return try continueWith(lent, &turn) }
         try form.accept(answers, besides: attempt == nil ? [] : [OAuthField.address])
         guard let attempt else { return proceed(&turn) }
         guard let address = form.removeAnswer(to: OAuthField.address) else { return askForAddress(&turn) }

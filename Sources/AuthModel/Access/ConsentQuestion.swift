@@ -29,6 +29,8 @@ package struct ConsentQuestion: Sendable, Equatable {
         package enum Program: Sendable, Hashable {
             case identity(ConsentProgram.Identity)
             case process(PresenceSubject)
+            /// Another machine, which connects to this listener with any number of processes.
+            case listener(ListenerName)
         }
 
         package let program: Program
@@ -46,6 +48,8 @@ package struct ConsentQuestion: Sendable, Equatable {
     package let method: String
     /// What the program says.
     package let purpose: String?
+    /// The sign-in on another machine that it is about.
+    package let signIn: RemoteSignIn?
 
     package init(
         _ program: ConsentProgram, _ request: AccessRequest, from listener: ListenerName, purpose: String?
@@ -54,11 +58,23 @@ package struct ConsentQuestion: Sendable, Equatable {
             program: program.identity.map(Key.Program.identity) ?? .process(program.subject),
             session: request.target.name, scopes: request.scopes, listener: listener, access: request.access,
             adminMethod: request.access == .admin ? request.method : nil)
-        (self.program, method, self.purpose) = (program, request.method, purpose)
+        (self.program, method, self.purpose, signIn) = (program, request.method, purpose, nil)
     }
+
+    /// An answer counts for this sign-in only, and a refusal for everything that uses the listener.
+    package init(_ program: ConsentProgram, _ signIn: RemoteSignIn, from listener: ListenerName) {
+        key = Key(
+            program: .listener(listener), session: nil, scopes: .listed(signIn.scopes), listener: listener,
+            access: LoginLend.access, adminMethod: nil)
+        (self.program, method, purpose, self.signIn) = (program, LoginLend.name, nil, signIn)
+    }
+
+    /// In a few words.
+    package var title: String { signIn == nil ? "Allow this program?" : "Sign in for another machine?" }
 
     /// The question as it is shown, line by line, with every character escaped that could mislead its reader.
     package var lines: [String] {
+        if let signIn { return signIn.lines(program, from: key.listener).map { VisibleText.line($0) } }
         let subject = program.subject
         let path = subject.executable.map { subject.isExecutableUncertain ? "not verified, shown as \($0)" : $0 }
         var lines = ["Program: \(path ?? "unknown") (process \(subject.processID))"]

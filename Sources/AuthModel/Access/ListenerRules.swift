@@ -18,6 +18,10 @@ package struct ListenerRules: Sendable, Equatable {
     package var scopes: Set<String> = []
     /// One of them must be requested with `token.get`, if there are any.
     package var audiences: Set<String> = []
+    /// The providers whose sign-ins on other machines may use the browser of this one.
+    package var signInProviders: Set<String> = []
+    /// The scopes that such a sign-in may get; `nil`: those of the provider's profile.
+    package var signInScopes: Set<String>?
 
     package init() {}
 
@@ -47,6 +51,8 @@ package struct ListenerRules: Sendable, Equatable {
         if Self.always.contains(method) { return true }
         if Self.ofStreams.contains(method) { return allows(APICall.name, .act) || allows(APIRequest.name, .act) }
         if Self.byName.contains(method) { return methods.contains(method) }
+        // Its class does not count: it has separate keys, and the user is asked.
+        if method == LoginLend.name { return !signInProviders.isEmpty }
         return Self.byClass.contains(method) && (methods.contains(method) || classes.contains(access))
     }
 }
@@ -76,7 +82,10 @@ package struct ConfinedRequest: Sendable {
 
     /// Why its method is refused, before its params are read.
     package func refusalOfMethod(by rules: ListenerRules) -> AgentError? {
-        rules.allows(method, access) ? nil : notAllowed("does not allow \(method)")
+        if rules.allows(method, access) { return nil }
+        return notAllowed(
+            method == LoginLend.name
+                ? "lists no sign_in_providers, so no sign-in may use the browser" : "does not allow \(method)")
     }
 
     /// Why it is refused; `nil` if it is allowed. A session that is not listed gets the error of one that does not exist,

@@ -13,22 +13,35 @@ package struct AuthorizationAttempt: Sendable {
     /// Time for the user at the login page. After it, the listener is closed.
     package static let timeout = Duration.seconds(300)
 
-    package let redirectURI: String
-    /// RFC 7636 §4.1.
+    /// The parts of a request that are made for one attempt.
+    struct Values: Sendable {
+        /// For the verifier: S256 (RFC 7636 §4.2).
+        let challenge: String
+        let state: String
+        let nonce: String?
+        /// The key that the tokens will be bound to (RFC 9449 §10).
+        let thumbprint: String?
+    }
+
+    package private(set) var redirectURI: String
+    /// RFC 7636 §4.1. Empty if another agent keeps it.
     package let verifier: Secret
-    /// Bound to the ID token (OpenID Connect Core 1.0 §3.1.2.1).
-    package let nonce: String
+    let values: Values
     /// The address that the user opens.
     package private(set) var url: String
     /// The authorization request. It may be pushed to the server first (RFC 9126 §2.1).
     let request: [FormField]
-    private let endpoint: String
-    private let clientID: String
-    private let state: String
+    let endpoint: String
+    let clientID: String
+    let scopes: [String]
+    let issuer: String?
     private let title: String
-    private let issuer: String?
     private let tenants: TenantIssuer?
     private let identifiesIssuer: Bool
+
+    private var state: String { values.state }
+    /// Bound to the ID token (OpenID Connect Core 1.0 §3.1.2.1).
+    package var nonce: String? { values.nonce }
 
     /// - Parameter proofKey: the key that the tokens will be bound to; the code is then bound to it too (RFC 9449 §10).
     /// - Throws: `unsupported` if the server has no such endpoint or does not support S256.
@@ -36,15 +49,27 @@ package struct AuthorizationAttempt: Sendable {
         profile: ProviderProfile, oauth: OAuthProfile, server: OAuthServer, redirectURI: String,
         proofKey: Secret? = nil, cryptography: any Cryptography
     ) throws(AgentError) {
+        let verifier = Base64URL.random()
+        let values = Values(
+            challenge: Self.challenge(verifier, cryptography), state: Base64URL.random(), nonce: Base64URL.random(),
+            thumbprint: proofKey.flatMap(cryptography.publicKey)?.thumbprint(cryptography))
+        try self.init(
+            profile: profile, oauth: oauth, server: server, redirectURI: redirectURI, verifier: Secret(verifier),
+            values: values)
+    }
+
+    init(
+        profile: ProviderProfile, oauth: OAuthProfile, server: OAuthServer, redirectURI: String, verifier: Secret,
+        values: Values
+    ) throws(AgentError) {
         guard let endpoint = server.endpoints.authorization else {
             throw AgentError(.unsupported, "\(profile.title) does not support sign-in in a browser.")
         }
         if let methods = server.challengeMethods, !methods.contains("S256") {
             throw AgentError(.unsupported, "\(profile.title) does not support S256 challenges (RFC 7636).")
         }
-        let verifier = Base64URL.random()
-        (state, nonce) = (Base64URL.random(), Base64URL.random())
-        self.verifier = Secret(verifier)
+        self.verifier = verifier
+        self.values = values
         self.redirectURI = redirectURI
         title = profile.title
         issuer = server.issuer
@@ -52,19 +77,17 @@ package struct AuthorizationAttempt: Sendable {
         identifiesIssuer = server.identifiesIssuer
         var fields = [
             FormField("response_type", "code"), FormField("client_id", oauth.clientID),
-            FormField("redirect_uri", redirectURI), FormField("state", state),
-            FormField("code_challenge", Self.challenge(verifier, cryptography)),
-            FormField("code_challenge_method", "S256"),
+            FormField("redirect_uri", redirectURI), FormField("state", values.state),
+            FormField("code_challenge", values.challenge), FormField("code_challenge_method", "S256"),
         ]
         if !oauth.scopes.isEmpty { fields.append(FormField("scope", oauth.scopes.joined(separator: " "))) }
-        if oauth.scopes.contains("openid") { fields.append(FormField("nonce", nonce)) }
+        if oauth.scopes.contains("openid"), let nonce = values.nonce { fields.append(FormField("nonce", nonce)) }
         if let resource = oauth.resource { fields.append(FormField("resource", resource)) }
-        if let key = proofKey.flatMap(cryptography.publicKey) {
-            fields.append(FormField("dpop_jkt", key.thumbprint(cryptography)))
-        }
+        if let thumbprint = values.thumbprint { fields.append(FormField("dpop_jkt", thumbprint)) }
         request = fields + oauth.parameters
         self.endpoint = endpoint
         clientID = oauth.clientID
+        scopes = oauth.scopes
         url = Self.address(endpoint, request)
     }
 
@@ -72,6 +95,9 @@ package struct AuthorizationAttempt: Sendable {
     package mutating func pushed(as name: String) {
         url = Self.address(endpoint, [FormField("client_id", clientID), FormField("request_uri", name)])
     }
+
+    /// Another agent's browser has come back there.
+    package mutating func returned(to redirectURI: String) { self.redirectURI = redirectURI }
 
     private static func address(_ endpoint: String, _ fields: [FormField]) -> String {
         endpoint + (endpoint.contains("?") ? "&" : "?") + Form.encode(fields)

@@ -39,6 +39,17 @@ package struct DeviceAuthorization: Sendable, Equatable {
         interval = Self.number(json["interval"], in: Self.intervals).map { .seconds($0) } ?? Self.usualInterval
     }
 
+    /// For another agent, which polls.
+    package var json: JSON {
+        var object: JSONObject = [
+            "device_code": .string(code.reveal()), "user_code": .string(userCode),
+            "verification_uri": .string(verificationURI), "expires_in": .number(lifetime.seconds),
+            "interval": .number(interval.seconds),
+        ]
+        object["verification_uri_complete"] = completeURI.map(JSON.string)
+        return .object(object)
+    }
+
     /// The address is for the user's browser: only http and https, and no characters that a terminal would interpret.
     private static func address(_ value: JSON?) -> String? {
         guard let text = value?.stringValue, text.utf8.count <= 2048,

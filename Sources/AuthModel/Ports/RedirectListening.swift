@@ -53,6 +53,10 @@ package struct RedirectPage: Sendable, Equatable {
             isSuccess: false, title: "Not signed in", text: "\(reason) You can close this window and try again.")
     }
 
+    package static let lent = RedirectPage(
+        isSuccess: true, title: "Continue on the other machine",
+        text: "The sign-in ends there. You can close this window.")
+
     package static let unrelated = RedirectPage(
         isSuccess: false, title: "Not from this sign-in",
         text: "This address does not belong to a sign-in in progress. You can close this window.")

@@ -6,6 +6,8 @@ package struct Notice: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
         case session(SessionName)
         case keyring
+        /// A sign-in on another machine, which uses the browser of this one through the listener.
+        case signInCode(ListenerName)
     }
 
     package enum Reason: String, Sendable {
@@ -18,6 +20,7 @@ package struct Notice: Sendable, Hashable {
         case endsWithinDay = "ends_within_day"
         /// The result of a sign-in that a notice's button began.
         case signedIn = "signed_in"
+        case signInCode = "sign_in_code"
         case signInFailed = "sign_in_failed"
         /// A notice's button could not open a terminal.
         case noTerminal = "no_terminal"
@@ -153,6 +156,18 @@ extension Notice {
         Notice(
             subject: .session(status.session), reason: .signedIn, title: "Signed in to \(status.provider)",
             message: "Session \(status.session) is active.", command: nil, button: nil)
+    }
+
+    /// `nil` if a text of the provider has characters of markup: only the other machine shows such a code.
+    package static func code(
+        _ device: DeviceAuthorization, _ signIn: RemoteSignIn, at listener: ListenerName
+    ) -> Notice? {
+        let words = [device.userCode, device.verificationURI, signIn.provider]
+        guard !words.contains(where: { word in word.contains { "<>&".contains($0) } }) else { return nil }
+        return Notice(
+            subject: .signInCode(listener), reason: .signInCode, title: "Enter the code \(device.userCode)",
+            message: "It signs another machine in to \(signIn.provider), at \(device.verificationURI).", command: nil,
+            button: nil)
     }
 
     /// The notice after its button has failed.

@@ -21,7 +21,11 @@ extension SettingsReader {
     private static func listenerRules(_ section: TOMLSection, of name: ListenerName) -> ListenerRules {
         // The unit of another listener opens its socket.
         let opening = name == .extra ? ["listen", "socket"] : []
-        section.allow(opening + ["sessions", "classes", "methods", "endpoints", "scopes", "audiences"])
+        section.allow(
+            opening + [
+                "sessions", "classes", "methods", "endpoints", "scopes", "audiences", "sign_in_providers",
+                "sign_in_scopes",
+            ])
         var rules = ListenerRules()
         if name == .extra {
             rules.listens = section.bool("listen") ?? false
@@ -40,6 +44,12 @@ extension SettingsReader {
         rules.endpoints = Set(section.strings("endpoints") ?? [])
         rules.scopes = Set(section.strings("scopes") ?? [])
         rules.audiences = Set(section.strings("audiences") ?? [])
+        rules.signInProviders = Set(section.strings("sign_in_providers") ?? [])
+        rules.signInScopes = section.strings("sign_in_scopes").map(Set.init)
+        if rules.signInScopes != nil, rules.signInProviders.isEmpty {
+            section.problems.add(
+                section.path("sign_in_scopes"), expected: "sign_in_providers beside it", found: "none")
+        }
         if rules.methods.contains(TokenGet.name), rules.scopes.isEmpty, rules.audiences.isEmpty {
             section.problems.add(
                 section.path("methods"), expected: "scopes or audiences beside \(TokenGet.name)", found: "neither")

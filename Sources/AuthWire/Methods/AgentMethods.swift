@@ -8,7 +8,7 @@ package enum AgentMethods {
         ProviderListGet.self, ProviderShow.self, ProviderCheckRun.self, ProviderTry.self,
         ProviderForget.self,
         LoginStart.self, LoginAnswer.self, LoginCheck.self, LoginWait.self, LoginCancel.self, LoginResend.self,
-        LoginRedirect.self,
+        LoginRedirect.self, LoginLend.self,
         SessionListGet.self, SessionStatusGet.self, SessionUse.self, SessionRefresh.self, SessionValidate.self,
         SessionLogout.self, SessionWait.self,
         PasswordSet.self, PasswordChange.self, PasswordRequestReset.self, PasswordReset.self,

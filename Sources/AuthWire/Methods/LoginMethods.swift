@@ -20,6 +20,8 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public var remember = false
     /// Whether the user has a browser on this machine; `browser` on the wire.
     public var hasBrowser = true
+    /// OAuth only: whether the browser of another machine's agent is used, which the client calls; `borrow` on the wire.
+    public var borrowsBrowser = false
     /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
     public var replacesSignIn = false
     /// Whether the sign-in may give the session to another account without asking.
@@ -33,8 +35,8 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public init(
         provider: String = "", url: String? = nil, session: SessionName? = nil, environment: String? = nil,
         method: String? = nil, scopes: [String]? = nil, fields: [String: String] = [:], remember: Bool = false,
-        hasBrowser: Bool = true, replacesSignIn: Bool = false, replaceAccount: Bool = false, share: Bool = true,
-        timeout: Duration? = nil
+        hasBrowser: Bool = true, borrowsBrowser: Bool = false, replacesSignIn: Bool = false,
+        replaceAccount: Bool = false, share: Bool = true, timeout: Duration? = nil
     ) {
         self.provider = provider
         self.url = url
@@ -45,6 +47,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
         self.fields = fields
         self.remember = remember
         self.hasBrowser = hasBrowser
+        self.borrowsBrowser = borrowsBrowser
         self.replacesSignIn = replacesSignIn
         self.replaceAccount = replaceAccount
         self.share = share
@@ -61,6 +64,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
         try visitor.optional("fields", &fields, .stringsByName, default: [:])
         try visitor.optional("remember", &remember, .bool, default: false)
         try visitor.optional("browser", &hasBrowser, .bool, default: true)
+        try visitor.optional("borrow", &borrowsBrowser, .bool, default: false)
         try visitor.optional("replace_sign_in", &replacesSignIn, .bool, default: false)
         try visitor.optional("replace_account", &replaceAccount, .bool, default: false)
         try visitor.optional("share", &share, .bool, default: true)
@@ -82,19 +86,23 @@ public struct LoginAnswer: AgentMethod, HoldsSecrets {
     public var login = ""
     /// By field name. Secret.
     public var fields: [String: String] = [:]
+    /// What the agent of another machine has answered to the request of a step `lend`. Secret.
+    public var lent: LoginLent?
     /// The time for this request, and for each wait for a network from now on. `nil`: the waits are as long as before.
     public var timeout: Duration?
 
     public init(blank: Blank) {}
-    public init(login: String, fields: [String: String], timeout: Duration? = nil) {
+    public init(login: String, fields: [String: String], lent: LoginLent? = nil, timeout: Duration? = nil) {
         self.login = login
         self.fields = fields
+        self.lent = lent
         self.timeout = timeout
     }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("login", &login, .string)
         try visitor.required("fields", &fields, .stringsByName)
+        try visitor.optional("lent", &lent, .object)
         try visitor.optional("timeout_ms", &timeout, .milliseconds)
     }
 }

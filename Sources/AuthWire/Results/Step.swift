@@ -6,6 +6,8 @@ public enum StepKind: String, Sendable, CaseIterable {
     case device
     /// The user opens `url` on this machine.
     case browser
+    /// The client sends `lend` to the agent of a machine with a browser, and its result with `login.answer`.
+    case lend
     /// The user does something elsewhere, such as opening a link in an e-mail, as `message` says.
     case wait
     case done
@@ -34,6 +36,7 @@ public struct Step: WireObject {
     public var redirectScheme: String?
     /// SHA-256 of the certificate of the redirect page. It was created for this sign-in, so the browser will warn about it.
     public var certificateSHA256: String?
+    public var lend: LoginLend?
     public var status: SessionStatus?
     public var error: AgentError?
 
@@ -42,8 +45,8 @@ public struct Step: WireObject {
         login: String, kind: StepKind, fields: [StepField]? = nil, message: String? = nil, sentTo: String? = nil,
         expiresAt: Double? = nil, resendAt: Double? = nil, verificationURI: String? = nil,
         verificationURIComplete: String? = nil, userCode: String? = nil, url: String? = nil,
-        redirectScheme: String? = nil, certificateSHA256: String? = nil, status: SessionStatus? = nil,
-        error: AgentError? = nil
+        redirectScheme: String? = nil, certificateSHA256: String? = nil, lend: LoginLend? = nil,
+        status: SessionStatus? = nil, error: AgentError? = nil
     ) {
         self.login = login
         self.kind = kind
@@ -58,6 +61,7 @@ public struct Step: WireObject {
         self.url = url
         self.redirectScheme = redirectScheme
         self.certificateSHA256 = certificateSHA256
+        self.lend = lend
         self.status = status
         self.error = error
     }
@@ -76,6 +80,7 @@ public struct Step: WireObject {
         try visitor.optional("url", &url, .string)
         try visitor.optional("redirect_scheme", &redirectScheme, .string)
         try visitor.optional("certificate_sha256", &certificateSHA256, .string)
+        try visitor.optional("lend", &lend, .object)
         try visitor.optional("status", &status, .object)
         try visitor.optional("error", &error, .error)
     }

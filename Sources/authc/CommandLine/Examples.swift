@@ -10,7 +10,9 @@ enum Examples {
     private static let all: [String: [String]] = [
         "": ["authc login", "curl -K <(authc helper curl https://api.example.org) $url"],
         "try": ["authc try", "NO_COLOR=1 authc try"],
-        "login": ["authc login", "authc login https://mcp.example.org/mcp --device"],
+        "login": [
+            "authc login", "authc login https://mcp.example.org/mcp --device", "authc login work --from laptop",
+        ],
         "register": [
             "authc register app-template",
             "authc register aws-lambda --field email=ada@example.org --password-stdin < FILE",

@@ -46,14 +46,15 @@ struct SignInOptions: ParsableArguments {
     /// - Parameter target: what was chosen, if the command line does not name it.
     func run(
         _ target: FirstSignIn.Target? = nil, method: String?, scopes: [String] = [], client: String? = nil,
-        share: Bool = true, _ options: Options
+        share: Bool = true, lender: BrowserLender? = nil, _ options: Options
     ) throws(Failure) -> ExitStatus {
         guard let provider = provider ?? target?.provider else { throw .internalError("no provider is chosen") }
         return try SignIn.run(
             .signIn(
                 provider: provider, environment: environment ?? target?.environment, method: method, scopes: scopes,
                 remember: remember, share: share),
-            fields.given(options, client: client), options, replaces: replace, replacesAccount: replaceAccount)
+            fields.given(options, client: client), options, replaces: replace, replacesAccount: replaceAccount,
+            lender: lender)
     }
 }
 
@@ -82,6 +83,13 @@ struct LoginCommand: AgentCommand {
 
     @Option(
         help: ArgumentHelp(
+            "OAuth only: use the browser of the machine that forwards this socket, with `ssh -R`.",
+            valueName: "socket-or-name"),
+        completion: .file())
+    var from: String?
+
+    @Option(
+        help: ArgumentHelp(
             "OAuth only: request this scope instead of the usual ones. May be repeated.", valueName: "scope"),
         completion: .providerScopes)
     var scope: [String] = []
@@ -104,6 +112,11 @@ struct LoginCommand: AgentCommand {
         guard ways.count + (method == nil ? 0 : 1) <= 1 else {
             throw ValidationError("Use only one of --web, --device, --paste and --method.")
         }
+        guard from != nil else { return }
+        guard !paste else { throw ValidationError("Use only one of --paste and --from.") }
+        guard signIn.provider.map(SignInRequestOptions.isURL) != true else {
+            throw ValidationError("--from is for a provider with a profile, on both machines.")
+        }
     }
 
     /// The methods that the flags stand for.
@@ -112,10 +125,13 @@ struct LoginCommand: AgentCommand {
     }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let lender = if let from { try BrowserLender(from) } else { BrowserLender?.none }
         AgentStart.ifNeeded(options)
         let target = signIn.provider == nil ? try FirstSignIn.run(options) : nil
+        // With --from a browser is meant, whatever the provider's first method is.
+        let chosen = ways.first ?? method ?? (from == nil ? nil : "browser")
         return try signIn.run(
-            target, method: ways.first ?? method, scopes: scope, client: clientID, share: share, options)
+            target, method: chosen, scopes: scope, client: clientID, share: share, lender: lender, options)
     }
 }
 

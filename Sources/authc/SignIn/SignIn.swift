@@ -19,19 +19,22 @@ struct SignIn {
     private let goal: SignInRequestOptions
     private let replaces: Bool
     private let replacesAccount: Bool
+    /// `nil`: the browser of this machine, if one is needed.
+    private let lender: BrowserLender?
     private let redirect = SchemeRedirect()
 
     /// - Parameters:
     ///   - replaces: ends another sign-in to the session without asking.
     ///   - replacesAccount: gives the session to another account without asking.
+    ///   - lender: the machine whose browser is used.
     static func run(
         _ goal: SignInRequestOptions, _ given: FieldArguments, _ options: Options, replaces: Bool = false,
-        replacesAccount: Bool = false
+        replacesAccount: Bool = false, lender: BrowserLender? = nil
     ) throws(Failure) -> ExitStatus {
         let signals = try Signals(TerminalInput.signals)
         let signIn = SignIn(
             options: options, agent: try options.connect(), signals: signals, goal: goal, replaces: replaces,
-            replacesAccount: replacesAccount)
+            replacesAccount: replacesAccount, lender: lender)
         do throws(Failure) {
             try signIn.run(given)
         } catch {
@@ -63,7 +66,8 @@ struct SignIn {
         let (fields, mayReplace) = (tries.fields, replacesAccount || tries.hasAgreed)
         var step = try begin(prompter) {
             goal.request(
-                session, fields: fields, replaces: $0, replacesAccount: mayReplace, timeout: options.timeout)
+                session, fields: fields, replaces: $0, replacesAccount: mayReplace, borrows: lender != nil,
+                timeout: options.timeout)
         }
         do throws(Failure) {
             while true {
@@ -127,6 +131,7 @@ struct SignIn {
     private func nextRequest(
         after step: Step, _ prompter: Prompter, previous: [String: String]
     ) throws(Failure) -> Next? {
+        try lender?.check(step)
         switch step.kind {
         case .done:
             try report(step)
@@ -145,6 +150,10 @@ struct SignIn {
             Output.note(
                 Visible.line(
                     "Open \(address) on any device" + (step.userCode.map { " and enter this code: \($0)" } ?? "")))
+        case .lend:
+            guard let lender, let call = step.lend else { throw .internalError("the agent asks for another machine") }
+            let lent = try lender.lend(call, options, watching: signals)
+            return .ask(LoginAnswer(login: step.login, fields: [:], lent: lent, timeout: options.timeout))
         case .wait:
             for line in (step.message ?? "The provider waits for you.").split(separator: "\n") {
                 Output.note(Visible.line(String(line)))

@@ -33,9 +33,11 @@ enum SignInRequestOptions {
     /// - Parameters:
     ///   - replaces: ends another sign-in to the session that is in progress.
     ///   - replacesAccount: gives the session to another account without asking.
+    ///   - borrows: uses the browser of another machine.
     ///   - timeout: also how long a missing network is waited for, if the profile says to wait.
     func request(
-        _ session: SessionName?, fields: [String: String], replaces: Bool, replacesAccount: Bool, timeout: Duration?
+        _ session: SessionName?, fields: [String: String], replaces: Bool, replacesAccount: Bool, borrows: Bool,
+        timeout: Duration?
     ) -> any AgentMethod<Step> {
         switch self {
         case .signIn(let provider, let environment, let method, let scopes, let remember, let share):
@@ -44,7 +46,8 @@ enum SignInRequestOptions {
                 provider: isURL ? "" : provider, url: isURL ? provider : nil, session: session,
                 environment: environment, method: method, scopes: scopes.isEmpty ? nil : scopes, fields: fields,
                 remember: remember, hasBrowser: WebBrowser.isHere || method == Self.browserMethod,
-                replacesSignIn: replaces, replaceAccount: replacesAccount, share: share, timeout: timeout)
+                borrowsBrowser: borrows, replacesSignIn: replaces, replaceAccount: replacesAccount, share: share,
+                timeout: timeout)
         case .password(let verb, let provider, let environment):
             let params = PasswordParams(
                 session: session, provider: provider, environment: environment, fields: fields,

@@ -34,7 +34,7 @@ struct SignInTries {
         switch step.kind {
         case .done, .failed: return
         case .fields: break
-        case .browser, .device, .wait: return isFurther = true
+        case .browser, .device, .lend, .wait: return isFurther = true
         }
         // The agent itself asks again for a wrong code.
         if step.sentTo != nil || step.resendAt != nil || step.error != nil { isFurther = true }

@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthAgent
 import AuthConcurrency
 import AuthDaemon
@@ -63,6 +64,7 @@ struct TestServer: Sendable {
     ///   - rules: for the extra socket.
     ///   - named: for sockets from the service manager.
     ///   - accessPolicy: root's and the user's rules.
+    ///   - signIn, browser: what lends the browser to sign-ins on other machines.
     ///   - time: for the connections; by default the system's.
     ///   - clock: of the sessions.
     ///   - parse: parses long lines.
@@ -75,6 +77,7 @@ struct TestServer: Sendable {
         accessPolicy: AccessPolicy = AccessPolicy(),
         signInsPerHour: Int = Settings.defaultSignInsPerHour, presence: any PresenceCheck = NoPresence(),
         desktop: any ConsentPrompt = NoDesktop(), hasLoginSession: Bool = true,
+        signIn: SignInDependencies? = nil, browser: any BrowserOpening = NoBrowser(),
         time: ManualTime? = nil, clock: any SystemClock = BootClock(),
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
@@ -141,7 +144,10 @@ struct TestServer: Sendable {
                 signInLimit: SignInLimit(clock: clock, perHour: signInsPerHour),
                 presence: PresenceService(context: context, check: presence),
                 consent: ConsentService(
-                    context: context, prompt: desktop, hasLoginSession: { hasLoginSession }, log: { _ in })),
+                    context: context, prompt: desktop, hasLoginSession: { hasLoginSession }, log: { _ in }),
+                lent: LentSignIns(
+                    context: context, registry: registry, dependencies: signIn, browser: browser,
+                    desktop: NoNotifications(), showsNotices: { false })),
             board: context.board, policy: CurrentPeerPolicy(policy), tables: broadcast,
             changes: changes, publisher: publisher, limits: recognition.applied(to: limits),
             counters: counters,

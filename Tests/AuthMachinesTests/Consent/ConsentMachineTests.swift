@@ -77,6 +77,36 @@ struct ConsentMachineTests {
         #expect(try Self.number(machine.handle(.asked(CallerID(4), mine), at: Self.moment(.seconds(300)))) > second)
     }
 
+    @Test("a sign-in on another machine is asked about each time, and a refusal counts for all that use its listener")
+    func signIns() throws {
+        var machine = ConsentMachine(delay: .zero)
+        func question(_ process: Int32, _ host: String, _ listener: String = "box") throws -> ConsentQuestion {
+            let ssh = PresenceSubject(processID: process, startTicks: 1, userID: 1000, executable: "/usr/bin/ssh")
+            return ConsentQuestion(
+                ConsentProgram(ssh, unit: nil, identity: nil),
+                RemoteSignIn(
+                    host: host, provider: "Corp", server: "https://id.example", scopes: ["read"], isDevice: false),
+                from: try #require(ListenerName(rawValue: listener)))
+        }
+        func number(_ caller: UInt64, _ asked: ConsentQuestion) throws -> UInt64 {
+            try Self.number(machine.handle(.asked(CallerID(caller), asked), at: Self.moment()))
+        }
+        let first = try question(7, "build\u{202E}")
+        #expect(first.title == "Sign in for another machine?")
+        let text = first.lines.joined(separator: "\n")
+        for part in ["build", "as it says", "Corp (https://id.example)", "read", "box, by /usr/bin/ssh (process 7)"] {
+            #expect(text.contains(part), "\(part)")
+        }
+        #expect(!text.contains("\u{202E}"))
+        // An hour is not remembered.
+        _ = machine.handle(.shown(try number(1, first), .answered(Self.hour)), at: Self.moment())
+        _ = machine.handle(.shown(try number(2, first), .answered(.refused)), at: Self.moment())
+        // Another connection of the host is another process here.
+        let again = machine.handle(.asked(CallerID(3), try question(8, "other")), at: Self.moment())
+        #expect(Self.causes(again) == ["consent_paused"])
+        _ = try number(4, try question(7, "build", "tool"))
+    }
+
     @Test("a refusal counts for five minutes for every question about the program, and not for others")
     func coolDown() throws {
         var machine = ConsentMachine(delay: .zero)

@@ -57,7 +57,7 @@ struct SignInBench {
 
     /// At a provider that speaks OAuth.
     static func oauth(
-        _ method: String, fields: [String: String] = [:], hasBrowser: Bool = true,
+        _ method: String, fields: [String: String] = [:], hasBrowser: Bool = true, borrows: Bool = false,
         _ change: (inout OAuthProfile) -> Void = { _ in }
     ) throws -> SignInBench {
         var oauth = OAuthProfile(issuer: "https://id.example", clientID: "authd")
@@ -67,7 +67,9 @@ struct SignInBench {
             profile.signIn = oauth.methods
         }
         return try SignInBench(
-            profile, LoginStart(provider: "sample", method: method, fields: fields, hasBrowser: hasBrowser))
+            profile,
+            LoginStart(
+                provider: "sample", method: method, fields: fields, hasBrowser: hasBrowser, borrowsBrowser: borrows))
     }
 
     static var server: OAuthServer {

@@ -48,6 +48,19 @@ struct ListenerRulesTests {
         }
     }
 
+    @Test("the browser is lent if the settings list providers for that, and in no other way")
+    func lending() throws {
+        var rules = ListenerRules()
+        rules.signInScopes = ["openid"]
+        let request = ConfinedRequest(method: "login.lend", access: .account, at: .extra)
+        let refusal = try #require(request.refusal(by: rules))
+        #expect(refusal.kind == .denied && refusal.message.contains("sign_in_providers"))
+        rules.signInProviders = ["corp"]
+        #expect(request.refusal(by: rules) == nil)
+        let more = Self.allowed(by: rules).subtracting(Self.allowed(by: ListenerRules()))
+        #expect(more == ["login.lend"])
+    }
+
     @Test("only listed endpoints may be called; what chooses its own address needs api.request by name")
     func endpoints() throws {
         let rules = try Self.rules {

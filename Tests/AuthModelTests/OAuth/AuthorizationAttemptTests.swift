@@ -38,6 +38,37 @@ struct AuthorizationAttemptTests {
         #expect(try sent(try attempt())["dpop_jkt"] == nil)
     }
 
+    @Test("another agent's attempt has its challenge, state, nonce and key, and this agent's client and parameters")
+    func lent() throws {
+        let key = SystemCryptography().makeKey()
+        let own = try attempt(proofKey: key)
+        var profile = ProviderProfile(
+            name: "example", title: "Example", source: "test", environments: [], defaultEnvironment: "", signIn: [],
+            renewal: Renewal(kind: .refresh))
+        var oauth = Self.oauth
+        oauth.scopes = ["openid"]
+        oauth.parameters = [FormField("audience", "https://other.example")]
+        profile.oauth = oauth
+        var server = OAuthServer(issuer: Self.issuer, endpoints: OAuthEndpoints())
+        server.endpoints.authorization = "https://as.example/elsewhere"
+        let lent = try AuthorizationAttempt(
+            lending: own.lend, profile: profile, oauth: oauth, server: server, redirectURI: "http://127.0.0.1:9/cb")
+        #expect(lent.url.hasPrefix("https://as.example/elsewhere?"))
+        let (mine, theirs) = (try sent(lent), try sent(own))
+        for name in ["code_challenge", "state", "nonce", "dpop_jkt", "client_id"] {
+            #expect(mine[name] != nil && mine[name] == theirs[name], "\(name)")
+        }
+        #expect(mine["code_challenge_method"] == "S256" && mine["scope"] == "openid")
+        #expect(mine["audience"] == "https://other.example" && mine["redirect_uri"] == "http://127.0.0.1:9/cb")
+        #expect(lent.verifier == Secret("") && !lent.url.contains(own.verifier.reveal()))
+        // The verifier is not among what is sent there.
+        #expect(!String(decoding: own.lend.json.serialized(), as: UTF8.self).contains(own.verifier.reveal()))
+        // Its response is that of the other agent's attempt.
+        let state = try #require(mine["state"])
+        #expect(own.read("code=c&state=\(state)" + iss(Self.issuer)) == .code(Secret("c")))
+        #expect(lent.read("code=c&state=other") == .unrelated)
+    }
+
     private func sent(_ attempt: AuthorizationAttempt) throws -> [FormField] {
         try #require(Form.decode(String(attempt.url.split(separator: "?", maxSplits: 1)[1])))
     }

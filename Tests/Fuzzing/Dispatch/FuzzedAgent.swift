@@ -60,7 +60,10 @@ struct FuzzedAgent: Sendable {
             services: Self.services(context), policy: Self.policyRequests(access, tables, audit), audit: audit,
             signInLimit: SignInLimit(clock: clock), presence: PresenceService(context: context, check: NoPresence()),
             consent: ConsentService(
-                context: context, prompt: NoDesktop(), hasLoginSession: { true }, log: { _ in }))
+                context: context, prompt: NoDesktop(), hasLoginSession: { true }, log: { _ in }),
+            lent: LentSignIns(
+                context: context, registry: registry, dependencies: nil, browser: NoBrowser(),
+                desktop: NoNotifications(), showsNotices: { false }))
     }
 
     /// Runs the agent while `body` does. Without its service the outbox still sends what is added to it.

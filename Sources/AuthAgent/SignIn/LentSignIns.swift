@@ -1,0 +1,190 @@
+import AuthMachines
+package import AuthModel
+package import AuthWire
+import Synchronization
+
+/// Lends the browser of this machine to sign-ins of other agents (Docs/decisions/remote-sign-in.md).
+///
+/// Invariants: one at a time at each listener. Nothing is sent, and no browser is opened, before the user has agreed. Only
+/// addresses of this agent's own providers are opened.
+package final class LentSignIns: Sendable {
+    /// The time of a request: the question, the user at the provider, and what is sent there.
+    package static let longest = AuthorizationAttempt.timeout + ConsentMachine.longestQuestion + .seconds(60)
+
+    private let context: AgentContext
+    private let registry: SessionRegistry
+    private let dependencies: SignInDependencies?
+    private let browser: any BrowserOpening
+    private let desktop: any Notifier
+    private let showsNotices: @Sendable () -> Bool
+    private let codes = Mutex<[ListenerName: ShownCode]>([:])
+    private let busy = Mutex<Set<ListenerName>>([])
+
+    /// A code that is withdrawn at the end of its life.
+    private final class ShownCode: AlarmOwner {
+        private let listener: ListenerName
+        private let desktop: any Notifier
+
+        init(_ listener: ListenerName, _ desktop: any Notifier) { (self.listener, self.desktop) = (listener, desktop) }
+
+        func ring() async { desktop.withdraw(.signInCode(listener)) }
+    }
+
+    /// - Parameters:
+    ///   - dependencies: what signing in with a browser needs; without them it is unsupported.
+    ///   - desktop: shows the user a code to enter.
+    package init(
+        context: AgentContext, registry: SessionRegistry, dependencies: SignInDependencies?,
+        browser: any BrowserOpening, desktop: any Notifier, showsNotices: @escaping @Sendable () -> Bool
+    ) {
+        (self.context, self.registry, self.dependencies) = (context, registry, dependencies)
+        (self.browser, self.desktop, self.showsNotices) = (browser, desktop, showsNotices)
+    }
+
+    /// A cancelled task closes the page. The browser's window stays.
+    /// - Parameters:
+    ///   - rules: those of the listener. They are read again after the user has agreed.
+    ///   - confirm: asks the user.
+    package func lend(
+        _ call: LoginLend, at listener: ListenerName, by rules: @Sendable () -> ListenerRules,
+        confirm: @Sendable (RemoteSignIn) async throws(AgentError) -> Void
+    ) async throws(AgentError) -> LoginLent {
+        guard let dependencies else { throw .cannotLend }
+        guard busy.withLock({ $0.insert(listener).inserted }) else {
+            throw AgentError(
+                .busy, "Another sign-in uses the browser through this listener: wait for it, or cancel it.",
+                cause: "sign_in_in_progress")
+        }
+        defer { busy.withLock { _ = $0.remove(listener) } }
+        let offer = try LendOffer(call, by: rules(), at: listener, in: context.providers.profiles)
+        try await confirm(offer.question)
+        // Settings and profiles may have changed meanwhile.
+        guard try LendOffer(call, by: rules(), at: listener, in: context.providers.profiles) == offer else {
+            throw AgentError(
+                .conflict, "The settings or the profile have changed meanwhile: try again.", cause: "changed")
+        }
+        let client = OAuthClient(secret: await secret(of: offer.profile))
+        if offer.isDevice { return try await begin(offer, as: client, at: listener) }
+        let server = try await converting(
+            ProviderFailure.self, try await context.providers.server(of: offer.profile, at: context.clock.now()))
+        let redirect = try await dependencies.bindRedirect(for: offer.oauth, at: context.clock.now().wall)
+        guard let redirect else {
+            throw AgentError(
+                .unsupported,
+                "The profile of \(offer.profile.title) on the machine with the browser redirects to a program, not to a "
+                    + "page of authd: use --device or --paste.", cause: "redirect")
+        }
+        defer { redirect.listener.close() }
+        guard redirect.fingerprint == nil else {
+            throw AgentError(
+                .unsupported,
+                "The profile of \(offer.profile.title) on the machine with the browser redirects to an https page without a "
+                    + "certificate of yours: set redirect_certificate and redirect_key there, or use --device.",
+                cause: "redirect")
+        }
+        var attempt = try AuthorizationAttempt(
+            lending: call, profile: offer.profile, oauth: offer.oauth, server: server,
+            redirectURI: redirect.listener.redirectURI)
+        try await dependencies.push(
+            &attempt, at: offer.profile, server, as: client, context.providers, at: context.clock.now())
+        let query = try await visit(attempt, at: redirect.listener)
+        return LoginLent(
+            clientID: offer.oauth.clientID, scopes: offer.oauth.scopes, redirectURI: attempt.redirectURI, query: query)
+    }
+
+    // MARK: The browser
+
+    /// - Returns: what the browser brought back.
+    private func visit(
+        _ attempt: AuthorizationAttempt, at listener: any RedirectListener
+    ) async throws(AgentError) -> String {
+        let end = context.clock.now().boot + AuthorizationAttempt.timeout
+        return try await withTaskGroup(of: Result<String, AgentError>?.self) { group in
+            group.addTask { [browser] in
+                do throws(AgentError) {
+                    try await browser.show(attempt.url)
+                    // The page may be open for long after that.
+                    return nil
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask { [self] in await receive(attempt, at: listener) }
+            group.addTask { [clock = context.clock] in
+                try? await clock.sleep(until: end)
+                return .failure(AgentError(.timeout, "The browser did not return in time."))
+            }
+            defer { group.cancelAll() }
+            for await result in group { if let result { return result } }
+            return .failure(.stopping)
+        }.get()
+    }
+
+    private func receive(
+        _ attempt: AuthorizationAttempt, at listener: any RedirectListener
+    ) async -> Result<String, AgentError>? {
+        for await visit in listener.visits {
+            switch attempt.read(visit.query) {
+            case .unrelated: visit.show(.unrelated)
+            case .refused(let error):
+                visit.show(.failed(error.message))
+                return .failure(error)
+            case .code:
+                visit.show(.lent)
+                return .success(visit.query)
+            }
+        }
+        return nil
+    }
+
+    // MARK: A code for the user
+
+    private func begin(
+        _ offer: LendOffer, as client: OAuthClient, at listener: ListenerName
+    ) async throws(AgentError) -> LoginLent {
+        let now = context.clock.now()
+        let device = try await converting(
+            ProviderFailure.self,
+            try await context.providers.beginDevice(at: offer.profile, as: client, sentAt: now))
+        let end = now.boot + device.lifetime
+        if showsNotices(), let notice = Notice.code(device, offer.question, at: listener) {
+            show(notice, at: listener, until: end)
+        }
+        // It goes on after this request. If it fails, the user can open the address, which the other machine shows.
+        let latest = min(end, now.boot + AuthorizationAttempt.timeout)
+        context.tasks.pool.order { [browser, clock = context.clock] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { try? await browser.show(device.completeURI ?? device.verificationURI) }
+                group.addTask { try? await clock.sleep(until: latest) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+        return LoginLent(clientID: offer.oauth.clientID, scopes: offer.oauth.scopes, device: device.json)
+    }
+
+    private func show(_ notice: Notice, at listener: ListenerName, until end: BootInstant) {
+        let code = ShownCode(listener, desktop)
+        let former = codes.withLock { codes in
+            defer { codes[listener] = code }
+            return codes[listener]
+        }
+        if let former { context.tasks.alarms.set(nil, for: former) }
+        desktop.show(notice)
+        context.tasks.alarms.set(end, for: code)
+    }
+
+    /// The secret of the client, from a session at the provider. A public client has none.
+    private func secret(of profile: ProviderProfile) async -> Secret? {
+        guard profile.oauth?.clientAuthentication != ClientAuthentication.none else { return nil }
+        for session in registry.all {
+            let record = await session.record
+            if record.provider == profile.name, record.client == nil, let secret = record.clientSecret { return secret }
+        }
+        return nil
+    }
+}
+
+extension AgentError {
+    fileprivate static let cannotLend = AgentError(.unsupported, "This agent has no browser to lend.")
+}

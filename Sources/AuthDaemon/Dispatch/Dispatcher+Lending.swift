@@ -1,0 +1,34 @@
+import AuthAgent
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// The browser of this machine, for sign-ins on others.
+extension Dispatcher {
+    mutating func addLending(_ lent: LentSignIns, _ consent: ConsentService) {
+        onCaller(LoginLend.self) { [access] call, caller throws(AgentError) in
+            // The settings of a listener say which sign-ins may use it.
+            guard let confinement = access.confinement(of: caller) else { throw .lentAtLimitedSockets }
+            let identity = caller.identity(for: .program)
+            let (subject, unit) = (PresenceSubject(identity), identity.unit)
+            let listener = confinement.client.boundary
+            return .later(
+                WaitingRequest(limit: LentSignIns.longest, endsWithInput: true) { _ async throws(AgentError) in
+                    let lent = try await lent.lend(call, at: listener, by: { confinement.rules }) {
+                        (signIn) async throws(AgentError) in
+                        guard let subject else { throw .presenceOfUnknownProgram }
+                        let program = ConsentProgram(subject, unit: unit, identity: nil)
+                        try await consent.confirm(ConsentQuestion(program, signIn, from: listener))
+                    }
+                    return .value(lent.json)
+                })
+        }
+    }
+}
+
+extension AgentError {
+    fileprivate static let lentAtLimitedSockets = AgentError(
+        .denied,
+        "The browser is lent at sockets for limited access only: forward that of [listener.extra], or of another table "
+            + "[listener.NAME] in authd.toml, instead of the agent's own.", cause: "main_socket")
+}

@@ -1,0 +1,26 @@
+/// A sign-in on another machine that is to use the browser of this one.
+package struct RemoteSignIn: Sendable, Equatable {
+    /// What the other machine calls itself.
+    package let host: String
+    package let provider: String
+    /// The issuer, or the authorization endpoint of a provider without one.
+    package let server: String
+    package let scopes: [String]
+    package let isDevice: Bool
+
+    package init(host: String, provider: String, server: String, scopes: [String], isDevice: Bool) {
+        (self.host, self.provider, self.server) = (host, provider, server)
+        (self.scopes, self.isDevice) = (scopes, isDevice)
+    }
+
+    func lines(_ program: ConsentProgram, from listener: ListenerName) -> [String] {
+        [
+            "Request: a sign-in on another machine, with \(isDevice ? "a code and " : "")the browser of this one",
+            "Machine: " + (host.isEmpty ? "it does not say its name" : "\(host), as it says"),
+            "Provider: \(provider) (\(server))",
+            "Scopes: " + (scopes.isEmpty ? "the usual ones of the provider" : scopes.joined(separator: " ")),
+            "Connected through: \(listener.rawValue), by \(program.subject.executable ?? "an unknown program") "
+                + "(process \(program.subject.processID))",
+        ]
+    }
+}

@@ -1,0 +1,119 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// The agent of the machine whose browser a sign-in uses. A socket for limited access of that machine is forwarded to this one
+/// (Docs/decisions/remote-sign-in.md).
+final class BrowserLender {
+    /// The agent there has at most a minute for its question, five for the browser and one for requests.
+    private static let longest = Duration.seconds(7 * 60) + Agent.grace
+    private static let longestName = 32
+    static let nameRule = "1 to \(longestName) of a-z, 0-9 and '-'"
+
+    private let path: String
+    private var hasLent = false
+
+    /// - Parameter text: the path of the socket, or a name for the usual place.
+    init(_ text: String) throws(Failure) {
+        guard !text.contains("/") else {
+            guard text.hasPrefix("/"), text.utf8.count <= SocketPath.longest else {
+                throw .usage("--from: expected an absolute path of at most \(SocketPath.longest) bytes, or a name")
+            }
+            path = text
+            return
+        }
+        guard Self.isName(text) else {
+            throw .usage("--from: '\(text)' is neither an absolute path nor a name: a name is \(Self.nameRule)")
+        }
+        path = Self.usualPath(of: text)
+    }
+
+    /// Whether it can be part of a file name.
+    static func isName(_ text: String) -> Bool {
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        return (1...longestName).contains(text.utf8.count)
+            && text.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == UInt8(ascii: "-") }
+    }
+
+    /// sshd(8) makes no folders, so the socket is in one that is always there.
+    static func usualPath(of name: String) -> String {
+        let folder = environmentValue("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (folder ?? "/run/user/\(getuid())") + "/authd-from-\(name)"
+    }
+
+    /// An older agent does not know that another machine is to be asked.
+    func check(_ step: Step) throws(Failure) {
+        guard !hasLent, step.kind == .browser || step.kind == .device else { return }
+        throw Failure(
+            status: .usage, kind: ErrorKind.unsupported.rawValue,
+            message: "the agent on this machine is too old for --from",
+            hint: "restart it: `systemctl --user restart authd`; `authc version` shows its version")
+    }
+
+    /// Asks the other machine, whose user has to agree and to sign in.
+    func lend(_ call: LoginLend, _ options: Options, watching signals: Signals) throws(Failure) -> LoginLent {
+        var call = call
+        call.host = Self.hostName
+        let agent = try connect(options.timeout)
+        Output.note(
+            Visible.line(
+                "Continue on the machine with the browser: it asks whether \(call.host) may sign in, and then opens the page."
+            ))
+        let time = min(options.timeout ?? Self.longest, Self.longest)
+        do throws(Failure) {
+            let lent = try agent.call(call, watching: signals, until: .after(time))
+            hasLent = true
+            return lent
+        } catch {
+            throw explained(error)
+        }
+    }
+
+    private func connect(_ timeout: Duration?) throws(Failure) -> Agent {
+        do throws(Failure) {
+            return try Agent(path: path, timeout: timeout, requiresOwnAgent: true)
+        } catch {
+            guard error.kind == "no_agent" else { throw error }
+            let forward = "forward it from the machine with the browser: `\(command)`"
+            let isLeftOver = unsafe access(path, F_OK) == 0
+            throw Failure(
+                status: error.status, kind: error.kind, message: error.message,
+                hint: isLeftOver
+                    ? "the connection that forwarded it has ended: remove the file, and \(forward)" : forward)
+        }
+    }
+
+    /// To type on the other machine.
+    private var command: String {
+        "ssh -R \(ShellWord.quoted(path)):/run/user/$(id -u)/authd-extra/socket \(ShellWord.quoted(Self.hostName))"
+    }
+
+    private func explained(_ failure: Failure) -> Failure {
+        if failure.isSilent { return failure }
+        guard let error = failure.agentError else {
+            guard failure.kind == "closed" else { return failure }
+            return Failure(
+                status: failure.status, kind: failure.kind,
+                message: "the machine with the browser closed the connection before it answered",
+                hint: "check that authd runs there, and that the socket you forward exists there")
+        }
+        guard error.code != AgentError.methodNotFound("").code else {
+            return Failure(
+                status: .usage, kind: ErrorKind.unsupported.rawValue,
+                message: "the agent on the machine with the browser is too old for --from",
+                hint: "update authd there; `authc version` there shows its version")
+        }
+        var explained = Failure(
+            status: failure.status, kind: failure.kind, message: "the machine with the browser: " + failure.message,
+            hint: error.retryAfter.map { "try again in \(Span.text($0))" })
+        explained.agentError = error
+        return explained
+    }
+
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: LoginLend.longestHost + 1)
+        guard unsafe gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

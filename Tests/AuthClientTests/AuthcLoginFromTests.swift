@@ -1,0 +1,133 @@
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+/// What `authc login --from` carries between two agents, which the tests play.
+@Suite("authc login --from", .timeLimit(.minutes(1)))
+struct AuthcLoginFromTests {
+    private static let lend: JSON = [
+        "issuer": "https://id.example", "client_id": "authd", "scopes": ["read"], "state": "s",
+        "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    ]
+    private static let lent: JSON = [
+        "client_id": "authd", "scopes": ["read"], "redirect_uri": "http://127.0.0.1:1/", "query": "code=s3cret&state=s",
+    ]
+
+    /// The agent of this machine.
+    private static func host(first step: JSON = ["login": "1", "kind": "lend", "lend": lend]) throws -> TestAgent {
+        try TestAgent { peer, request in
+            switch request.method {
+            case "login.start": peer.reply(request, step)
+            case "login.answer": peer.reply(request, ["login": "1", "kind": "done", "status": Samples.status()])
+            default: peer.reply(request, [:])
+            }
+        }
+    }
+
+    private static func run(_ host: TestAgent, from place: String, _ more: [String] = []) async throws -> Program {
+        try await Program.run(["login", "forge", "--from", place] + more, folder: host.folder)
+    }
+
+    @Test("the other agent gets the request with this machine's name, its answer comes back, and no secret is printed")
+    func carries() async throws {
+        let (host, laptop) = (try Self.host(), try TestAgent(replies: ["login.lend": .success(Self.lent)]))
+        defer { [host, laptop].forEach { $0.stop() } }
+        let result = try await Self.run(host, from: laptop.path)
+        #expect(result.status == 0, "\(result)")
+        let start = try #require(host.requests.first { $0.method == "login.start" }?.params)
+        #expect(start["borrow"] == true && start["method"] == "browser")
+        let call = try #require(laptop.requests.first { $0.method == "login.lend" }?.params)
+        var expected = Self.lend.objectValue ?? [:]
+        #expect(call["host"]?.stringValue?.isEmpty == false)
+        expected["host"] = call["host"]
+        #expect(call.objectValue == expected)
+        let answer = try #require(host.requests.first { $0.method == "login.answer" }?.params)
+        #expect(answer["lent"] == Self.lent)
+        #expect(!(result.output + result.errors).contains("s3cret"))
+    }
+
+    @Test("--device is passed on, and the code is shown here, too")
+    func device() async throws {
+        let lent: JSON = ["client_id": "authd", "scopes": [], "device": ["device_code": "s3cret"]]
+        let laptop = try TestAgent(replies: ["login.lend": .success(lent)])
+        let host = try TestAgent { peer, request in
+            switch request.method {
+            case "login.start":
+                peer.reply(
+                    request,
+                    ["login": "1", "kind": "lend", "lend": ["issuer": "i", "client_id": "authd", "device": true]])
+            case "login.answer":
+                peer.reply(
+                    request,
+                    ["login": "1", "kind": "device", "verification_uri": "https://id.example/d", "user_code": "AB-CD"])
+            case "login.wait": peer.reply(request, ["login": "1", "kind": "done", "status": Samples.status()])
+            default: peer.reply(request, [:])
+            }
+        }
+        defer { [host, laptop].forEach { $0.stop() } }
+        let result = try await Self.run(host, from: laptop.path, ["--device"])
+        #expect(result.status == 0 && result.errors.contains("AB-CD"), "\(result)")
+        #expect(host.requests.first { $0.method == "login.start" }?.params?["method"] == "device")
+        #expect(!(result.output + result.errors).contains("s3cret"))
+    }
+
+    @Test("an agent on either machine that is too old is named, and the sign-in is cancelled")
+    func tooOld() async throws {
+        let old = try Self.host(first: ["login": "1", "kind": "browser", "url": "https://id.example/authorize"])
+        let laptop = try TestAgent(replies: [:])
+        defer { [old, laptop].forEach { $0.stop() } }
+        let here = try await Self.run(old, from: laptop.path)
+        #expect(here.status == 64 && here.errors.contains("on this machine is too old"), "\(here)")
+        #expect(old.requests.last?.method == "login.cancel" && laptop.requests.isEmpty)
+        let host = try Self.host()
+        defer { host.stop() }
+        let there = try await Self.run(host, from: laptop.path)
+        #expect(there.status == 64 && there.errors.contains("machine with the browser is too old"), "\(there)")
+        #expect(host.requests.last?.method == "login.cancel")
+    }
+
+    @Test("a forwarded socket whose other end is gone, or is left over, says what to do")
+    func unreachable() async throws {
+        let host = try Self.host()
+        let laptop = try TestAgent { peer, request in
+            if request.method == "login.lend" { peer.end() } else { peer.reply(request, [:]) }
+        }
+        defer { [host, laptop].forEach { $0.stop() } }
+        let gone = try await Self.run(host, from: laptop.path)
+        #expect(gone.status == 69 && gone.errors.contains("the socket you forward exists there"), "\(gone)")
+        // A file without a listener.
+        let place = host.folder + "/authd-from-laptop"
+        #expect(FileManager.default.createFile(atPath: place, contents: nil))
+        let leftOver = try await Self.run(host, from: "laptop")
+        #expect(leftOver.status == 69 && leftOver.errors.contains("remove the file"), "\(leftOver)")
+        #expect(leftOver.errors.contains("ssh -R \(place):/run/user/$(id -u)/authd-extra/socket"), "\(leftOver)")
+        #expect(host.requests.last?.method == "login.cancel")
+    }
+
+    @Test("an error of the other agent is shown as that of the other machine, with its exit status")
+    func refused() async throws {
+        let refusal = AgentError(
+            .denied, "You were asked about this program, and refused.", cause: "consent_paused",
+            retryAfter: .seconds(120))
+        let (host, laptop) = (try Self.host(), try TestAgent(replies: ["login.lend": .failure(refusal)]))
+        defer { [host, laptop].forEach { $0.stop() } }
+        let result = try await Self.run(host, from: laptop.path)
+        #expect(result.status == 77 && result.errors.contains("the machine with the browser: You were"), "\(result)")
+        #expect(result.errors.contains("try again in 2 m"), "\(result)")
+        #expect(host.requests.last?.method == "login.cancel")
+    }
+
+    @Test(
+        "options that contradict each other are refused",
+        arguments: [["--paste"], ["--web", "--device"], ["--method", "device", "--device"]])
+    func options(more: [String]) async throws {
+        let host = try Self.host()
+        defer { host.stop() }
+        #expect(try await Self.run(host, from: "laptop", more).status == 64)
+        #expect(try await Self.run(host, from: "Lap top").status == 64)
+        let url = try await Program.run(
+            ["login", "https://mcp.example.org/mcp", "--from", "laptop"], folder: host.folder)
+        #expect(url.status == 64 && host.requests.isEmpty, "\(url)")
+    }
+}

@@ -1,0 +1,146 @@
+import AgentTestSupport
+import AuthAgent
+import AuthConcurrency
+import AuthDaemon
+import AuthModel
+import AuthWire
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// `login.lend` on a real socket for limited access.
+@Suite("The browser for sign-ins on other machines", .timeLimit(.minutes(1)))
+struct LendingTests {
+    private static let endpoint = "http://127.0.0.1:1/authorize"
+    private static let request: JSON = [
+        "host": "build", "authorization_endpoint": .string(endpoint), "client_id": "authd",
+        "scopes": ["read", "admin"],
+        "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "state": "s",
+    ]
+
+    /// A user who allows everything, and what they were asked.
+    private final class Desktop: ConsentPrompt {
+        private let state = Mutex((reply: ConsentReply.answered(.allowed(remembered: nil)), asked: [ConsentQuestion]()))
+
+        var asked: [ConsentQuestion] { state.withLock { $0.asked } }
+
+        func set(_ reply: ConsentReply) { state.withLock { $0.reply = reply } }
+
+        func show(_ question: ConsentQuestion, number: UInt64) async -> ConsentReply {
+            state.withLock { state in
+                state.asked.append(question)
+                return state.reply
+            }
+        }
+
+        func withdraw(_ number: UInt64) {}
+    }
+
+    private struct Machine: Sendable {
+        let rig: TestServer
+        let page: TestPage
+        let browser: TestBrowser
+        let desktop: Desktop
+    }
+
+    private static func rules() -> ListenerRules {
+        var rules = ListenerRules()
+        (rules.signInProviders, rules.signInScopes) = (["sample"], ["read"])
+        return rules
+    }
+
+    /// - Parameter returns: whether the browser comes back with a code.
+    private static func play(
+        returns: Bool = true, rules: ListenerRules = rules(), named: [ListenerName: ListenerRules] = [:],
+        _ test: @escaping @Sendable (Machine) throws -> Void
+    ) async throws {
+        var oauth = OAuthProfile(issuer: nil, clientID: "authd", scopes: ["read", "write"])
+        oauth.endpoints.authorization = endpoint
+        oauth.endpoints.token = "http://127.0.0.1:1/token"
+        let profile = try Sample.profile { profile in
+            profile.oauth = oauth
+            profile.signIn = oauth.methods
+        }
+        let (page, desktop) = (TestPage(), Desktop())
+        let browser = TestBrowser { _ in if returns { page.visit("code=c&state=s") } }
+        try await TestServer.run(
+            catalog: ProfileCatalog([profile]), rules: rules, named: named, desktop: desktop,
+            signIn: SignInDependencies(cryptography: PlainCryptography(), redirects: page, keys: MemoryStore()),
+            browser: browser
+        ) { rig in
+            let machine = Machine(rig: rig, page: page, browser: browser, desktop: desktop)
+            try await onThread { try test(machine) }
+        }
+    }
+
+    @Test("a client of a listener gets what the browser brought, after one question, and the audit log has it")
+    func lends() async throws {
+        try await Self.play { machine in
+            let answer = try machine.rig.dialExtra().ask("login.lend", Self.request)
+            let lent = try LoginLent(try #require(answer["result"], "\(answer.text())"))
+            #expect(lent.query == "code=c&state=s" && lent.scopes == ["read"] && lent.redirectURI == TestPage.address)
+            let question = try #require(machine.desktop.asked.first)
+            #expect(machine.desktop.asked.count == 1 && question.signIn?.scopes == ["read"])
+            #expect(question.program.subject.processID == getpid() && question.key.listener == .extra)
+            let url = try #require(machine.browser.opened.first)
+            #expect(url.hasPrefix(Self.endpoint + "?") && url.contains("scope=read") && !url.contains("admin"))
+            let entry = try #require(try AuditLogTests.list(machine.rig).last)
+            #expect(entry.method == "login.lend" && entry.purpose == "build" && entry.scopes == "read admin")
+        }
+    }
+
+    @Test("it is refused at the main socket, and where a listener's table lists no providers for it")
+    func refused() async throws {
+        let box = try #require(ListenerName(rawValue: "box"))
+        try await Self.play(named: [box: ListenerRules()]) { machine in
+            #expect(try machine.rig.dial().ask("login.lend", Self.request).errorCause == "main_socket")
+            let bare = try machine.rig.dial("box").ask("login.lend", Self.request)
+            #expect(bare.errorCause == "confined" && bare.text().contains("[listener.box]"), "\(bare.text())")
+            #expect(machine.desktop.asked.isEmpty && machine.browser.opened.isEmpty)
+            machine.desktop.set(.answered(.refused))
+            let client = try machine.rig.dialExtra()
+            #expect(try client.ask("login.lend", Self.request).errorCause == "consent_refused")
+            // Another connection is the same machine.
+            #expect(try machine.rig.dialExtra().ask("login.lend", Self.request).errorCause == "consent_paused")
+            #expect(machine.desktop.asked.count == 1 && machine.browser.opened.isEmpty)
+        }
+    }
+
+    @Test("the end of the client's input ends it, as ssh passes on the end of a forwarded connection")
+    func halfClosed() async throws {
+        try await Self.play(returns: false) { machine in
+            let client = try machine.rig.dialExtra()
+            try client.send(RawClient.request("login.lend", Self.request))
+            while machine.browser.opened.isEmpty { sched_yield() }
+            #expect(machine.page.isOpen)
+            client.endWriting()
+            #expect(try client.json().errorCause == "client_left")
+            // The connection ends after the work of the request.
+            #expect(try client.line() == nil && !machine.page.isOpen)
+        }
+    }
+
+    @Test("if the client's input ends directly after the request, that ends it, too")
+    func halfClosedEarly() async throws {
+        try await Self.play(returns: false) { machine in
+            let client = try machine.rig.dialExtra()
+            try client.send(RawClient.request("login.lend", Self.request))
+            client.endWriting()
+            #expect(try client.json().errorCause == "client_left")
+            #expect(try client.line() == nil && !machine.page.isOpen && machine.browser.opened.isEmpty)
+        }
+    }
+
+    @Test("new rules end it")
+    func newRules() async throws {
+        try await Self.play(returns: false) { machine in
+            let client = try machine.rig.dialExtra()
+            try client.send(RawClient.request("login.lend", Self.request))
+            while machine.browser.opened.isEmpty { sched_yield() }
+            machine.rig.tables.set(ListenerTables())
+            #expect(try client.json().errorCause == "confined")
+            while machine.page.isOpen { sched_yield() }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import AgentTestSupport
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("A sign-in with the browser of another machine, decided by events")
+struct BorrowedBrowserTests {
+    private static let redirect = "http://127.0.0.1:4711/callback"
+
+    private static func bench(
+        _ method: String = "browser", _ change: (inout OAuthProfile) -> Void = { _ in }
+    ) throws -> SignInBench {
+        try SignInBench.oauth(method, borrows: true) { oauth in
+            oauth.scopes = ["read", "write"]
+            change(&oauth)
+        }
+    }
+
+    private static func lent(_ query: String? = nil, client: String = "authd", scopes: [String] = ["read", "write"])
+        -> LoginLent
+    {
+        LoginLent(clientID: client, scopes: scopes, redirectURI: redirect, query: query)
+    }
+
+    /// Up to where the client asks the other machine.
+    private static func begin(_ bench: inout SignInBench) throws -> AuthorizationAttempt {
+        let starter = bench.begin()
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        #expect(bench.actionNames == ["stopListening", "prepareBrowser"] || bench.actionNames == ["prepareBrowser"])
+        let attempt = try bench.attempt()
+        bench.send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt, listens: false))))
+        #expect(bench.actions.isEmpty)
+        let step = try bench.step(for: starter)
+        #expect(step.kind == .lend && step.lend == attempt.lend && step.url == nil && step.fields == nil)
+        return attempt
+    }
+
+    private static func answer(_ bench: inout SignInBench, _ lent: LoginLent?) -> CallerID {
+        bench.ask { .answered($0, [:], former: nil, lent: lent) }
+    }
+
+    @Test("the code is exchanged with the verifier of this machine and the address of the other one")
+    func exchanged() throws {
+        var bench = try Self.bench()
+        let attempt = try Self.begin(&bench)
+        let caller = Self.answer(&bench, Self.lent(try attempt.query()))
+        #expect(bench.actionNames == ["stopListening", "requestToken"])
+        guard case .code(let code, let used)? = bench.requested.first else { throw Missing() }
+        #expect(code == Secret("c") && used.redirectURI == Self.redirect && used.verifier == attempt.verifier)
+        bench.send(.tokenReceived(.success(bench.grant("t")), sentAt: bench.now))
+        bench.examined((raw: ["sub": "a"], summary: UserSummary(id: "a")))
+        #expect(bench.installed.first?.tokens.scopes?.granted == ["read", "write"])
+        bench.send(.installed(.success(try SignInBench.status(user: "a"))))
+        let last = try bench.step(for: caller)
+        #expect(last.kind == .done && last.message == nil)
+    }
+
+    private struct Missing: Error {}
+
+    @Test("scopes that the other machine has left out are not those of the session, and the user learns of them")
+    func narrowed() throws {
+        var bench = try Self.bench()
+        let attempt = try Self.begin(&bench)
+        let caller = Self.answer(&bench, Self.lent(try attempt.query(), scopes: ["read"]))
+        #expect(bench.machine.authority.oauth?.scopes == ["read"])
+        bench.send(.tokenReceived(.success(bench.grant("t")), sentAt: bench.now))
+        bench.examined((raw: ["sub": "a"], summary: UserSummary(id: "a")))
+        #expect(bench.installed.first?.tokens.scopes?.granted == ["read"])
+        bench.send(.installed(.success(try SignInBench.status(user: "a"))))
+        #expect(try bench.step(for: caller).message?.contains("write") == true)
+    }
+
+    @Test("an answer for another client, or with a query of another sign-in, ends it, and nothing is exchanged")
+    func others() throws {
+        for (client, query, cause) in [
+            ("other", nil, AgentError.otherClient), ("authd", "code=c&state=other", "lent"), ("authd", "", "lent"),
+        ] as [(String, String?, String)] {
+            var bench = try Self.bench()
+            let attempt = try Self.begin(&bench)
+            let caller = Self.answer(&bench, Self.lent(try query ?? attempt.query(), client: client))
+            #expect(bench.requested.isEmpty && bench.actionNames.last == "end", "\(cause)")
+            let last = try bench.step(for: caller)
+            #expect(last.kind == .failed && last.error?.cause == cause)
+        }
+    }
+
+    @Test("a response of another issuer is refused, as from a browser of this machine")
+    func mixUp() throws {
+        var bench = try Self.bench()
+        let attempt = try Self.begin(&bench)
+        let query = try attempt.query().replacing("id.example", with: "else.example")
+        let caller = Self.answer(&bench, Self.lent(query))
+        #expect(try bench.step(for: caller).error?.cause == "iss" && bench.requested.isEmpty)
+    }
+
+    @Test("an answer without what was lent is an error, and the sign-in waits for another one")
+    func nothing() throws {
+        var bench = try Self.bench()
+        let attempt = try Self.begin(&bench)
+        let caller = Self.answer(&bench, nil)
+        #expect(try bench.failure(for: caller)?.kind == .validation)
+        _ = Self.answer(&bench, Self.lent(try attempt.query()))
+        #expect(bench.requested.count == 1)
+    }
+
+    @Test("a code from the other machine is waited for as one that was requested here")
+    func device() throws {
+        var bench = try Self.bench("device")
+        let starter = bench.begin()
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        let step = try bench.step(for: starter)
+        #expect(step.kind == .lend && step.lend?.device == true && step.lend?.scopes == ["read", "write"])
+        #expect(step.lend?.codeChallenge == nil && !bench.actionNames.contains("beginDevice"))
+        let device = try SignInBench.device()
+        var lent = LoginLent(clientID: "authd", scopes: ["read"], device: device.json)
+        let caller = Self.answer(&bench, lent)
+        let away = try bench.step(for: caller)
+        #expect(away.kind == .device && away.userCode == "U" && away.verificationURI == "https://id.example/d")
+        try bench.sleepUntilWake()
+        guard case .deviceCode(let polled)? = bench.requested.first else { throw Missing() }
+        #expect(polled == device)
+        // Without one it ends.
+        bench = try Self.bench("device")
+        bench.begin()
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        lent.device = ["device_code": "d"]
+        let refused = Self.answer(&bench, lent)
+        #expect(try bench.step(for: refused).error?.cause == "lent")
+    }
+
+    @Test(
+        "methods without a browser, and clients that each machine has for itself, are refused before anything is sent")
+    func unsupported() throws {
+        for method in ["service", "import"] {
+            let error = #expect(throws: AgentError.self) {
+                try Self.bench(method) { $0.clientAuthentication = .basic }
+            }
+            #expect(error?.kind == .unsupported && error?.cause == "borrow", "\(method)")
+        }
+        let error = #expect(throws: AgentError.self) { try Self.bench { $0.registers = true } }
+        #expect(error?.cause == AgentError.otherClient)
+    }
+}
