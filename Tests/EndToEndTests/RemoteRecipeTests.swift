@@ -20,32 +20,7 @@ struct RemoteRecipeTests {
     @Test("over ssh -R the listed session is there, a listed call works, and a token is refused")
     func remote() async throws {
         try await Self.play { scene in
-            let folder = try scene.desktop.folder.folder("ssh")
-            _ = try scene.desktop.folder.write(
-                """
-                HostKey \(folder)/host
-                AuthorizedKeysFile \(folder)/key.pub
-                StrictModes no
-                UsePAM no
-                PermitRootLogin yes
-                PidFile none
-                StreamLocalBindUnlink yes
-                """, to: "ssh/sshd_config")
-            // Without a port. As root it needs an empty folder at a fixed place, so it gets a separate one.
-            _ = try scene.desktop.folder.write(
-                """
-                serve='exec /usr/sbin/sshd -i -e -f "$0"'
-                [ "$(id -u)" = 0 ] || exec sh -c "$serve" "$1"
-                exec unshare --mount sh -c "mount -t tmpfs tmpfs /run && mkdir /run/sshd && $serve" "$1"
-                """, to: "ssh/serve")
-            let keys = try await scene.shell(
-                "for name in key host; do ssh-keygen -q -t ed25519 -N '' -f \(folder)/$name; done")
-            #expect(keys.status == 0, "\(keys.err)")
-            let options = """
-                -F none -i \(folder)/key -o IdentitiesOnly=yes -o BatchMode=yes -o StrictHostKeyChecking=no \
-                -o UserKnownHostsFile=/dev/null -o ExitOnForwardFailure=yes -o LogLevel=ERROR \
-                -o ProxyCommand="sh \(folder)/serve \(folder)/sshd_config" "$(id -un)@build.example.org"
-                """
+            let (folder, options) = try await scene.prepareSSH()
             let recipe = try Recipes.block(with: "ssh -R").split(separator: "\n").last.map(String.init) ?? ""
             #expect(recipe.contains("/run/user/1000/authd-remote") && recipe.hasSuffix(" build.example.org"))
             let command = recipe.replacing("/run/user/1000/authd-remote", with: folder + "/remote")
