@@ -10,9 +10,14 @@ package struct AccountChange: Sendable {
     static let field = StepField(
         name: "replace_account", label: "Replace the account", kind: StepField.agreement, rules: ["yes or no"])
 
-    /// - Parameter user: as far as the user of the sign-in is known.
+    /// - Parameters:
+    ///   - user: as far as the user of the sign-in is known.
+    ///   - mustBeKnown: a user who cannot be compared with a known one counts as another.
     /// - Returns: `nil` if nothing shows that the accounts are different.
-    package init?(of session: SessionName, from former: SessionStatus?, to user: UserSummary?, at environment: String) {
+    package init?(
+        of session: SessionName, from former: SessionStatus?, to user: UserSummary?, at environment: String,
+        mustBeKnown: Bool = false
+    ) {
         guard let former, former.state != .signedOut else { return nil }
         if let formerEnvironment = former.environment, formerEnvironment != environment {
             message =
@@ -20,6 +25,10 @@ package struct AccountChange: Sendable {
                 + "\(environment)."
         } else if let known = former.user, let user, known.isOther(than: user) {
             message = "Session \(session) is signed in as \(known.description); this sign-in is as \(user.description)."
+        } else if mustBeKnown, let known = former.user, user?.isSame(as: known) != true {
+            message =
+                "Session \(session) is signed in as \(known.description); the provider does not say whether this sign-in is "
+                + "as the same user."
         } else {
             return nil
         }

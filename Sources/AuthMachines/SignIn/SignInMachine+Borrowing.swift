@@ -57,16 +57,35 @@ extension SignInMachine {
                 "The two machines sign in to \(authority.title) as different clients: use the same client_id in both "
                     + "profiles.", cause: AgentError.otherClient)
         }
-        let missing = oauth.scopes.filter { !lent.scopes.contains($0) }
+        let scopes = try Self.scopes(oauth.scopes, in: lent, at: authority)
+        let missing = oauth.scopes.filter { !scopes.contains($0) }
         if !missing.isEmpty {
             note = [note, "The other machine does not allow these scopes: \(missing.joined(separator: " "))."]
                 .compactMap(\.self).joined(separator: "\n")
         }
-        lentScopes = lent.scopes
+        lentScopes = scopes
         guard attempt != nil else { return try waitForCode(lent.device, &turn) }
         guard let redirect = lent.redirectURI, let query = lent.query else { throw .notLent(authority) }
         attempt?.returned(to: redirect)
         guard let attempt, accept(attempt.read(query), &turn) else { throw .notLent(authority) }
+    }
+
+    /// The scopes that count as requested: never more than this agent wanted, because it tests the response by them and stores
+    /// them.
+    private static func scopes(
+        _ wanted: [String], in lent: LoginLent, at authority: ProviderProfile
+    ) throws(AgentError) -> [String] {
+        guard !wanted.isEmpty else { return lent.scopes.filter(OAuthScope.isOne) }
+        let scopes = wanted.filter(lent.scopes.contains)
+        // Without an ID token, nothing that the provider has signed would say whose session it is.
+        if wanted.contains("openid"), !scopes.contains("openid") {
+            throw AgentError(
+                .denied,
+                "The other machine does not allow the scope openid, with which \(authority.title) says who has signed in: add "
+                    + "it to sign_in_scopes there.", cause: "sign_in_scopes")
+        }
+        guard !scopes.isEmpty else { throw .notLent(authority) }
+        return scopes
     }
 
     private mutating func waitForCode(_ response: JSON?, _ turn: inout SignInTurn) throws(AgentError) {

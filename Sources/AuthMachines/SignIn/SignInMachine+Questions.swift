@@ -47,9 +47,10 @@ extension SignInMachine {
         }
     }
 
-    func unapprovedChange(to user: UserSummary?) -> AccountChange? {
+    func unapprovedChange(to user: UserSummary?, mustBeKnown: Bool = false) -> AccountChange? {
         guard purpose.signsIn, !mayReplaceAccount else { return nil }
-        return AccountChange(of: session, from: former, to: user, at: form.environment)
+        return AccountChange(
+            of: session, from: former, to: user, at: form.environment, mustBeKnown: mustBeKnown)
     }
 
     mutating func ask(about change: AccountChange, _ turn: inout SignInTurn) {

@@ -144,7 +144,10 @@ extension SignInMachine {
             (grant.user, grant.rawUser) = (user.summary, user.raw)
             held?.grant = grant
         }
-        if let change = unapprovedChange(to: grant.user) { return ask(about: change, &turn) }
+        // Another machine chose the account, and the user of this one may not have seen which.
+        if let change = unapprovedChange(to: grant.user, mustBeKnown: borrowsBrowser) {
+            return ask(about: change, &turn)
+        }
         var record = try record(from: grant, former: former, at: turn.now)
         record.origins = origins ?? form.profile.origins(in: form.environment)
         let change = AccountChange(of: session, from: former, to: grant.user, at: form.environment)

@@ -71,6 +71,78 @@ struct BorrowedBrowserTests {
         #expect(try bench.step(for: caller).message?.contains("write") == true)
     }
 
+    @Test("a scope that this agent did not request is never that of the session; one that it did not ask for is none")
+    func wider() throws {
+        var bench = try Self.bench()
+        let attempt = try Self.begin(&bench)
+        _ = Self.answer(&bench, Self.lent(try attempt.query(), scopes: ["admin", "write", "read"]))
+        #expect(bench.machine.authority.oauth?.scopes == ["read", "write"])
+        bench.send(.tokenReceived(.success(bench.grant("t")), sentAt: bench.now))
+        bench.examined((raw: ["sub": "a"], summary: UserSummary(id: "a")))
+        #expect(bench.installed.first?.tokens.scopes?.granted == ["read", "write"])
+        // Without a scope that it wanted.
+        bench = try Self.bench()
+        let other = try Self.begin(&bench)
+        let caller = Self.answer(&bench, Self.lent(try other.query(), scopes: ["admin"]))
+        #expect(try bench.step(for: caller).error?.cause == "lent" && bench.requested.isEmpty)
+        // If it requested none, those of the other machine are stored.
+        bench = try Self.bench { $0.scopes = [] }
+        let open = try Self.begin(&bench)
+        _ = Self.answer(&bench, Self.lent(try open.query(), scopes: ["read", "a b"]))
+        #expect(bench.machine.authority.oauth?.scopes == ["read"] && bench.requested.count == 1)
+    }
+
+    @Test("without openid, which shows who has signed in, nothing is exchanged", arguments: ["browser", "device"])
+    func withoutUser(method: String) throws {
+        var bench = try Self.bench(method) { $0.scopes = ["openid", "read"] }
+        var lent = LoginLent(clientID: "authd", scopes: ["read"], redirectURI: Self.redirect)
+        if method == "device" {
+            bench.begin()
+            bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+            lent.device = try SignInBench.device().json
+        } else {
+            lent.query = try Self.begin(&bench).query()
+        }
+        let caller = Self.answer(&bench, lent)
+        let last = try bench.step(for: caller)
+        #expect(last.kind == .failed && last.error?.cause == "sign_in_scopes" && bench.requested.isEmpty)
+        #expect(last.error?.message.contains("sign_in_scopes") == true && bench.wakeAt == nil)
+    }
+
+    @Test(
+        "a session with a known user is not given to an unknown one without a question",
+        arguments: [nil, UserSummary(name: "Ada")] as [UserSummary?])
+    func unknownUser(user: UserSummary?) throws {
+        func examine(_ former: SessionStatus?) throws -> (SignInBench, CallerID) {
+            var bench = try Self.bench("device")
+            bench.former = former
+            bench.begin()
+            bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+            let lent = LoginLent(
+                clientID: "authd", scopes: ["read", "write"], device: try SignInBench.device().json)
+            bench.ask { .answered($0, [:], former: former, lent: lent) }
+            try bench.sleepUntilWake()
+            let waiting = bench.ask { .stepRequested($0) }
+            bench.send(.tokenReceived(.success(bench.grant("t")), sentAt: bench.now))
+            bench.examined(user.map { (raw: ["sub": "a"], summary: $0) })
+            return (bench, waiting)
+        }
+        let known = try SignInBench.status(user: "a")
+        let (asking, waiting) = try examine(known)
+        var bench = asking
+        let step = try bench.step(for: waiting)
+        #expect(step.kind == .fields && step.fields?.map(\.name) == ["replace_account"] && bench.installed.isEmpty)
+        #expect(step.message?.contains("a@b.example") == true)
+        bench.answer(["replace_account": "no"])
+        #expect(bench.installed.isEmpty && bench.revoked == ["t"])
+        bench = asking
+        bench.answer(["replace_account": "yes"])
+        bench.examined()
+        #expect(bench.installed.count == 1)
+        // A session without a known user has nothing to protect.
+        #expect(try examine(nil).0.installed.count == 1)
+    }
+
     @Test("an answer for another client, or with a query of another sign-in, ends it, and nothing is exchanged")
     func others() throws {
         for (client, query, cause) in [
