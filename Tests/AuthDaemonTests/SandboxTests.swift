@@ -1,3 +1,4 @@
+import AuthModel
 import AuthSockets
 import AuthWire
 import Foundation
@@ -28,6 +29,20 @@ struct SandboxTests {
                 #expect(answer["error"]?["data"]?["cause"] == "confined")
                 #expect(answer["error"]?["message"]?.stringValue?.contains(reason) == true, "\(answer.text())")
             }
+        }
+    }
+
+    @Test("the browser is not lent to them, though the rules for the extra socket lend it to other machines")
+    func browser() async throws {
+        var rules = ListenerRules()
+        rules.signInProviders = ["sample"]
+        try await TestServer.run(rules: rules) { rig in
+            let sandbox = ["unshare", "--map-root-user"]
+            let answer = try await SenderTests.responses("lend", rig.path, through: sandbox)[0]
+            #expect(answer.errorCause == "main_socket", "\(answer.text())")
+            // The same at the extra socket: this agent has no browser.
+            let extra = try await SenderTests.responses("lend", rig.extraPath)[0]
+            #expect(extra.errorKind == "unsupported", "\(extra.text())")
         }
     }
 

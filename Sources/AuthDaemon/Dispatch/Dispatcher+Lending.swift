@@ -7,11 +7,14 @@ import AuthWire
 extension Dispatcher {
     mutating func addLending(_ lent: LentSignIns, _ consent: ConsentService) {
         onCaller(LoginLend.self) { [access] call, caller throws(AgentError) in
-            // The settings of a listener say which sign-ins may use it.
-            guard let confinement = access.confinement(of: caller) else { throw .lentAtLimitedSockets }
+            // The settings of a listener say which sign-ins may use the browser. Programs of this machine have it anyway, and a
+            // sandbox is not another machine.
+            guard let confinement = access.confinement(of: caller), case .socket(let listener) = confinement.client
+            else {
+                throw .lentAtLimitedSockets
+            }
             let identity = caller.identity(for: .program)
             let (subject, unit) = (PresenceSubject(identity), identity.unit)
-            let listener = confinement.client.boundary
             return .later(
                 WaitingRequest(limit: LentSignIns.longest, endsWithInput: true) { _ async throws(AgentError) in
                     let lent = try await lent.lend(call, at: listener, by: { confinement.rules }) {

@@ -18,6 +18,10 @@ import time
 TOKEN = b'{"jsonrpc":"2.0","id":2,"method":"token.get","params":{"session":"shop"}}\n'
 # Not the form that is answered without parsing.
 PARSED = b'{"id":2,"jsonrpc":"2.0","params":{"session":"shop","min_valid_ms":1},"method":"token.get"}\n'
+LEND = (
+    b'{"jsonrpc":"2.0","id":2,"method":"login.lend","params":{"issuer":"https://id.example","client_id":"authd","state":"s",'
+    b'"code_challenge":"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}}\n'
+)
 SUBSCRIBE = b'{"jsonrpc":"2.0","id":3,"method":"events.subscribe"}\n'
 PING = b'{"jsonrpc":"2.0","id":1,"method":"agent.ping"}\n'
 
@@ -78,6 +82,11 @@ def received(channel):
 
 def token(path):
     show(ask(connect(path), TOKEN))
+
+
+def lend(path):
+    """A sign-in that wants to use the browser."""
+    show(ask(connect(path), LEND))
 
 
 def wait(path):
@@ -404,6 +413,6 @@ if sys.argv[1] in FLOODS:
     sys.exit()
 
 {
-    "token": token, "wait": wait, "not-dumpable": not_dumpable, "fork": fork, "exec": execute, "become": become, "hidden": hidden, "passed": passed, "mixed": mixed,
+    "token": token, "lend": lend, "wait": wait, "not-dumpable": not_dumpable, "fork": fork, "exec": execute, "become": become, "hidden": hidden, "passed": passed, "mixed": mixed,
     "rights": rights, "reuse": reuse, "left": left, "other-user": other_user, "connect": connect,
 }[sys.argv[1]](*sys.argv[2:])
