@@ -143,4 +143,20 @@ struct LendingTests {
             while machine.page.isOpen { sched_yield() }
         }
     }
+
+    @Test("an access rule that denies it meanwhile keeps back what the browser brought")
+    func newAccessRule() async throws {
+        try await Self.play(returns: false) { machine in
+            let client = try machine.rig.dialExtra()
+            try client.send(RawClient.request("login.lend", Self.request))
+            while machine.browser.opened.isEmpty { sched_yield() }
+            machine.rig.access.change {
+                $0 = AccessControlTests.policy(
+                    AccessControlTests.rule("no-sign-ins") { $0.request.classes = [.account] })
+            }
+            machine.page.visit("code=c&state=s")
+            let answer = try client.json()
+            #expect(answer.errorCause == "access_rule" && !answer.text().contains("code=c"), "\(answer.text())")
+        }
+    }
 }

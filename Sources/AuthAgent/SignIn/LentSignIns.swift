@@ -1,3 +1,4 @@
+package import AuthConcurrency
 import AuthMachines
 package import AuthModel
 package import AuthWire
@@ -43,10 +44,10 @@ package final class LentSignIns: Sendable {
 
     /// A cancelled task closes the page. The browser's window stays.
     /// - Parameters:
-    ///   - rules: those of the listener. They are read again after the user has agreed.
+    ///   - tables: the rules of the listeners. New ones that would not lend the same end it.
     ///   - confirm: asks the user.
     package func lend(
-        _ call: LoginLend, at listener: ListenerName, by rules: @Sendable () -> ListenerRules,
+        _ call: LoginLend, at listener: ListenerName, by tables: StateBroadcast<ListenerTables>,
         confirm: @Sendable (RemoteSignIn) async throws(AgentError) -> Void
     ) async throws(AgentError) -> LoginLent {
         guard let dependencies else { throw .cannotLend }
@@ -56,15 +57,13 @@ package final class LentSignIns: Sendable {
                 cause: "sign_in_in_progress")
         }
         defer { busy.withLock { _ = $0.remove(listener) } }
-        let offer = try LendOffer(call, by: rules(), at: listener, in: context.providers.profiles)
+        let agreement = try LendAgreement(call, at: listener, by: tables, context.providers)
+        let offer = agreement.offer
         try await confirm(offer.question)
         // Settings and profiles may have changed meanwhile.
-        guard try LendOffer(call, by: rules(), at: listener, in: context.providers.profiles) == offer else {
-            throw AgentError(
-                .conflict, "The settings or the profile have changed meanwhile: try again.", cause: "changed")
-        }
+        try agreement.check()
         let client = OAuthClient(secret: await secret(of: offer.profile))
-        if offer.isDevice { return try await begin(offer, as: client, at: listener) }
+        if offer.isDevice { return try await begin(agreement, as: client) }
         let server = try await converting(
             ProviderFailure.self, try await context.providers.server(of: offer.profile, at: context.clock.now()))
         let redirect = try await dependencies.bindRedirect(for: offer.oauth, at: context.clock.now().wall)
@@ -87,7 +86,8 @@ package final class LentSignIns: Sendable {
             redirectURI: redirect.listener.redirectURI)
         try await dependencies.push(
             &attempt, at: offer.profile, server, as: client, context.providers, at: context.clock.now())
-        let query = try await visit(attempt, at: redirect.listener)
+        try agreement.check()
+        let query = try await visit(attempt, at: redirect.listener, by: agreement)
         return LoginLent(
             clientID: offer.oauth.clientID, scopes: offer.oauth.scopes, redirectURI: attempt.redirectURI, query: query)
     }
@@ -96,7 +96,7 @@ package final class LentSignIns: Sendable {
 
     /// - Returns: what the browser brought back.
     private func visit(
-        _ attempt: AuthorizationAttempt, at listener: any RedirectListener
+        _ attempt: AuthorizationAttempt, at listener: any RedirectListener, by agreement: LendAgreement
     ) async throws(AgentError) -> String {
         let end = context.clock.now().boot + AuthorizationAttempt.timeout
         return try await withTaskGroup(of: Result<String, AgentError>?.self) { group in
@@ -109,7 +109,8 @@ package final class LentSignIns: Sendable {
                     return .failure(error)
                 }
             }
-            group.addTask { [self] in await receive(attempt, at: listener) }
+            group.addTask { [self] in await receive(attempt, at: listener, by: agreement) }
+            group.addTask { await agreement.ended().map { .failure($0) } }
             group.addTask { [clock = context.clock] in
                 try? await clock.sleep(until: end)
                 return .failure(AgentError(.timeout, "The browser did not return in time."))
@@ -121,7 +122,7 @@ package final class LentSignIns: Sendable {
     }
 
     private func receive(
-        _ attempt: AuthorizationAttempt, at listener: any RedirectListener
+        _ attempt: AuthorizationAttempt, at listener: any RedirectListener, by agreement: LendAgreement
     ) async -> Result<String, AgentError>? {
         for await visit in listener.visits {
             switch attempt.read(visit.query) {
@@ -130,6 +131,12 @@ package final class LentSignIns: Sendable {
                 visit.show(.failed(error.message))
                 return .failure(error)
             case .code:
+                do throws(AgentError) {
+                    try agreement.check()
+                } catch {
+                    visit.show(.failed(error.message))
+                    return .failure(error)
+                }
                 visit.show(.lent)
                 return .success(visit.query)
             }
@@ -139,13 +146,12 @@ package final class LentSignIns: Sendable {
 
     // MARK: A code for the user
 
-    private func begin(
-        _ offer: LendOffer, as client: OAuthClient, at listener: ListenerName
-    ) async throws(AgentError) -> LoginLent {
-        let now = context.clock.now()
+    private func begin(_ agreement: LendAgreement, as client: OAuthClient) async throws(AgentError) -> LoginLent {
+        let (offer, listener, now) = (agreement.offer, agreement.listener, context.clock.now())
         let device = try await converting(
             ProviderFailure.self,
             try await context.providers.beginDevice(at: offer.profile, as: client, sentAt: now))
+        try agreement.check()
         let end = now.boot + device.lifetime
         if showsNotices(), let notice = Notice.code(device, offer.question, at: listener) {
             show(notice, at: listener, until: end)

@@ -18,9 +18,6 @@ struct Confinement: Sendable {
     /// Whether an access rule hides one of the listed sessions; `nil`: none does.
     var hides: (@Sendable (SessionName) -> Bool)?
 
-    /// The rules in use now.
-    var rules: ListenerRules { now }
-
     private var now: ListenerRules { (tables.current ?? ListenerTables())[client.boundary] }
 
     var visibility: Visibility {

@@ -19,7 +19,9 @@ struct DecidedRequest: Sendable {
     }
 
     /// Only results that a program may keep are decided again. `policy.apply` and `agent.reload` change the rules themselves.
-    private var isGuarded: Bool { [.token, .act].contains(request.access) || request.method == SessionExport.name }
+    private var isGuarded: Bool {
+        [.token, .act].contains(request.access) || [SessionExport.name, LoginLend.name].contains(request.method)
+    }
 
     /// The same handling, whose result is returned only if the rules allow it then.
     func guarding(_ handling: RequestHandling) -> RequestHandling {

@@ -17,7 +17,7 @@ extension Dispatcher {
             let (subject, unit) = (PresenceSubject(identity), identity.unit)
             return .later(
                 WaitingRequest(limit: LentSignIns.longest, endsWithInput: true) { _ async throws(AgentError) in
-                    let lent = try await lent.lend(call, at: listener, by: { confinement.rules }) {
+                    let lent = try await lent.lend(call, at: listener, by: confinement.tables) {
                         (signIn) async throws(AgentError) in
                         guard let subject else { throw .presenceOfUnknownProgram }
                         let program = ConsentProgram(subject, unit: unit, identity: nil)

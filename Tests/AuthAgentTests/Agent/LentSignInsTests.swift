@@ -1,5 +1,6 @@
 import AgentTestSupport
 import AuthAgent
+import AuthConcurrency
 import AuthMachines
 import AuthModel
 import AuthTokens
@@ -44,7 +45,8 @@ struct LentSignInsTests {
             try await test(
                 Laptop(
                     lent: lent, page: page, browser: browser, notices: notices, clock: example.clock,
-                    transport: example.transport, rules: Box(rules(scopes: scopes))))
+                    transport: example.transport,
+                    tables: StateBroadcast(ListenerTables(extra: rules(scopes: scopes)))))
         }
     }
 
@@ -56,14 +58,22 @@ struct LentSignInsTests {
         let notices: TestNotices
         let clock: ManualClock
         let transport: ScriptedTransport
-        let rules: Box<ListenerRules>
+        let tables: StateBroadcast<ListenerTables>
+
+        /// Changes the rules.
+        func change(_ change: (inout ListenerRules) -> Void) {
+            tables.update { tables in
+                var new = tables ?? ListenerTables()
+                change(&new[.extra])
+                tables = new
+            }
+        }
 
         func lend(
             _ call: LoginLend, at listener: ListenerName = .extra,
             confirm: @escaping @Sendable (RemoteSignIn) async throws(AgentError) -> Void = { _ in }
         ) async throws(AgentError) -> LoginLent {
-            try await lent.lend(
-                call, at: listener, by: { [rules] in rules.value.withLock { $0 } }, confirm: confirm)
+            try await lent.lend(call, at: listener, by: tables, confirm: confirm)
         }
 
         func error(
@@ -151,17 +161,60 @@ struct LentSignInsTests {
             let refusal = AgentError(.denied, "no", cause: "consent_refused")
             let refused = await laptop.error(of: Self.call()) { _ async throws(AgentError) in throw refusal }
             #expect(refused == refusal)
-            let changed = await laptop.error(of: Self.call()) { [rules = laptop.rules] _ in
-                rules.value.withLock { $0.signInScopes = ["read", "admin"] }
+            let changed = await laptop.error(of: Self.call()) { _ in
+                laptop.change { $0.signInScopes = ["read", "admin"] }
             }
             // The same scopes would be requested.
             #expect(changed == nil)
             let opened = laptop.browser.opened.count
-            let narrower = await laptop.error(of: Self.call()) { [rules = laptop.rules] _ in
-                rules.value.withLock { $0.signInProviders = [] }
-            }
+            let narrower = await laptop.error(of: Self.call()) { _ in laptop.change { $0.signInProviders = [] } }
             #expect(narrower?.cause == "sign_in_provider")
             #expect(laptop.browser.opened.count == opened && opened == 1)
+        }
+    }
+
+    @Test("new rules without the provider or with fewer scopes close the page; others do not")
+    func newRules() async throws {
+        let changes: [(String, @Sendable (inout ListenerRules) -> Void)] = [
+            ("sign_in_provider", { $0.signInProviders = ["other"] }), ("changed", { $0.signInScopes = ["read"] }),
+            ("confined", { $0.signInProviders = [] }),
+        ]
+        for (cause, change) in changes {
+            try await Self.laptop(SharedServer(), scopes: ["read", "write"], open: { _, _ in }) { laptop in
+                var call = Self.call()
+                call.scopes = ["read", "write"]
+                let error = Task { [call] in await laptop.error(of: call) }
+                while laptop.browser.opened.isEmpty { await Task.yield() }
+                laptop.change {
+                    ($0.signInProviders, $0.signInScopes) = (["example", "other"], ["read", "write", "admin"])
+                }
+                laptop.page.visit("code=c&state=guess")
+                while laptop.page.shown.isEmpty { await Task.yield() }
+                #expect(laptop.page.isOpen && laptop.page.shown == [.unrelated])
+                laptop.change(change)
+                #expect(await error.value?.cause == cause)
+                #expect(!laptop.page.isOpen)
+            }
+        }
+    }
+
+    @Test("new rules end it before the browser opens, and a device code that was requested meanwhile is not shown")
+    func newRulesBefore() async throws {
+        for isDevice in [true, false] {
+            let server = SharedServer()
+            try await Self.laptop(server, scopes: ["read", "write"]) { laptop in
+                // While the server's description or the code is requested.
+                server.atRequest { url in
+                    if url.hasSuffix("/device_authorization") == isDevice {
+                        laptop.change { $0.signInScopes = ["write"] }
+                    }
+                }
+                var call = Self.call()
+                call.scopes = ["read", "write"]
+                if isDevice { (call.device, call.codeChallenge, call.state) = (true, nil, nil) }
+                #expect(await laptop.error(of: call)?.cause == "changed")
+                #expect(laptop.browser.opened.isEmpty && laptop.notices.shown.isEmpty && !laptop.page.isOpen)
+            }
         }
     }
 

@@ -13,6 +13,7 @@ final class SharedServer: Sendable {
         /// By code: what it was asked for with.
         var codes: [String: [FormField]] = [:]
         var forms: [[FormField]] = []
+        var atRequest: @Sendable (String) -> Void = { _ in }
     }
 
     private let state = Mutex(State())
@@ -32,6 +33,9 @@ final class SharedServer: Sendable {
         return profile
     }
 
+    /// Does this before each response. It gets the URL.
+    func atRequest(_ act: @escaping @Sendable (String) -> Void) { state.withLock { $0.atRequest = act } }
+
     /// The user approves.
     /// - Returns: what the browser brings back.
     func approve(_ url: String) -> String {
@@ -45,6 +49,7 @@ final class SharedServer: Sendable {
     }
 
     private func reply(_ request: HTTPRequest) -> HTTPResponse {
+        state.withLock { $0.atRequest }(request.url)
         guard request.method == "POST" else {
             let base = "http://127.0.0.1:1"
             return ExampleProvider.json(
