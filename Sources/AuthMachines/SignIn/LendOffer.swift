@@ -64,10 +64,11 @@ package struct LendOffer: Sendable, Equatable {
         _ wanted: [String], of oauth: OAuthProfile, by rules: ListenerRules, _ table: String
     ) throws(AgentError) -> [String] {
         let allowed = rules.signInScopes?.sorted() ?? oauth.scopes
-        let wanted = wanted.isEmpty ? oauth.scopes : wanted
-        guard !wanted.isEmpty else { return allowed }
-        let scopes = wanted.filter(allowed.contains)
-        guard !scopes.isEmpty else {
+        let wanted = Set(wanted.isEmpty ? oauth.scopes : wanted)
+        // In the words of this machine: strings are equal if they look the same, and their bytes may differ.
+        var taken: Set<String> = []
+        let scopes = wanted.isEmpty ? allowed : allowed.filter { wanted.contains($0) && taken.insert($0).inserted }
+        guard !scopes.isEmpty || (wanted.isEmpty && rules.signInScopes == nil) else {
             throw AgentError(
                 .denied,
                 rules.signInScopes == nil

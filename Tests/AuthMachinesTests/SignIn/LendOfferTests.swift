@@ -53,6 +53,15 @@ struct LendOfferTests {
         #expect(Self.cause(try Self.offer(Self.call(["admin"]))) == "sign_in_scopes")
         #expect(Self.cause(try Self.offer(Self.call(["read"]), scopes: [])) == "sign_in_scopes")
         #expect(Self.cause(try Self.offer(Self.call(["read"]), [bare])) == "sign_in_scopes")
+        // An empty list allows nothing, not what the provider gives without a scope.
+        #expect(Self.cause(try Self.offer(Self.call([]), scopes: [], [bare])) == "sign_in_scopes")
+    }
+
+    @Test("the words that are requested are those of this machine, each once, whatever the other one wrote")
+    func words() throws {
+        let profile = try Self.profile("corp") { $0.scopes = ["caf\u{E9}", "read", "read"] }
+        let scopes = try Self.offer(Self.call(["read", "read", "cafe\u{301}"]), [profile]).oauth.scopes
+        #expect(scopes.map { Array($0.utf8) } == ["caf\u{E9}", "read"].map { Array($0.utf8) })
     }
 
     @Test("a provider that is not listed is as one that does not exist; the issuer is compared exactly")
