@@ -62,7 +62,7 @@ package final class LentSignIns: Sendable {
         try await confirm(offer.question)
         // Settings and profiles may have changed meanwhile.
         try agreement.check()
-        let client = OAuthClient(secret: await secret(of: offer.profile))
+        let client = OAuthClient(secret: try await secret(of: offer.profile))
         if offer.isDevice { return try await begin(agreement, as: client) }
         let server = try await converting(
             ProviderFailure.self, try await context.providers.server(of: offer.profile, at: context.clock.now()))
@@ -181,16 +181,45 @@ package final class LentSignIns: Sendable {
     }
 
     /// The secret of the client, from a session at the provider. A public client has none.
-    private func secret(of profile: ProviderProfile) async -> Secret? {
+    /// - Throws: `conflict` if those sessions were signed in at other origins: it must not be sent to the present ones.
+    private func secret(of profile: ProviderProfile) async throws(AgentError) -> Secret? {
         guard profile.oauth?.clientAuthentication != ClientAuthentication.none else { return nil }
+        var isElsewhere = false
         for session in registry.all {
             let record = await session.record
-            if record.provider == profile.name, record.client == nil, let secret = record.clientSecret { return secret }
+            guard record.provider == profile.name, record.client == nil, let secret = record.clientSecret else {
+                continue
+            }
+            let present = try await converting(
+                ProviderFailure.self,
+                try await context.providers.origins(of: profile, in: record.environment, at: context.clock.now()))
+            if let present, let known = record.origins, known.change(to: present) == nil,
+                profile.namedCodeEndpoints.allSatisfy({ known.allows(.all, at: $0) })
+            {
+                return secret
+            }
+            isElsewhere = true
         }
+        if isElsewhere { throw .secretIsForOthers(profile) }
         return nil
     }
 }
 
+extension ProviderProfile {
+    /// Where a client authenticates before there is a token, if the profile names it. Discovered ones belong to the issuer.
+    fileprivate var namedCodeEndpoints: [Origin] {
+        [oauth?.endpoints.deviceAuthorization, oauth?.endpoints.pushedAuthorization]
+            .compactMap { $0.flatMap { Origin(of: $0) } }
+    }
+}
+
 extension AgentError {
+    fileprivate static func secretIsForOthers(_ profile: ProviderProfile) -> AgentError {
+        AgentError(
+            .conflict,
+            "The machine with the browser has the client secret of \(profile.title) for other addresses than its profile names "
+                + "now: sign in there again.", cause: originChangedCause)
+    }
+
     fileprivate static let cannotLend = AgentError(.unsupported, "This agent has no browser to lend.")
 }

@@ -27,11 +27,14 @@ struct LentSignInsTests {
     ///   - open: what the user's browser does.
     private static func laptop(
         _ server: SharedServer, profile: ProviderProfile? = nil, scopes: Set<String>? = nil,
+        sessions records: [SessionRecord] = [],
         open: (@Sendable (String, TestPage) async throws(AgentError) -> Void)? = nil,
         _ test: @escaping @Sendable (Laptop) async throws -> Void
     ) async throws {
         let catalog = ProfileCatalog([try profile ?? SharedServer.profile()])
-        let example = try ExampleProvider(transport: server.transport, catalog: catalog)
+        let store = MemoryStore()
+        for record in records { try await store.save(record) }
+        let example = try ExampleProvider(store: store, transport: server.transport, catalog: catalog)
         let (page, notices) = (TestPage(), TestNotices())
         let browser = TestBrowser { url async throws(AgentError) in
             if let open { try await open(url, page) } else { page.visit(server.approve(url)) }
@@ -294,6 +297,34 @@ struct LentSignInsTests {
             await laptop.clock.somebodySleeps(until: laptop.clock.now().boot + .seconds(600))
             laptop.clock.advance(.seconds(600))
             while !laptop.notices.shown.isEmpty { await Task.yield() }
+        }
+    }
+
+    @Test("a client secret from a session is sent only to where that session was signed in")
+    func secret() async throws {
+        let cases: [(String, String?, String?)] = [
+            (SharedServer.issuer, nil, nil), ("http://127.0.0.1:2/o", nil, "origin_changed"),
+            (SharedServer.issuer, "http://127.0.0.1:3/device_authorization", "origin_changed"),
+        ]
+        for (issuer, endpoint, cause) in cases {
+            let server = SharedServer()
+            var profile = try SharedServer.profile()
+            profile.oauth?.clientAuthentication = .post
+            profile.oauth?.endpoints.deviceAuthorization = endpoint
+            var origins = TokenOrigins(issuer: issuer)
+            origins.allow(.all, at: issuer)
+            origins.allow(.all, at: "http://localhost:1")
+            let now = ManualClock().now().wall
+            let record = SessionRecord(
+                session: try SessionName("example"), provider: "example", environment: "local", method: "browser",
+                tokens: TokenSet(accessToken: Secret("t"), issuedAt: now), user: nil, rawUser: nil, signedInAt: now,
+                clientSecret: Secret("pw"), origins: origins)
+            try await Self.laptop(server, profile: profile, sessions: [record], open: { _, _ in }) { laptop in
+                var call = Self.call()
+                (call.device, call.codeChallenge, call.state) = (true, nil, nil)
+                #expect(await laptop.error(of: call)?.cause == cause)
+                #expect(server.forms.map { $0["client_secret"] } == (cause == nil ? ["pw"] : []))
+            }
         }
     }
 
