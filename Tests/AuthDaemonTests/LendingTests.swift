@@ -1,13 +1,14 @@
 import AgentTestSupport
 import AuthAgent
 import AuthConcurrency
-import AuthDaemon
 import AuthModel
 import AuthWire
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import AuthDaemon
 
 /// `login.lend` on a real socket for limited access.
 @Suite("The browser for sign-ins on other machines", .timeLimit(.minutes(1)))
@@ -50,9 +51,13 @@ struct LendingTests {
         return rules
     }
 
-    /// - Parameter returns: whether the browser comes back with a code.
+    /// - Parameters:
+    ///   - opens: whether the browser can be opened.
+    ///   - returns: whether it comes back with a code.
     private static func play(
-        returns: Bool = true, rules: ListenerRules = rules(), named: [ListenerName: ListenerRules] = [:],
+        opens: Bool = true, returns: Bool = true, rules: ListenerRules = rules(),
+        named: [ListenerName: ListenerRules] = [:],
+        signInsPerHour: Int = Settings.defaultSignInsPerHour,
         _ test: @escaping @Sendable (Machine) throws -> Void
     ) async throws {
         var oauth = OAuthProfile(issuer: nil, clientID: "authd", scopes: ["read", "write"])
@@ -63,9 +68,13 @@ struct LendingTests {
             profile.signIn = oauth.methods
         }
         let (page, desktop) = (TestPage(), Desktop())
-        let browser = TestBrowser { _ in if returns { page.visit("code=c&state=s") } }
+        let browser = TestBrowser { _ async throws(AgentError) in
+            guard opens else { throw AgentError(.unsupported, "There is no browser.", cause: "no_browser") }
+            if returns { page.visit("code=c&state=s") }
+        }
         try await TestServer.run(
-            catalog: ProfileCatalog([profile]), rules: rules, named: named, desktop: desktop,
+            catalog: ProfileCatalog([profile]), rules: rules, named: named, signInsPerHour: signInsPerHour,
+            desktop: desktop,
             signIn: SignInDependencies(cryptography: PlainCryptography(), redirects: page, keys: MemoryStore()),
             browser: browser
         ) { rig in
@@ -141,6 +150,28 @@ struct LendingTests {
             machine.rig.tables.set(ListenerTables())
             #expect(try client.json().errorCause == "confined")
             while machine.page.isOpen { sched_yield() }
+        }
+    }
+
+    @Test("what the user has not agreed to does not count as a begun sign-in, and what they have agreed to does")
+    func allowance() async throws {
+        // Without a unit, the allowance is the user's, which is four times as large.
+        let group = try ControlGroup(String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))
+        let most = group?.unit == nil ? 4 : 1
+        try await Self.play(opens: false, signInsPerHour: 1) { machine in
+            var unknown = try #require(Self.request.objectValue)
+            unknown["client_id"] = "other"
+            for _ in 0..<10 {
+                let answer = try machine.rig.dialExtra().ask("login.lend", .object(unknown))
+                #expect(answer.errorCause == "other_client", "\(answer.text())")
+            }
+            for number in 0...most {
+                let answer = try machine.rig.dialExtra().ask("login.lend", Self.request)
+                #expect(answer.errorCause == (number == most ? "sign_in_limit" : "no_browser"), "\(answer.text())")
+                #expect(machine.browser.opened.count == min(number + 1, most))
+            }
+            machine.desktop.set(.answered(.refused))
+            #expect(try machine.rig.dialExtra().ask("login.lend", Self.request).errorCause == "consent_refused")
         }
     }
 

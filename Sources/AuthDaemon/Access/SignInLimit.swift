@@ -7,9 +7,9 @@ import Synchronization
 package final class SignInLimit: Sendable {
     /// The cause of its errors.
     static let cause = "sign_in_limit"
-    /// What may send an e-mail, a code or a password each time.
+    /// What may send an e-mail, a code or a password each time. `login.lend` counts once the user has agreed.
     static let methods: Set<String> = [
-        LoginStart.name, LoginAnswer.name, LoginResend.name, LoginLend.name, PasswordSet.name, PasswordChange.name,
+        LoginStart.name, LoginAnswer.name, LoginResend.name, PasswordSet.name, PasswordChange.name,
         PasswordRequestReset.name, PasswordReset.name,
     ]
     /// A sign-in may have several steps, and answers that are corrected. They have a separate allowance.
@@ -35,7 +35,7 @@ package final class SignInLimit: Sendable {
     }
 
     /// Counts a sign-in, or an answer of one.
-    /// - Parameter method: one of ``methods``.
+    /// - Parameter method: one of ``methods``, or `login.lend`.
     /// - Throws: `busy` if there were too many.
     func spend(_ caller: CallerIdentity, for method: String = LoginStart.name) throws(AgentError) {
         let now = clock.now().boot

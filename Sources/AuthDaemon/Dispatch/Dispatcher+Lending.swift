@@ -6,7 +6,7 @@ import AuthWire
 /// The browser of this machine, for sign-ins on others.
 extension Dispatcher {
     mutating func addLending(_ lent: LentSignIns, _ consent: ConsentService) {
-        onCaller(LoginLend.self) { [access] call, caller throws(AgentError) in
+        onCaller(LoginLend.self) { [access, signInLimit] call, caller throws(AgentError) in
             // The settings of a listener say which sign-ins may use the browser. Programs of this machine have it anyway, and a
             // sandbox is not another machine.
             guard let confinement = access.confinement(of: caller), case .socket(let listener) = confinement.client
@@ -15,6 +15,7 @@ extension Dispatcher {
             }
             let identity = caller.identity(for: .program)
             let (subject, unit) = (PresenceSubject(identity), identity.unit)
+            let spender = caller.identity
             return .later(
                 WaitingRequest(limit: LentSignIns.longest, endsWithInput: true) { _ async throws(AgentError) in
                     let lent = try await lent.lend(call, at: listener, by: confinement.tables) {
@@ -22,6 +23,8 @@ extension Dispatcher {
                         guard let subject else { throw .presenceOfUnknownProgram }
                         let program = ConsentProgram(subject, unit: unit, identity: nil)
                         try await consent.confirm(ConsentQuestion(program, signIn, from: listener))
+                        // A host must not use up what its user may begin, so it does not count before they have agreed.
+                        try signInLimit.spend(spender, for: LoginLend.name)
                     }
                     return .value(lent.json)
                 })

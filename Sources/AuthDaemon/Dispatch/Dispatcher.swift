@@ -8,7 +8,7 @@ package struct Dispatcher: Sendable {
     let board: StateBoard
     let audit: AuditLog
     let access: AccessControl
-    private let signInLimit: SignInLimit
+    let signInLimit: SignInLimit
     private let users: UserGate.Services
     private let providers: ProviderClient
     private let signIns: SignInService
