@@ -44,6 +44,7 @@ struct AuthcLoginFromTests {
         #expect(call.objectValue == expected)
         let answer = try #require(host.requests.first { $0.method == "login.answer" }?.params)
         #expect(answer["lent"] == Self.lent)
+        #expect(result.errors.contains("Agree only if it shows 6XEY7."), "\(result)")
         #expect(!(result.output + result.errors).contains("s3cret"))
     }
 
@@ -69,6 +70,9 @@ struct AuthcLoginFromTests {
         let result = try await Self.run(host, from: laptop.path, ["--device"])
         #expect(result.status == 0 && result.errors.contains("AB-CD"), "\(result)")
         #expect(host.requests.first { $0.method == "login.start" }?.params?["method"] == "device")
+        let call = try LoginLend(params: laptop.requests.first { $0.method == "login.lend" }?.params)
+        let code = try #require(call.comparisonCode)
+        #expect(result.errors.contains("Agree only if it shows \(code)."), "\(result)")
         #expect(!(result.output + result.errors).contains("s3cret"))
     }
 

@@ -92,6 +92,7 @@ struct LendingTests {
             let question = try #require(machine.desktop.asked.first)
             #expect(machine.desktop.asked.count == 1 && question.signIn?.scopes == ["read"])
             #expect(question.program.subject.processID == getpid() && question.key.listener == .extra)
+            #expect(question.lines.first?.contains("6XEY7") == true)
             let url = try #require(machine.browser.opened.first)
             #expect(url.hasPrefix(Self.endpoint + "?") && url.contains("scope=read") && !url.contains("admin"))
             let entry = try #require(try AuditLogTests.list(machine.rig).last)
@@ -106,6 +107,13 @@ struct LendingTests {
             #expect(try machine.rig.dial().ask("login.lend", Self.request).errorCause == "main_socket")
             let bare = try machine.rig.dial("box").ask("login.lend", Self.request)
             #expect(bare.errorCause == "confined" && bare.text().contains("[listener.box]"), "\(bare.text())")
+            // A device code without what the question and the other machine show.
+            let device: JSON = [
+                "authorization_endpoint": .string(Self.endpoint), "client_id": "authd", "scopes": ["read"],
+                "device": true,
+            ]
+            let unnamed = try machine.rig.dialExtra().ask("login.lend", device)
+            #expect(unnamed.text().contains("params.comparison"), "\(unnamed.text())")
             #expect(machine.desktop.asked.isEmpty && machine.browser.opened.isEmpty)
             machine.desktop.set(.answered(.refused))
             let client = try machine.rig.dialExtra()

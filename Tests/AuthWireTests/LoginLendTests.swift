@@ -45,6 +45,25 @@ struct LoginLendTests {
             })
     }
 
+    @Test("what both machines show is made of the challenge or of a random text, which a device code must have")
+    func comparison() throws {
+        var params = Self.whole
+        #expect(try LoginLend(params: .object(params)).comparisonCode == "6XEY7")
+        params["comparison"] = "other"
+        #expect(try LoginLend(params: .object(params)).comparisonCode == "6XEY7")
+        (params["code_challenge"], params["state"], params["device"]) = (nil, nil, true)
+        params["comparison"] = "AZaz_"
+        #expect(try LoginLend(params: .object(params)).comparisonCode == "2TUMZ")
+        for wrong in ["abcd", "", "ab de", "abcdé"] as [JSON] {
+            params["comparison"] = wrong
+            #expect(throws: AgentError.self) { try LoginLend(params: .object(params)) }
+        }
+        let made = LoginLend.randomComparison()
+        #expect(made != LoginLend.randomComparison())
+        params["comparison"] = .string(made)
+        _ = try LoginLend(params: .object(params))
+    }
+
     @Test("its result prints no secret")
     func hides() {
         let lent = LoginLent(

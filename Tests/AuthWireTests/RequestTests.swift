@@ -34,7 +34,8 @@ struct RequestTests {
             "login.check": ["login": "l", "fields": [:]],
             "login.wait": ["login": "l"], "login.cancel": ["login": "l"], "login.resend": ["login": "l"],
             "login.redirect": ["address": "a:/"],
-            "login.lend": ["client_id": "c", "issuer": "i", "device": true], "session.use": ["session": "s"],
+            "login.lend": ["client_id": "c", "issuer": "i", "device": true],
+            "session.use": ["session": "s"],
             "session.wait": ["until": "active"],
             "token.reject": ["access_token": "t"], "token.proof": ["method": "GET", "url": "https://a.example/"],
             "user.update": ["fields": [:]], "api.request": ["method": "GET", "path": "/"],
@@ -49,7 +50,8 @@ struct RequestTests {
         #expect(try read(name, request.json).json == request.json)
         let described = try #require(AgentMethods.named(name)).memberList.filter(\.isRequired).map(\.name)
         // Either `provider` or `url` is required.
-        let alternatives: Set = ["login.start": ["provider"], "login.lend": ["issuer", "device"]][name] ?? []
+        let alternatives: Set =
+            ["login.start": ["provider"], "login.lend": ["issuer", "device"]][name] ?? []
         #expect(Set(described) == Set(params?.objectValue?.keys ?? []).subtracting(alternatives))
         for key in described {
             var less = params?.objectValue ?? [:]

@@ -38,6 +38,8 @@ struct RemoteSignInTests {
                     #expect(question.contains(part), "\(question)")
                 }
                 #expect(!question.contains("offline_access") && !question.contains("\"hour\""), "\(question)")
+                let code = try #require(question.firstMatch(of: /terminal there shows ([2-9A-Z]{5})/)?.1)
+                #expect(await login.err.wait(for: "Agree only if it shows \(code)."))
                 #expect(!machines.hasOpened)
                 let url = try await machines.allow()
                 #expect(url.contains("scope=openid&") && url.contains("code_challenge_method=S256"), "\(url)")

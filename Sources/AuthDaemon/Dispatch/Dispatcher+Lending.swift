@@ -13,6 +13,7 @@ extension Dispatcher {
             else {
                 throw .lentAtLimitedSockets
             }
+            guard call.comparisonCode != nil else { throw LoginLend.needsComparison }
             let identity = caller.identity(for: .program)
             let (subject, unit) = (PresenceSubject(identity), identity.unit)
             let spender = caller.identity

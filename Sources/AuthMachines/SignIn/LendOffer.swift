@@ -11,12 +11,14 @@ package struct LendOffer: Sendable, Equatable {
     package let isDevice: Bool
     /// What the other machine calls itself.
     package let host: String
+    /// What the terminal of the other machine shows.
+    private let code: String?
 
     /// For the user.
     package var question: RemoteSignIn {
         RemoteSignIn(
             host: host, provider: profile.title, server: oauth.issuer ?? oauth.endpoints.authorization ?? "",
-            scopes: oauth.scopes, isDevice: isDevice)
+            scopes: oauth.scopes, isDevice: isDevice, code: code)
     }
 
     /// - Parameters:
@@ -50,6 +52,7 @@ package struct LendOffer: Sendable, Equatable {
         var narrowed = profile
         narrowed.oauth = oauth
         (self.profile, self.oauth, isDevice, host) = (narrowed, oauth, call.device, call.host)
+        code = call.comparisonCode
     }
 
     private static func isServer(_ oauth: OAuthProfile, of call: LoginLend) -> Bool {

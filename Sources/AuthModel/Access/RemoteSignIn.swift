@@ -7,14 +7,18 @@ package struct RemoteSignIn: Sendable, Equatable {
     package let server: String
     package let scopes: [String]
     package let isDevice: Bool
+    /// What the terminal of the other machine shows for this request.
+    package let code: String?
 
-    package init(host: String, provider: String, server: String, scopes: [String], isDevice: Bool) {
+    package init(
+        host: String, provider: String, server: String, scopes: [String], isDevice: Bool, code: String? = nil
+    ) {
         (self.host, self.provider, self.server) = (host, provider, server)
-        (self.scopes, self.isDevice) = (scopes, isDevice)
+        (self.scopes, self.isDevice, self.code) = (scopes, isDevice, code)
     }
 
     func lines(_ program: ConsentProgram, from listener: ListenerName) -> [String] {
-        [
+        let lines = [
             "Request: a sign-in on another machine, with \(isDevice ? "a code and " : "")the browser of this one",
             "Machine: " + (host.isEmpty ? "it does not say its name" : "\(host), as it says"),
             "Provider: \(provider) (\(server))",
@@ -22,5 +26,6 @@ package struct RemoteSignIn: Sendable, Equatable {
             "Connected through: \(listener.rawValue), by \(program.subject.executable ?? "an unknown program") "
                 + "(process \(program.subject.processID))",
         ]
+        return code.map { ["Agree only if your terminal there shows \($0)"] + lines } ?? lines
     }
 }

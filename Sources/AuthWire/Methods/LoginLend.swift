@@ -11,6 +11,10 @@ public struct LoginLend: AgentMethod {
     /// As for a host name (hostname(7)).
     public static let longestHost = 64
     public static let mostScopes = 64
+    /// About one in 33 million requests has the same.
+    private static let codeLength = 5
+    /// Without those that look like another one.
+    private static let codeLetters = Array("23456789ABCDEFGHJKLMNPQRSTUVWXYZ")
 
     /// What the other machine calls itself.
     public var host = ""
@@ -28,6 +32,8 @@ public struct LoginLend: AgentMethod {
     public var proofThumbprint: String?
     /// A device code is requested instead (RFC 8628).
     public var device = false
+    /// Random, for the ``comparisonCode`` of a device code, which has no challenge.
+    public var comparison: String?
 
     public init(blank: Blank) {}
     public init(
@@ -51,6 +57,21 @@ public struct LoginLend: AgentMethod {
         try visitor.optional("nonce", &nonce, .string)
         try visitor.optional("dpop_jkt", &proofThumbprint, .string)
         try visitor.optional("device", &device, .bool, default: false)
+        try visitor.optional("comparison", &comparison, .string)
+    }
+
+    /// Shown by the terminal of the other machine and in the question to the user, so that the user knows which request the
+    /// question is about. `nil` if there is nothing to make it of.
+    public var comparisonCode: String? {
+        guard let source = (codeChallenge ?? comparison)?.utf8.prefix(Self.codeLength), source.count == Self.codeLength
+        else { return nil }
+        // The letters of base64url are 64, and a hash or a random text has each as often as any other.
+        return String(source.map { Self.codeLetters[Int(Self.value(of: $0)) % Self.codeLetters.count] })
+    }
+
+    /// For ``comparison``.
+    public static func randomComparison() -> String {
+        String((0..<challengeLength).map { _ in codeLetters.randomElement() ?? "2" })
     }
 
     /// Each of these becomes a part of an address that a browser opens.
@@ -59,7 +80,7 @@ public struct LoginLend: AgentMethod {
         for case (let name, let text?) in challenges where !Self.isRandom(text, Self.challengeLength) {
             throw .invalidParams("params.\(name): expected \(Self.challengeLength) characters of base64url.")
         }
-        for case (let name, let text?) in [("state", state), ("nonce", nonce)]
+        for case (let name, let text?) in [("state", state), ("nonce", nonce), ("comparison", comparison)]
         where !Self.isRandom(text) || text.utf8.count > Self.longestState {
             throw .invalidParams("params.\(name): expected 1 to \(Self.longestState) characters of base64url.")
         }
@@ -72,13 +93,31 @@ public struct LoginLend: AgentMethod {
         guard device == (codeChallenge == nil), device == (state == nil) else {
             throw .invalidParams("params: expected either device, or code_challenge and state.")
         }
+        // The agent that makes a device request leaves it to the client that carries it.
+        guard comparison == nil || comparisonCode != nil else { throw Self.needsComparison }
         guard issuer != nil || authorizationEndpoint != nil else {
             throw .invalidParams("params: expected issuer or authorization_endpoint.")
         }
     }
 
+    /// For a request to lend a browser without a ``comparisonCode``.
+    package static let needsComparison = AgentError.invalidParams(
+        "params.comparison: expected at least \(codeLength) characters with device.")
+
     private static func isRandom(_ text: String, _ length: Int? = nil) -> Bool {
         !text.isEmpty && text.utf8.count == length ?? text.utf8.count && text.utf8.allSatisfy(isLetter)
+    }
+
+    /// The six bits of a letter of base64url (RFC 4648 §5); 0 for another byte.
+    private static func value(of byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: 0
+        }
     }
 
     /// In base64url (RFC 4648 §5).

@@ -55,11 +55,12 @@ final class BrowserLender {
     func lend(_ call: LoginLend, _ options: Options, watching signals: Signals) throws(Failure) -> LoginLent {
         var call = call
         call.host = Self.hostName
+        if call.device { call.comparison = LoginLend.randomComparison() }
         let agent = try connect(options.timeout)
         Output.note(
             Visible.line(
-                "Continue on the machine with the browser: it asks whether \(call.host) may sign in, and then opens the page."
-            ))
+                "Continue on the machine with the browser: it asks whether \(call.host) may sign in, and then opens the page. "
+                    + "Agree only if it shows \(call.comparisonCode ?? "the same")."))
         let time = min(options.timeout ?? Self.longest, Self.longest)
         do throws(Failure) {
             let lent = try agent.call(call, watching: signals, until: .after(time))

@@ -141,8 +141,9 @@ struct LentSignInsTests {
                     asked.value.withLock { $0 } == [
                         RemoteSignIn(
                             host: "build", provider: "Example", server: SharedServer.issuer, scopes: ["read"],
-                            isDevice: false)
+                            isDevice: false, code: call.comparisonCode)
                     ])
+                #expect(call.comparisonCode?.count == 5)
                 #expect(laptop.page.shown == [.lent] && !laptop.page.isOpen)
                 // It has sent nothing but the request for the server's description.
                 #expect(server.forms.isEmpty && laptop.transport.asked.allSatisfy { $0.hasPrefix("GET ") })

@@ -85,7 +85,8 @@ struct ConsentMachineTests {
             return ConsentQuestion(
                 ConsentProgram(ssh, unit: nil, identity: nil),
                 RemoteSignIn(
-                    host: host, provider: "Corp", server: "https://id.example", scopes: ["read"], isDevice: false),
+                    host: host, provider: "Corp", server: "https://id.example", scopes: ["read"], isDevice: false,
+                    code: "K7QF2"),
                 from: try #require(ListenerName(rawValue: listener)))
         }
         func number(_ caller: UInt64, _ asked: ConsentQuestion) throws -> UInt64 {
@@ -94,6 +95,7 @@ struct ConsentMachineTests {
         let first = try question(7, "build\u{202E}")
         #expect(first.title == "Sign in for another machine?")
         let text = first.lines.joined(separator: "\n")
+        #expect(first.lines.first == "Agree only if your terminal there shows K7QF2")
         for part in ["build", "as it says", "Corp (https://id.example)", "read", "box, by /usr/bin/ssh (process 7)"] {
             #expect(text.contains(part), "\(part)")
         }
