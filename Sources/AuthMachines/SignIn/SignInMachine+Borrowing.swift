@@ -23,10 +23,19 @@ extension SignInMachine {
     }
 
     /// The other machine is asked for a code, or to open the request that this agent makes first.
-    mutating func borrow(for flow: OAuthFlow, _ server: OAuthServer, _ turn: inout SignInTurn) {
+    /// - Throws: `unsupported` if nothing names the server to the other machine.
+    mutating func borrow(
+        for flow: OAuthFlow, _ server: OAuthServer, _ turn: inout SignInTurn
+    ) throws(AgentError) {
         let (hasDevices, hasPage) = (server.endpoints.deviceAuthorization != nil, server.endpoints.authorization != nil)
         guard flow == .device || (!hasPage && hasDevices) else {
             return turn.act(.prepareBrowser(server, listens: false))
+        }
+        guard server.issuer != nil || hasPage else {
+            throw AgentError(
+                .unsupported,
+                "The profile of \(authority.title) has neither an issuer nor an authorization_endpoint, by which another "
+                    + "machine could know the server: add one to the profiles of both machines.", cause: "borrow")
         }
         let oauth = authority.oauth
         var call = LoginLend(

@@ -48,7 +48,7 @@ extension SignInMachine {
                 .unsupported,
                 "\(authority.title) does not accept proofs with ES256 (RFC 9449), which its profile requires.")
         }
-        if borrowsBrowser { return borrow(for: flow, server, &turn) }
+        if borrowsBrowser { return try borrow(for: flow, server, &turn) }
         let (hasDevices, hasPage) = (server.endpoints.deviceAuthorization != nil, server.endpoints.authorization != nil)
         let listens = flow == .browser && hasBrowser && (hasPage || !hasDevices)
         // Its address was bound before it was registered.

@@ -202,6 +202,33 @@ struct BorrowedBrowserTests {
     }
 
     @Test(
+        "a server with neither an issuer nor a page is refused before the other machine is asked, which could not find it"
+    )
+    func nameless() throws {
+        // Its endpoints are in the profile.
+        func withoutIssuer() throws -> SignInBench {
+            try Self.bench("device") {
+                $0.issuer = nil
+                $0.endpoints.deviceAuthorization = "https://id.example/device"
+                $0.endpoints.token = "https://id.example/token"
+            }
+        }
+        var bench = try withoutIssuer()
+        let starter = bench.begin()
+        var server = OAuthServer(issuer: nil, endpoints: OAuthEndpoints())
+        server.endpoints.deviceAuthorization = "https://id.example/device"
+        bench.send(.serverFound(.success(server), proofKey: nil))
+        let last = try bench.step(for: starter)
+        #expect(last.error?.kind == .unsupported && last.error?.message.contains("authorization_endpoint") == true)
+        // With a page, that names it.
+        bench = try withoutIssuer()
+        let other = bench.begin()
+        server.endpoints.authorization = "https://id.example/authorize"
+        bench.send(.serverFound(.success(server), proofKey: nil))
+        #expect(try bench.step(for: other).lend?.authorizationEndpoint == "https://id.example/authorize")
+    }
+
+    @Test(
         "methods without a browser, and clients that each machine has for itself, are refused before anything is sent")
     func unsupported() throws {
         for method in ["service", "import"] {
