@@ -6,6 +6,7 @@ import Synchronization
 package final class TestPage: RedirectListening, RedirectListener {
     private struct State {
         var isOpen = false
+        var failure: AgentError?
         var shown: [RedirectPage] = []
         var arrivals: AsyncStream<RedirectVisit>.Continuation?
     }
@@ -30,9 +31,16 @@ package final class TestPage: RedirectListening, RedirectListener {
     package func listen(
         at redirect: LoopbackRedirect, as identity: TLSIdentity?
     ) async throws(AgentError) -> any RedirectListener {
-        state.withLock { $0.isOpen = true }
+        let failure = state.withLock { state in
+            state.isOpen = state.failure == nil
+            return state.failure
+        }
+        if let failure { throw failure }
         return self
     }
+
+    /// From now on nothing can listen.
+    package func fail(_ error: AgentError) { state.withLock { $0.failure = error } }
 
     package func read(_ files: TLSIdentityFiles) async throws(TLSIdentityError) -> (certificates: String, key: Secret) {
         throw TLSIdentityError("there are none")

@@ -66,7 +66,7 @@ package final class LentSignIns: Sendable {
         if offer.isDevice { return try await begin(agreement, as: client) }
         let server = try await converting(
             ProviderFailure.self, try await context.providers.server(of: offer.profile, at: context.clock.now()))
-        let redirect = try await dependencies.bindRedirect(for: offer.oauth, at: context.clock.now().wall)
+        let redirect = try await bindRedirect(for: offer, dependencies)
         guard let redirect else {
             throw AgentError(
                 .unsupported,
@@ -93,6 +93,21 @@ package final class LentSignIns: Sendable {
     }
 
     // MARK: The browser
+
+    /// - Throws: without what the error says about this machine, such as paths and programs. That is logged here.
+    private func bindRedirect(
+        for offer: LendOffer, _ dependencies: SignInDependencies
+    ) async throws(AgentError) -> BoundRedirect? {
+        do throws(AgentError) {
+            return try await dependencies.bindRedirect(for: offer.oauth, at: context.clock.now().wall)
+        } catch {
+            dependencies.note("The browser was not lent: " + error.message)
+            throw AgentError(
+                error.kind ?? .internal_,
+                "The machine with the browser cannot open the page that \(offer.profile.title) redirects to. Its log says why: "
+                    + "`journalctl --user -u authd` there. Or use --device or --paste.", cause: error.cause)
+        }
+    }
 
     /// - Returns: what the browser brought back.
     private func visit(

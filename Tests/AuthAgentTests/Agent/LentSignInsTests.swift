@@ -35,7 +35,7 @@ struct LentSignInsTests {
         let store = MemoryStore()
         for record in records { try await store.save(record) }
         let example = try ExampleProvider(store: store, transport: server.transport, catalog: catalog)
-        let (page, notices) = (TestPage(), TestNotices())
+        let (page, notices, log) = (TestPage(), TestNotices(), Box<[String]>([]))
         let browser = TestBrowser { url async throws(AgentError) in
             if let open { try await open(url, page) } else { page.visit(server.approve(url)) }
         }
@@ -43,11 +43,12 @@ struct LentSignInsTests {
             let lent = LentSignIns(
                 context: sessions.context, registry: sessions.registry,
                 dependencies: SignInDependencies(
-                    cryptography: SystemCryptography(), redirects: page, keys: MemoryStore()),
+                    cryptography: SystemCryptography(), redirects: page, keys: MemoryStore(),
+                    note: { text in log.value.withLock { $0.append(text) } }),
                 browser: browser, desktop: notices, showsNotices: { true })
             try await test(
                 Laptop(
-                    lent: lent, page: page, browser: browser, notices: notices, clock: example.clock,
+                    lent: lent, page: page, browser: browser, notices: notices, log: log, clock: example.clock,
                     transport: example.transport,
                     tables: StateBroadcast(ListenerTables(extra: rules(scopes: scopes)))))
         }
@@ -59,6 +60,7 @@ struct LentSignInsTests {
         let page: TestPage
         let browser: TestBrowser
         let notices: TestNotices
+        let log: Box<[String]>
         let clock: ManualClock
         let transport: ScriptedTransport
         let tables: StateBroadcast<ListenerTables>
@@ -260,6 +262,19 @@ struct LentSignInsTests {
             laptop.clock.advance(AuthorizationAttempt.timeout)
             #expect(await error?.kind == .timeout)
             #expect(laptop.page.shown == [.unrelated] && !laptop.page.isOpen)
+        }
+    }
+
+    @Test("the host learns that the page cannot be opened, and not which program or file of the laptop is the reason")
+    func pageFails() async throws {
+        try await Self.laptop(SharedServer()) { laptop in
+            let failure = AgentError(.conflict, "port 4711, /home/ada/key.pem", cause: AgentError.redirectPort)
+            laptop.page.fail(failure)
+            let error = await laptop.error(of: Self.call())
+            #expect(error?.kind == .conflict && error?.cause == AgentError.redirectPort)
+            #expect(error?.message.contains("4711") == false && error?.message.contains("key.pem") == false)
+            #expect(laptop.log.value.withLock { $0.joined() }.contains("port 4711, /home/ada/key.pem"))
+            #expect(laptop.browser.opened.isEmpty)
         }
     }
 
