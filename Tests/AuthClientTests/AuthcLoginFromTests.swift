@@ -100,9 +100,17 @@ struct AuthcLoginFromTests {
         defer { [host, laptop].forEach { $0.stop() } }
         let gone = try await Self.run(host, from: laptop.path)
         #expect(gone.status == 69 && gone.errors.contains("the socket you forward exists there"), "\(gone)")
-        // A file without a listener.
+        // Another file is not to be removed.
         let place = host.folder + "/authd-from-laptop"
         #expect(FileManager.default.createFile(atPath: place, contents: nil))
+        let other = try await Self.run(host, from: "laptop")
+        #expect(other.status == 69 && !other.errors.contains("remove the file"), "\(other)")
+        #expect(other.errors.contains("ssh -R \(place):"), "\(other)")
+        try FileManager.default.removeItem(atPath: place)
+        // A socket without a listener.
+        let bind = "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])"
+        let bound = try await Child(["/usr/bin/python3", "-c", bind, place], environment: [:]).output()
+        #expect(bound.status == 0, "\(bound)")
         let leftOver = try await Self.run(host, from: "laptop")
         #expect(leftOver.status == 69 && leftOver.errors.contains("remove the file"), "\(leftOver)")
         #expect(leftOver.errors.contains("ssh -R \(place):/run/user/$(id -u)/authd-extra/socket"), "\(leftOver)")

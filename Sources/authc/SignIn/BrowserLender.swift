@@ -77,12 +77,18 @@ final class BrowserLender {
         } catch {
             guard error.kind == "no_agent" else { throw error }
             let forward = "forward it from the machine with the browser: `\(command)`"
-            let isLeftOver = unsafe access(path, F_OK) == 0
             throw Failure(
                 status: error.status, kind: error.kind, message: error.message,
                 hint: isLeftOver
                     ? "the connection that forwarded it has ended: remove the file, and \(forward)" : forward)
         }
+    }
+
+    /// Whether it is a socket that nobody listens at. Any other file refuses a connection, too, and may be the user's own.
+    private var isLeftOver: Bool {
+        var file = stat()
+        guard unsafe lstat(path, &file) == 0, file.st_mode & S_IFMT == S_IFSOCK else { return false }
+        return unsafe access(path, W_OK) == 0
     }
 
     /// To type on the other machine.
