@@ -96,7 +96,13 @@ struct LendingTests {
             let url = try #require(machine.browser.opened.first)
             #expect(url.hasPrefix(Self.endpoint + "?") && url.contains("scope=read") && !url.contains("admin"))
             let entry = try #require(try AuditLogTests.list(machine.rig).last)
-            #expect(entry.method == "login.lend" && entry.purpose == "build" && entry.scopes == "read admin")
+            #expect(entry.method == "login.lend" && entry.purpose == "build" && entry.scopes == "read")
+            #expect(entry.origin == Self.endpoint && entry.call == "browser" && entry.error == nil)
+            machine.desktop.set(.answered(.refused))
+            _ = try machine.rig.dialExtra().ask("login.lend", Self.request)
+            let refused = try #require(try AuditLogTests.list(machine.rig).last)
+            #expect(refused.number > entry.number && refused.error != nil && refused.scopes == "read")
+            #expect(refused.origin == Self.endpoint)
         }
     }
 

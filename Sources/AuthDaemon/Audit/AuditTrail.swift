@@ -6,6 +6,8 @@ import AuthWire
 /// Records one request in the audit log as soon as it is answered.
 struct AuditTrail: Sendable {
     private let request: AuditedRequest
+    /// Replaces `request` once it is known.
+    private var description: LateDescription?
     private let caller: CallerIdentity
     private let rule: String
     private let enforced: Bool?
@@ -43,7 +45,9 @@ struct AuditTrail: Sendable {
             record(request, token: token.token, .number(token.number))
             return handling
         case .later(var waiting):
-            waiting.trail = self
+            var trail = self
+            trail.description = waiting.description
+            waiting.trail = trail
             return .later(waiting)
         case .open(let opening): return .open(recording(opening))
         case .rendered, .onStream, .subscribe, .unsubscribe:
@@ -54,6 +58,7 @@ struct AuditTrail: Sendable {
 
     /// Records the result that the client receives.
     func record(_ result: Result<Payload, AgentError>) {
+        let request = description?.request ?? request
         switch result {
         case .success(.token(let answer)):
             let token = Secret(answer.accessToken)

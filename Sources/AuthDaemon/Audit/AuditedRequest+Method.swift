@@ -70,6 +70,13 @@ extension AuditedRequest {
         }
     }
 
+    /// What this agent offers to the user, and not what the other machine has requested.
+    init(lending signIn: RemoteSignIn) {
+        self = AuditedRequest(
+            method: LoginLend.name, scopes: signIn.scopes, purpose: signIn.host,
+            call: signIn.isDevice ? "device" : "browser", origin: signIn.server)
+    }
+
     /// For a path that no endpoint of the profile has: it may have values.
     static let anyPath = "*"
 

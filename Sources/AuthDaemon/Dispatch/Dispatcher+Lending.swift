@@ -16,11 +16,13 @@ extension Dispatcher {
             guard call.comparisonCode != nil else { throw LoginLend.needsComparison }
             let identity = caller.identity(for: .program)
             let (subject, unit) = (PresenceSubject(identity), identity.unit)
-            let spender = caller.identity
+            let (spender, description) = (caller.identity, LateDescription())
             return .later(
-                WaitingRequest(limit: LentSignIns.longest, endsWithInput: true) { _ async throws(AgentError) in
+                WaitingRequest(limit: LentSignIns.longest, endsWithInput: true, description: description) {
+                    _ async throws(AgentError) in
                     let lent = try await lent.lend(call, at: listener, by: confinement.tables) {
                         (signIn) async throws(AgentError) in
+                        description.set(AuditedRequest(lending: signIn))
                         guard let subject else { throw .presenceOfUnknownProgram }
                         let program = ConsentProgram(subject, unit: unit, identity: nil)
                         try await consent.confirm(ConsentQuestion(program, signIn, from: listener))

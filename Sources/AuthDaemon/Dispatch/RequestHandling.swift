@@ -60,6 +60,8 @@ struct WaitingRequest: Sendable {
     var endsWithInput = false
     /// Records the result that is sent.
     var trail: AuditTrail?
+    /// What is recorded instead of the params, once it is known.
+    var description: LateDescription?
     /// Throws if the work would certainly fail. It runs before the user is asked about the request, if that is
     /// required.
     var precheck: (@Sendable () async throws(AgentError) -> Void)?
