@@ -21,7 +21,7 @@ package final class LentSignIns: Sendable {
     private let codes = Mutex<[ListenerName: ShownCode]>([:])
     private let busy = Mutex<Set<ListenerName>>([])
 
-    /// A code that is withdrawn at the end of its life.
+    /// A code that is withdrawn later.
     private final class ShownCode: AlarmOwner {
         private let listener: ListenerName
         private let desktop: any Notifier
@@ -167,12 +167,12 @@ package final class LentSignIns: Sendable {
             ProviderFailure.self,
             try await context.providers.beginDevice(at: offer.profile, as: client, sentAt: now))
         try agreement.check()
-        let end = now.boot + device.lifetime
+        // The request ends here, so what the user sees does not end with it.
+        let latest = now.boot + min(device.lifetime, AuthorizationAttempt.timeout)
         if showsNotices(), let notice = Notice.code(device, offer.question, at: listener) {
-            show(notice, at: listener, until: end)
+            show(notice, at: listener, until: latest)
         }
-        // It goes on after this request. If it fails, the user can open the address, which the other machine shows.
-        let latest = min(end, now.boot + AuthorizationAttempt.timeout)
+        // If it fails, the user can open the address, which the other machine shows.
         context.tasks.pool.order { [browser, clock = context.clock] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { try? await browser.show(device.completeURI ?? device.verificationURI) }
