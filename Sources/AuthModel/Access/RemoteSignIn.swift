@@ -23,9 +23,14 @@ package struct RemoteSignIn: Sendable, Equatable {
             "Machine: " + (host.isEmpty ? "it does not say its name" : "\(host), as it says"),
             "Provider: \(provider) (\(server))",
             "Scopes: " + (scopes.isEmpty ? "the usual ones of the provider" : scopes.joined(separator: " ")),
-            "Connected through: \(listener.rawValue), by \(program.subject.executable ?? "an unknown program") "
+            "Connected through: \(listener.rawValue), by \(Self.name(of: program.subject)) "
                 + "(process \(program.subject.processID))",
         ]
         return code.map { ["Agree only if your terminal there shows \($0)"] + lines } ?? lines
+    }
+
+    private static func name(of subject: PresenceSubject) -> String {
+        guard let path = subject.executable else { return "an unknown program" }
+        return subject.isExecutableUncertain ? "a program that is not verified, shown as \(path)" : path
     }
 }

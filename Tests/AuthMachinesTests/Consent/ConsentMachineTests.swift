@@ -80,8 +80,12 @@ struct ConsentMachineTests {
     @Test("a sign-in on another machine is asked about each time, and a refusal counts for all that use its listener")
     func signIns() throws {
         var machine = ConsentMachine(delay: .zero)
-        func question(_ process: Int32, _ host: String, _ listener: String = "box") throws -> ConsentQuestion {
-            let ssh = PresenceSubject(processID: process, startTicks: 1, userID: 1000, executable: "/usr/bin/ssh")
+        func question(
+            _ process: Int32, _ host: String, _ listener: String = "box", isUncertain: Bool = false
+        ) throws -> ConsentQuestion {
+            let ssh = PresenceSubject(
+                processID: process, startTicks: 1, userID: 1000, executable: "/usr/bin/ssh",
+                isExecutableUncertain: isUncertain)
             return ConsentQuestion(
                 ConsentProgram(ssh, unit: nil, identity: nil),
                 RemoteSignIn(
@@ -100,6 +104,9 @@ struct ConsentMachineTests {
             #expect(text.contains(part), "\(part)")
         }
         #expect(!text.contains("\u{202E}"))
+        let uncertain = try question(7, "build", isUncertain: true)
+        let ssh = "a program that is not verified, shown as /usr/bin/ssh"
+        #expect(uncertain.lines.last == "Connected through: box, by \(ssh) (process 7)")
         // An hour is not remembered.
         _ = machine.handle(.shown(try number(1, first), .answered(Self.hour)), at: Self.moment())
         _ = machine.handle(.shown(try number(2, first), .answered(.refused)), at: Self.moment())
