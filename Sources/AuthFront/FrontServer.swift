@@ -40,6 +40,7 @@ package final class FrontServer: Sendable {
             let listener = try await ServerBootstrap(group: group)
                 .childChannelOption(.autoRead, value: false)
                 .childChannelOption(.maxMessagesPerRead, value: 1)
+                .childChannelOption(.recvAllocator, value: Self.reads)
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 // Fixed, so that the kernel does not enlarge it (tcp(7)). Unix sockets are limited by the sender's (unix(7)).
                 .childChannelOption(.socketOption(.so_rcvbuf), value: .init(FrontLimits.receiveBytes))
@@ -95,6 +96,11 @@ package final class FrontServer: Sendable {
             FrontConnection(
                 channel, access: access, authorities: socket.address.authorities, limits: limits, service: service,
                 http))
+    }
+
+    /// As much at once as a client sends while the last read is passed on.
+    private static var reads: AdaptiveRecvByteBufferAllocator {
+        AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: FrontLimits.readBytes)
     }
 
     /// Root is refused too: a relay of root (such as a virtual machine's) carries anybody's connections.

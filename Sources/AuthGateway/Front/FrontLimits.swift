@@ -8,7 +8,11 @@ package struct FrontLimits: Sendable {
     /// side can have in memory at once. A fixed one ends the kernel's own choice, which may be 32 MiB (tcp(7), `tcp_rmem`).
     package static let receiveBytes = 256 << 10
 
-    /// At once. Each takes some 20 KiB, and up to 200 KiB while a body is passed on.
+    /// What is read of a connection at once. Each read has one write to the server, and each write wakes it: long bodies are passed
+    /// on faster in large pieces (Docs/decisions/proxy.md).
+    package static let readBytes = 256 << 10
+
+    /// At once. Each takes some 20 KiB, and up to 400 KiB while a body is passed on.
     package var connections = 256
     /// From the connection to the end of the first request's head. A client sends it at once.
     package var headTime = Duration.seconds(10)
