@@ -10,16 +10,24 @@ uploads() {
     start_sink
     fresh_agent --store memory
     start_upload_proxy
-    uploaded 'authc proxy' 'the agent and the proxy' "$agent_pid $upload_pid" \
+    uploaded 'authc proxy' "$upload_floor" 'the agent and the proxy' "$agent_pid $upload_pid" \
         curl -sSf --noproxy '*' -T "$world/upload" -o /dev/null "$upload_url/up"
     end "$upload_pid" TERM
-    uploaded 'authc request' 'the agent' "$agent_pid" authc request PUT /up -s sink -d "@$world/upload"
+    uploaded 'authc request' "$upload_floor" 'the agent' "$agent_pid" authc request PUT /up -s sink -d "@$world/upload"
+    # Two sockets instead of one, and nothing else: no proxy can be faster.
+    "$world/c/relay" "$world/relay-port" "$(<"$world/sink-port")" &
+    upload_pid=$!
+    started+=("$upload_pid")
+    wait_until 5 'the relay does not listen' test -s "$world/relay-port"
+    uploaded 'a relay in C' - '' '' \
+        curl -sSf --noproxy '*' -T "$world/upload" -o /dev/null "http://127.0.0.1:$(<"$world/relay-port")/up"
+    end "$upload_pid" TERM
 }
 
-# uploaded WHAT WHOSE PIDS COMMAND…: its speed, and how much the memory of these processes grows for it.
+# uploaded WHAT FLOOR WHOSE PIDS COMMAND…: its speed, and how much the memory of these processes, if any, grows for it.
 uploaded() {
-    local what=$1 whose=$2 pids=$3 round ours theirs seen before=0 after=0 pid
-    shift 3
+    local what=$1 least=$2 whose=$3 pids=$4 round ours theirs seen before=0 after=0 pid
+    shift 4
     for pid in $pids; do
         # The peak begins at what is in use now (proc_pid_clear_refs(5)).
         echo 5 >"/proc/$pid/clear_refs"
@@ -32,8 +40,9 @@ uploaded() {
     done | awk '{ printf "%.2f %s %s\n", $1 / $2, $2, $1 }' | sort -n >"$world/ratios"
     for pid in $pids; do after=$((after + $(peak "$pid"))); done
     read -r seen ours theirs < <(sed -n "$(((upload_rounds + 1) / 2))p" "$world/ratios") || fail "$what was not measured"
-    floor "with $what" "$seen" "$upload_floor" "of curl's speed: $ours ms beside $theirs ms"
-    row "memory with $what" "$(((after - before + 1023) / 1024))" "$upload_memory" "MiB more in $whose, at most"
+    floor "with $what" "$seen" "$least" "of curl's speed: $ours ms beside $theirs ms"
+    [[ -z $pids ]] ||
+        row "memory with $what" "$(((after - before + 1023) / 1024))" "$upload_memory" "MiB more in $whose, at most"
 }
 
 # The most memory since clear_refs, in kB.
