@@ -348,7 +348,7 @@ struct Composition: Sendable {
         let services: [(any Service)?] = [
             watchdog,
             ProcessReaderService(),
-            BackgroundService(name: "audit", work: { await audit.run(logger: log.auditLogger()) }),
+            BackgroundService(name: "audit", work: { await audit.run(in: log) }),
             BackgroundService(name: "store", work: adapters.store.run),
             SessionsBackgroundService(loader: loader, registry: registry, clock: clock, logger: logger, stop: stop),
             BackgroundService(

@@ -26,8 +26,21 @@ let composition = Composition(reader: ConfigurationReader(arguments: .ofThisProc
 // libdispatch requests a higher priority for its own thread. The system refuses that to ordinary users, and libdispatch logs
 // it. No other thread runs yet, so the environment may be changed.
 unsafe setenv("LIBDISPATCH_LOG", "NO", 0)
-if composition.reader.arguments.check { exit(composition.reader.check().rawValue) }
+if composition.reader.arguments.check {
+    let status = composition.reader.check()
+    run { status }
+}
 let claims = Result { () throws(StartRefusal) in try composition.claim() }
-// A task that the main thread starts or waits for would get such a priority too.
-Task.detached(priority: .medium) { [composition, claims] in exit(await composition.run(claims).rawValue) }
-while true { pause() }
+run { [composition, claims] in await composition.run(claims) }
+
+/// Does the work, writes the rest of the log, and exits.
+func run(_ work: @escaping @Sendable () async -> ExitStatus) -> Never {
+    // A task that the main thread starts or waits for would get such a priority too.
+    Task.detached(priority: .medium) {
+        AgentLog.start()
+        let status = await work()
+        await AgentLog.finish()
+        exit(status.rawValue)
+    }
+    while true { pause() }
+}

@@ -105,10 +105,15 @@ package final class NotifySocket: Sendable {
     package func receiveAgain() { gate.open() }
 
     /// Sends a message without effect; `false` if the queue is full.
-    private func fill() -> Bool {
+    private func fill() -> Bool { send(Array("X_TEST=1".utf8), Int32(MSG_DONTWAIT)) }
+
+    /// Sends a message as libsystemd does: it blocks while the queue is full.
+    package func sendBlocking(_ message: [UInt8]) { _ = send(message, 0) }
+
+    private func send(_ message: [UInt8], _ flags: Int32) -> Bool {
         let sender = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(sender) }
-        return Self.withAddress(of: path) { sendto(sender, "X_TEST=1", 8, Int32(MSG_DONTWAIT), $0, $1) } > 0
+        return Self.withAddress(of: path) { sendto(sender, message, message.count, flags, $0, $1) } > 0
     }
 
     /// The next datagram and the descriptors that came with it (unix(7), SCM_RIGHTS); `nil` at the end.

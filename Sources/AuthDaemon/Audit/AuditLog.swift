@@ -1,8 +1,7 @@
-import AuthConcurrency
 package import AuthMachines
 package import AuthModel
 package import AuthWire
-package import Logging
+import Logging
 import Synchronization
 
 /// The agent's record of who got tokens and proofs, called APIs, exported sessions or changed the agent: in memory for
@@ -106,11 +105,17 @@ package final class AuditLog: Sendable {
         inside.unlogged += 1
     }
 
-    /// Writes entries to the log until it is cancelled, and then those that wait. The log may block its thread.
-    package func run(logger: Logger) async {
-        let thread = BlockingThread()
+    /// Writes entries to the log until it is cancelled, and then those that wait.
+    package func run(in log: AgentLog) async {
+        await run(logger: log.auditLogger(), flush: AgentLog.flush)
+    }
+
+    /// - Parameter flush: returns when the entry is written, or when the task is cancelled. Newer entries wait in the
+    ///   backlog until then.
+    func run(logger: Logger, flush: () async -> Void = {}) async {
         for await entry in lines {
-            await thread.complete { logger.info("\(entry.summary)", metadata: entry.fields) }
+            logger.info("\(entry.summary)", metadata: entry.fields)
+            await flush()
         }
     }
 }

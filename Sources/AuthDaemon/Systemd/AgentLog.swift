@@ -4,7 +4,7 @@ import Glibc
 package import Logging
 import Synchronization
 
-/// Where the log goes and its level: the journal if stderr is connected to it, else stderr.
+/// Where the log goes and its level: the journal if stderr is connected to it, else stderr. Logging does not block.
 package final class AgentLog: Sendable {
     private let threshold: Atomic<Int>
 
@@ -18,10 +18,10 @@ package final class AgentLog: Sendable {
         set { threshold.store(Self.rank(newValue), ordering: .relaxed) }
     }
 
-    package func logger() -> Logger { logger(to: Self.write) }
+    package func logger() -> Logger { logger(to: { Self.queue.add($0) }) }
 
-    /// For the lines of the audit log, which are written at any level.
-    package func auditLogger() -> Logger { auditLogger(to: Self.write) }
+    /// For the lines of the audit log, which are written at any level. None is dropped: ``AuditLog`` limits and counts them.
+    func auditLogger() -> Logger { auditLogger(to: { Self.queue.add($0, isLimited: false) }) }
 
     func logger(to write: @escaping @Sendable (LogLine) -> Void) -> Logger {
         Logger(label: "authd") { _ in AgentLogHandler(log: self, write: write) }
@@ -31,7 +31,16 @@ package final class AgentLog: Sendable {
         AgentLog(level: .info).logger(to: write)
     }
 
-    private static var write: @Sendable (LogLine) -> Void { isJournal ? Journal.write : StandardError.write }
+    private static let queue = LogQueue(to: isJournal ? Journal.output : StandardError.output)
+
+    /// Lines are kept until this call: it may start a thread.
+    package static func start() { queue.start() }
+
+    /// Returns when the lines until now are written, or when the task is cancelled.
+    static func flush() async { await queue.flush() }
+
+    /// Returns when all lines are written, or soon if the log does not receive them.
+    package static func finish() async { await queue.finish() }
 
     package static var isJournal: Bool { standardErrorIsJournal(getenv: Environment.value) }
 

@@ -6,7 +6,7 @@ import Logging
 /// Writes to the journal with fields for each event: `session` in the metadata becomes `AUTHD_SESSION`
 /// (systemd.journal-fields(7)).
 enum Journal {
-    static func write(_ line: LogLine) { send(fields(of: line)) }
+    static let output = LogOutput(format: { LogEntry(fields: fields(of: $0).map { Array($0.utf8) }) }, write: send)
 
     static func fields(of line: LogLine) -> [String] {
         var fields = [
@@ -42,16 +42,12 @@ enum Journal {
         String(key.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
 
-    private static func send(_ fields: [String]) {
-        var bytes: [UInt8] = []
-        var ends: [Int] = []
-        for field in fields {
-            bytes.append(contentsOf: field.utf8)
-            ends.append(bytes.count)
-        }
+    /// Blocks in sendmsg(2) while the queue of journald's socket is full.
+    private static func send(_ entry: LogEntry) {
+        var bytes = entry.bytes
         unsafe bytes.withUnsafeMutableBytes { all in
             var start = 0
-            let vectors = unsafe ends.map { end in
+            let vectors = unsafe entry.ends.map { end in
                 defer { start = end }
                 return unsafe iovec(iov_base: all.baseAddress.map { unsafe $0 + start }, iov_len: end - start)
             }

@@ -4,11 +4,16 @@ import Logging
 
 /// One line for each event on stderr: time, level, message, then `key=value`.
 enum StandardError {
-    static func write(_ line: LogLine) {
-        let isUnicode = TerminalText.isUnicode(environment: Environment.value)
-        let bytes = oneLine(TerminalText.shown("\(now) \(text(line))", isUnicode: isUnicode))
-        // One call, so that lines of several threads do not mix.
-        _ = unsafe Glibc.write(STDERR_FILENO, bytes, bytes.count)
+    static let output = LogOutput(
+        format: { line in
+            let isUnicode = TerminalText.isUnicode(environment: Environment.value)
+            return LogEntry(fields: [oneLine(TerminalText.shown("\(now) \(text(line))", isUnicode: isUnicode))])
+        }, write: write)
+
+    /// Blocks while nobody reads the pipe. O_NONBLOCK would change it for every process that has this pipe or terminal.
+    private static func write(_ entry: LogEntry) {
+        // One call, so that lines of several processes do not mix.
+        _ = unsafe Glibc.write(STDERR_FILENO, entry.bytes, entry.bytes.count)
     }
 
     /// A value is quoted as in JSON if it could pass for other fields.
