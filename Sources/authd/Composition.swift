@@ -294,9 +294,9 @@ struct Composition: Sendable {
                 reload: { params async throws(AgentError) in
                     params.check ? try await reloader.check() : try await reloader.reload()
                 },
-                restart: { () async throws(AgentError) in
+                restart: { names async throws(AgentError) in
                     _ = try await restart.begin { () throws(AgentError) in
-                        if let refusal = activity.refusal { throw refusal }
+                        if let refusal = activity.refusal(naming: names) { throw refusal }
                         return true
                     }
                 }, program: claims.program,

@@ -95,16 +95,19 @@ struct UpgradeTests {
         let (keyring, context) = activity(.secretService)
         #expect(keyring.obstacle == .storeNotOpen)
         context.board.put(store: .ready, message: nil)
-        #expect(keyring.obstacle == nil && keyring.refusal == nil)
+        #expect(keyring.obstacle == nil && keyring.refusal(naming: .all) == nil)
         // Without the store, the next run gets the tokens of one of them.
         for name in ["kept", "marked"] {
             let status = SessionStatus(
                 session: try SessionName(name), provider: "shop", state: .active, unsaved: true)
             context.board.put(placeholder: status)
             #expect(keyring.obstacle == .unsavedTokens)
-            #expect(keyring.refusal?.kind == (name == "kept" ? nil : .conflict))
+            #expect(keyring.refusal(naming: .all)?.kind == (name == "kept" ? nil : .conflict))
         }
-        #expect(keyring.refusal?.message.hasPrefix("The newest tokens of marked are not stored yet") == true)
+        let refusal = try #require(keyring.refusal(naming: .all))
+        #expect(refusal.message.hasPrefix("The newest tokens of marked are not stored yet"))
+        let hidden = try #require(keyring.refusal(naming: SessionNames(without: { $0.text == "marked" })))
+        #expect(hidden.kind == .conflict && !hidden.message.contains("marked"), "\(hidden.message)")
         context.board.removePlaceholders(in: .active)
         counters.began()
         #expect(keyring.obstacle == .requests)

@@ -77,7 +77,10 @@ package final class ClientRegistry: Sendable {
     }
 
     /// Removes the client of a provider, and has the provider delete it (RFC 7592 §2.3) unless a session uses it.
-    package func forget(_ params: ProviderParams) async throws(AgentError) -> ProviderForgotten {
+    /// - Parameter names: those that the message may have.
+    package func forget(
+        _ params: ProviderParams, naming names: SessionNames = .all
+    ) async throws(AgentError) -> ProviderForgotten {
         // The name becomes part of the key's name, so only known providers are accepted.
         guard let profile = context.providers.profile(named: params.provider) else {
             throw .unknownProvider(params.provider)
@@ -87,15 +90,15 @@ package final class ClientRegistry: Sendable {
                 isForgotten: false, message: "\(profile.title) has registered no client for authd.")
         }
         try await store(Secret(""), at: profile.name)
-        var users: [String] = []
+        var users: [SessionName] = []
         for session in registry.all {
-            if await session.record.client?.id == client.id { users.append(session.name.text) }
+            if await session.record.client?.id == client.id { users.append(session.name) }
         }
         guard users.isEmpty else {
             return ProviderForgotten(
                 isForgotten: true,
                 message: "The client is still registered at \(profile.title), as it renews these sessions: "
-                    + "\(users.sorted().joined(separator: ", ")).")
+                    + "\(names.list(users.sorted())).")
         }
         do throws(ProviderFailure) {
             if try await context.providers.unregister(client, at: profile, sentAt: context.clock.now()) {

@@ -18,6 +18,8 @@ struct SharedSignIn {
     let url: ResourceURL
     /// A session whose token is released only after a check of presence: its sign-in is not used for others.
     let isGuarded: @Sendable (SessionName) -> Bool
+    /// Those that messages may have.
+    let names: SessionNames
 
     enum Outcome {
         /// No session has a sign-in that could be used.
@@ -59,7 +61,9 @@ struct SharedSignIn {
     }
 
     private func words(_ source: SessionName, _ reason: String) -> String {
-        "The sign-in of session \(source) could not be used for this resource: \(reason)"
+        // The reason may name the session, too.
+        "The sign-in of \(names.text(source)) could not be used for this resource"
+            + (names.contains(source) ? ": \(reason)" : ".")
     }
 
     // MARK: The other session

@@ -46,10 +46,13 @@ package final class SignInService: Sendable {
         clients = ClientRegistry(context: context, registry: registry, keys: dependencies?.keys)
     }
 
-    package func start(_ params: LoginStart) async throws(AgentError) -> Step {
+    /// - Parameter names: of other sessions that messages may have.
+    package func start(
+        _ params: LoginStart, naming names: SessionNames = .all
+    ) async throws(AgentError) -> Step {
         // The provider of such a session is its URL.
         if let url = params.url ?? (params.provider.contains("://") ? params.provider : nil) {
-            return try await start(at: url, params)
+            return try await start(at: url, params, naming: names)
         }
         guard let profile = context.providers.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
@@ -70,7 +73,9 @@ package final class SignInService: Sendable {
     }
 
     /// Signs in to a protected resource, which is asked where that is possible.
-    private func start(at url: String, _ params: LoginStart) async throws(AgentError) -> Step {
+    private func start(
+        at url: String, _ params: LoginStart, naming names: SessionNames
+    ) async throws(AgentError) -> Step {
         let url = try ResourceURL(url)
         try await refuseWithoutStore()
         var (profile, notes) = try await ResourceFinder(context: context).profile(of: url, for: params)
@@ -81,13 +86,14 @@ package final class SignInService: Sendable {
         if signIns.withLock({ !$0.inProgress.values.contains { $0.session == name } }) {
             let sharing = SharedSignIn(
                 context: context, registry: registry, name: name, params: params, profile: profile, url: url,
-                isGuarded: isGuarded)
+                isGuarded: isGuarded, names: names)
             switch try await sharing.run() {
             case .none: break
             case .refused(let reason): notes.append(reason)
             case .done(let status, let source):
+                let place = names.contains(source) ? source.text : "it"
                 notes.append(
-                    "The sign-in of session \(source) was used: a sign-out of \(source) also ends \(name). "
+                    "The sign-in of \(names.text(source)) was used: a sign-out of \(place) also ends \(name). "
                         + "`--no-share` signs in separately."
                 )
                 let last = Step(

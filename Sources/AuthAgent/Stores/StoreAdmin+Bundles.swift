@@ -40,7 +40,10 @@ extension StoreAdmin {
     }
 
     /// Imports all of them, or none. If there are sessions here already, none of those that come becomes the default one.
-    package func importSessions(_ params: SessionImport) async throws(AgentError) -> ImportResult {
+    /// - Parameter names: those that messages may have.
+    package func importSessions(
+        _ params: SessionImport, naming names: SessionNames = .all
+    ) async throws(AgentError) -> ImportResult {
         var content = Secret(bytes: params.bytes)
         if let passphrase = params.passphrase {
             content = try await converting(
@@ -48,10 +51,10 @@ extension StoreAdmin {
         }
         var records = try Self.records(in: content)
         guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
-        let taken = records.filter { registry.session(named: $0.session) != nil }.map(\.session.text)
+        let taken = records.filter { registry.session(named: $0.session) != nil }.map(\.session)
         guard taken.isEmpty else {
             throw AgentError(
-                .conflict, "These sessions exist already: \(taken.joined(separator: ", ")). Sign out of them first.")
+                .conflict, "These sessions exist already: \(names.list(taken)). Sign out of them first.")
         }
         if !registry.all.isEmpty {
             for index in records.indices {

@@ -27,7 +27,10 @@ extension StoreAdmin {
     }
 
     /// What the host has read ends soon, because every session is renewed.
-    package func forget(_ params: ClusterForget) async throws(AgentError) -> MessageResult {
+    /// - Parameter names: those that the message may have.
+    package func forget(
+        _ params: ClusterForget, naming names: SessionNames = .all
+    ) async throws(AgentError) -> MessageResult {
         let cluster = try cluster
         let members = try await converting(StoreError.self, try await cluster.members())
         let named = members.filter { $0.id == params.host || $0.name == params.host }
@@ -54,29 +57,32 @@ extension StoreAdmin {
         }
         return MessageResult(
             message: "\(host.name) is not a member any more. Change its password at etcd, or its certificate."
-                + (await renewed()))
+                + (await renewed(naming: names)))
     }
 
     /// A new key for the store of the cluster.
     /// - Returns: what else the user has to know.
-    func rekeyCluster(_ rekey: () async throws(AgentError) -> Void) async throws(AgentError) -> String {
+    func rekeyCluster(
+        naming names: SessionNames, _ rekey: () async throws(AgentError) -> Void
+    ) async throws(AgentError) -> String {
         guard let cluster = store.present as? any ClusterStore, (try? await cluster.isRekeying()) ?? false else {
             try await rekey()
             return ""
         }
         try await rekey()
         // A host may have been removed then, and has read these tokens.
-        return " A former change of the key had not ended, so every session was renewed." + (await renewed())
+        return " A former change of the key had not ended, so every session was renewed."
+            + (await renewed(naming: names))
     }
 
     /// Renews every session.
     /// - Returns: which ones could not be renewed, for the user.
-    private func renewed() async -> String {
-        var failed: [String] = []
+    private func renewed(naming names: SessionNames) async -> String {
+        var failed: [SessionName] = []
         for session in registry.all {
-            do throws(AgentError) { try await session.renew() } catch { failed.append(session.name.text) }
+            do throws(AgentError) { try await session.renew() } catch { failed.append(session.name) }
         }
-        return failed.isEmpty ? "" : " Not renewed: \(failed.sorted().joined(separator: ", "))."
+        return failed.isEmpty ? "" : " Not renewed: \(names.list(failed.sorted()))."
     }
 
     /// - Throws: if sessions would end on other hosts, which the user may not know.

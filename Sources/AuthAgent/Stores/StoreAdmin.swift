@@ -73,14 +73,17 @@ package struct StoreAdmin: Sendable {
             SealRefusal.self, try await sealed.checkRekey(change, hasCurrent: params.current != nil))
     }
 
-    package func rekey(_ params: StoreRekey) async throws(AgentError) -> MessageResult {
+    /// - Parameter names: those that the message may have.
+    package func rekey(
+        _ params: StoreRekey, naming names: SessionNames = .all
+    ) async throws(AgentError) -> MessageResult {
         guard let sealed = store.present as? any SealedStore else {
             throw AgentError(
                 .unsupported, "Only sealed files and etcd have a key; sessions are in \(store.kind.rawValue).")
         }
         let change = try Self.change(params)
         let current = params.current.map { Secret($0) }
-        let rest = try await rekeyCluster { () async throws(AgentError) in
+        let rest = try await rekeyCluster(naming: names) { () async throws(AgentError) in
             try await converting(SealRefusal.self, try await sealed.rekey(change, current: current))
         }
         return MessageResult(message: "Every session is sealed with a new key." + Self.whatToSet(change) + rest)
@@ -120,7 +123,10 @@ package struct StoreAdmin: Sendable {
 
     /// Moves every session to another store. Until all of them are there, and the next start is to look there, they are
     /// in the old one; from then on in the new one.
-    package func migrate(_ params: StoreMigrate) async throws(AgentError) -> MessageResult {
+    /// - Parameter names: those that messages may have.
+    package func migrate(
+        _ params: StoreMigrate, naming names: SessionNames = .all
+    ) async throws(AgentError) -> MessageResult {
         let kind = params.to
         guard kind != .memory else {
             throw AgentError(
@@ -152,7 +158,7 @@ package struct StoreAdmin: Sendable {
         var unfinished = UnfinishedMove(from: store.kind, to: kind, copies: [])
         var count = 0
         try await store.move { source throws(AgentError) in
-            let moved = try await StoreMove(source: source, target: target).copy()
+            let moved = try await StoreMove(source: source, target: target, names: names).copy()
             unfinished.copies = moved.map(UnfinishedMove.Copy.init)
             count = moved.count
             do throws(StoreError) {
@@ -166,7 +172,7 @@ package struct StoreAdmin: Sendable {
             return target
         }
         await loader.storeWasReplaced()
-        let left = unfinished.copies.map(\.session.text).joined(separator: ", ")
+        let left = names.list(unfinished.copies.map(\.session))
         let rest = left.isEmpty ? "" : " Not removed yet from where they were: \(left)."
         return MessageResult(message: "Sessions moved to \(kind.rawValue): \(count).\(rest)")
     }

@@ -5,18 +5,20 @@ import AuthWire
 struct StoreMove {
     let source: MovableStore.Store
     let target: MovableStore.Store
+    /// Those that messages may have.
+    var names = SessionNames.all
 
     /// Returns what was copied, after it was read back from the target. After an error the target is unchanged.
     func copy() async throws(AgentError) -> [SessionRecord] {
-        let records = try await Self.records(of: source)
-        let there = try await Self.records(of: target)
+        let records = try await self.records(of: source)
+        let there = try await self.records(of: target)
         for record in records {
             // A record of the same sign-in was left by a move that did not complete.
             if let other = there.first(where: { $0.session == record.session }), record.signIn != other.signIn {
                 throw AgentError(
                     .conflict,
-                    "The store \(target.kind.rawValue) has another session named \(record.session): sign out of one of "
-                        + "them first.")
+                    "The store \(target.kind.rawValue) has another record of \(names.text(record.session)): sign out of "
+                        + "one of them first.")
             }
         }
         do throws(AgentError) {
@@ -63,15 +65,16 @@ struct StoreMove {
         } catch {
             throw AgentError(error)
         }
-        let written = try await Self.records(of: target)
+        let written = try await self.records(of: target)
         for record in records where !written.contains(record) {
             throw AgentError(
                 .keyringUnavailable,
-                "Session \(record.session) differs when it is read again from \(target.kind.rawValue).")
+                "The record of \(names.text(record.session)) differs when it is read again from \(target.kind.rawValue)."
+            )
         }
     }
 
-    private static func records(of store: MovableStore.Store) async throws(AgentError) -> [SessionRecord] {
+    private func records(of store: MovableStore.Store) async throws(AgentError) -> [SessionRecord] {
         var records: [SessionRecord] = []
         for stored in try await converting(StoreError.self, try await store.loadAll()) {
             switch stored {
@@ -79,7 +82,7 @@ struct StoreMove {
             case .damaged(let session, let reason):
                 throw AgentError(
                     .keyringUnavailable,
-                    "The record of session \(session) cannot be read (\(reason)): sign in to it again, or sign out, "
+                    "The record of \(names.text(stored: session)) cannot be read (\(reason)): sign in to it again, or sign out, "
                         + "before the others are moved.", cause: "damaged")
             }
         }

@@ -52,7 +52,11 @@ struct HiddenSessions {
     }
 
     /// The store without its message, which may name sessions whose records are damaged.
-    func withoutMessage(_ store: StoreInfo) -> StoreInfo { StoreInfo(kind: store.kind, state: store.state) }
+    func withoutMessage(_ store: StoreInfo) -> StoreInfo { Self.withoutMessage(store) }
+
+    private static func withoutMessage(_ store: StoreInfo) -> StoreInfo {
+        StoreInfo(kind: store.kind, state: store.state)
+    }
 
     /// The providers of the sessions that the client may see. Any other name would show that there is or was a hidden
     /// session.
@@ -104,7 +108,9 @@ struct HiddenSessions {
 
     private func filtering(_ work: @escaping RequestTask.Work, of method: String) -> RequestTask.Work {
         // If the store has not been read yet, the list is not known, but the facts about the caller are.
-        let isFiltered = Self.lists[method] != nil || Self.statuses.union(Self.withStatus).contains(method)
+        let isFiltered =
+            Self.lists[method] != nil || method == StoreUnlock.name
+            || Self.statuses.union(Self.withStatus).contains(method)
         let isHidden = isFiltered ? rule : nil
         return { end async throws(AgentError) in
             let payload: Payload
@@ -124,6 +130,7 @@ struct HiddenSessions {
     private static func filtered(_ json: JSON, of method: String, _ isHidden: (SessionName) -> Bool) -> JSON {
         if let list = lists[method] { return filtered(json, list) { !isHidden($0) } }
         if statuses.contains(method) { return visible(json, isHidden) }
+        if method == StoreUnlock.name { return (try? StoreInfo(json)).map { withoutMessage($0).json } ?? json }
         guard withStatus.contains(method), var object = json.objectValue, let status = object["status"] else {
             return json
         }

@@ -30,10 +30,11 @@ package struct AgentActivity: Sendable {
     package var isInMemoryOnly: Bool { board.store.kind == .memory && board.sessionCount > 0 }
 
     /// Why `agent.restart` is refused: tokens would be lost.
-    package var refusal: AgentError? {
+    /// - Parameter names: those that the message may have.
+    package func refusal(naming names: SessionNames) -> AgentError? {
         if isInMemoryOnly { return .sessionsInMemory }
         let lost = board.statuses().filter { $0.unsaved && !handsOver($0.session) }
-        return lost.isEmpty ? nil : .tokensNotStored(lost.map(\.session))
+        return lost.isEmpty ? nil : .tokensNotStored(names.list(lost.map(\.session)))
     }
 
     /// The first one.

@@ -105,11 +105,12 @@ extension AgentError {
         .conflict, "The sessions are in memory and would end with the agent: sign out of them first.")
 
     /// The same. The tokens need a check of presence, or nothing is handed over.
-    static func tokensNotStored(_ sessions: [SessionName]) -> AgentError {
+    static func tokensNotStored(_ sessions: String) -> AgentError {
         AgentError(
             .conflict,
-            "The newest tokens of \(sessions.map(\.text).joined(separator: ", ")) are not stored yet, and a restart would "
-                + "lose them: unlock the store first, for example with `authc store unlock`.")
+            "The newest tokens of \(sessions) are not stored yet, and a restart would lose them: "
+                + "unlock the store first, for example with `authc store unlock`."
+        )
     }
 }
 

@@ -21,8 +21,8 @@ extension Dispatcher {
             return .now(.success((HiddenSessions(access, for: caller)?.network(all, on: board) ?? all).json))
         }
         later(AgentReload.self) { call async throws(AgentError) in try await services.reload(call) }
-        later(AgentRestart.self) { _ async throws(AgentError) in
-            try await services.restart()
+        naming(AgentRestart.self) { _, names async throws(AgentError) in
+            try await services.restart(names)
             return services.pong
         }
         on(EventsSubscribe.self) { .subscribe($0.params) }
@@ -52,14 +52,14 @@ extension Dispatcher {
         }
         later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }
         later(ProviderTry.self) { call async throws(AgentError) in try await services.tryProfile(call) }
-        later(ProviderForget.self) { call async throws(AgentError) in
-            try await signIns.clients.forget(call.params)
+        naming(ProviderForget.self) { call, names async throws(AgentError) in
+            try await signIns.clients.forget(call.params, naming: names)
         }
     }
 
     mutating func addSignIns(_ signIns: SignInService) {
-        later(LoginStart.self, within: { $0.timeout }) { call async throws(AgentError) in
-            try await signIns.start(call)
+        naming(LoginStart.self, within: { $0.timeout }) { call, names async throws(AgentError) in
+            try await signIns.start(call, naming: names)
         }
         later(LoginAnswer.self, within: { $0.timeout }) { call async throws(AgentError) in
             try await signIns.answer(call)
@@ -246,16 +246,22 @@ extension Dispatcher {
 
     mutating func addStore(_ store: StoreAdmin) {
         later(StoreUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
-        later(StoreRekey.self, after: store.checkRekey) { call async throws(AgentError) in try await store.rekey(call) }
-        later(StoreMigrate.self, after: store.checkMigrate) { call async throws(AgentError) in
-            try await store.migrate(call)
+        naming(StoreRekey.self, after: store.checkRekey) { call, names async throws(AgentError) in
+            try await store.rekey(call, naming: names)
+        }
+        naming(StoreMigrate.self, after: store.checkMigrate) { call, names async throws(AgentError) in
+            try await store.migrate(call, naming: names)
         }
         later(ClusterStatusGet.self) { _ async throws(AgentError) in try await store.clusterStatus() }
         later(ClusterJoin.self) { _ async throws(AgentError) in try await store.join() }
         later(ClusterAdmit.self) { call async throws(AgentError) in try await store.admit(call) }
-        later(ClusterForget.self) { call async throws(AgentError) in try await store.forget(call) }
+        naming(ClusterForget.self) { call, names async throws(AgentError) in
+            try await store.forget(call, naming: names)
+        }
         later(SessionExport.self) { call async throws(AgentError) in try await store.export(call) }
-        later(SessionImport.self) { call async throws(AgentError) in try await store.importSessions(call) }
+        naming(SessionImport.self) { call, names async throws(AgentError) in
+            try await store.importSessions(call, naming: names)
+        }
     }
 }
 

@@ -174,17 +174,41 @@ package struct Dispatcher: Sendable {
         _ work: @escaping @Sendable (Method) async throws(AgentError) -> Method.Result
     ) {
         on(Method.self) { request in
-            var waiting = WaitingRequest(
-                limit: limit(request),
-                work: { _ async throws(AgentError) in
-                    let value = try await work(request)
-                    return .value(value.json)
-                })
-            if let precheck {
-                waiting.precheck = { () async throws(AgentError) in try await precheck(request) }
+            Self.waiting(for: request, within: limit(request), after: precheck) { () async throws(AgentError) in
+                try await work(request)
             }
-            return .later(waiting)
         }
+    }
+
+    /// The same for work whose messages name other sessions: it gets the names that the client may see.
+    mutating func naming<Method: AgentMethod>(
+        _: Method.Type, within limit: @escaping @Sendable (Method) -> Duration? = { _ in nil },
+        after precheck: (@Sendable (Method) async throws(AgentError) -> Void)? = nil,
+        _ work: @escaping @Sendable (Method, SessionNames) async throws(AgentError) -> Method.Result
+    ) {
+        onCaller(Method.self) { [access] request, caller in
+            let names = SessionNames(without: HiddenSessions(access, for: caller)?.rule)
+            return Self.waiting(for: request, within: limit(request), after: precheck) { () async throws(AgentError) in
+                try await work(request, names)
+            }
+        }
+    }
+
+    private static func waiting<Method: AgentMethod>(
+        for request: Method, within limit: Duration?,
+        after precheck: (@Sendable (Method) async throws(AgentError) -> Void)?,
+        _ work: @escaping @Sendable () async throws(AgentError) -> Method.Result
+    ) -> RequestHandling {
+        var waiting = WaitingRequest(
+            limit: limit,
+            work: { _ async throws(AgentError) in
+                let value = try await work()
+                return .value(value.json)
+            })
+        if let precheck {
+            waiting.precheck = { () async throws(AgentError) in try await precheck(request) }
+        }
+        return .later(waiting)
     }
 }
 

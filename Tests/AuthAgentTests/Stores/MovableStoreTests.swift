@@ -140,8 +140,17 @@ struct MovableStoreTests {
     func conflicts() async throws {
         for name in ["home", "work"] { try await old.save(record(name)) }
         try await new.save(record("work", signedIn: 1_700_000_000))
-        await #expect(throws: AgentError.self) { _ = try await StoreMove(source: old, target: new).copy() }
+        let refusal = await #expect(throws: AgentError.self) {
+            _ = try await StoreMove(source: old, target: new).copy()
+        }
+        #expect(refusal?.message.contains("session work") == true)
         #expect(try await names(new) == ["work"])
+        // For a program that may not see it.
+        let hidden = await #expect(throws: AgentError.self) {
+            let names = SessionNames(without: { $0.text == "work" })
+            _ = try await StoreMove(source: old, target: new, names: names).copy()
+        }
+        #expect(hidden?.kind == .conflict && hidden?.message.contains("work") == false)
         var left = try record("work")
         left.revision = 0
         try await new.save(left)

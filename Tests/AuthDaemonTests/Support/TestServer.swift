@@ -113,7 +113,7 @@ struct TestServer: Sendable {
             checkProfile: { _ in ProviderCheck(problems: []) },
             tryProfile: { _ in ProviderTrial(problems: [], requests: []) },
             reload: { _ async throws(AgentError) in MessageResult(message: "done") },
-            restart: { () async throws(AgentError) in }, program: nil)
+            restart: { _ async throws(AgentError) in }, program: nil)
         let started = AsyncStream<Void>.makeStream()
         let api = APIClient(
             context: context, registry: registry, kept: ResponseCache(limit: 0), seed: 1)

@@ -102,7 +102,7 @@ struct FuzzedAgent: Sendable {
             checkProfile: { _ in ProviderCheck(problems: []) },
             tryProfile: { _ in ProviderTrial(problems: [], requests: []) },
             reload: { _ async throws(AgentError) in MessageResult(message: "done") },
-            restart: { () async throws(AgentError) in }, program: nil)
+            restart: { _ async throws(AgentError) in }, program: nil)
     }
 
     private static func policyRequests(
