@@ -261,7 +261,8 @@ struct WatchLayoutTests {
         let callers = [
             Samples.auditItem(3, "token.get", "/usr/bin/curl", secondsAgo: 7205),
             Samples.auditItem(
-                4, "api.request", "/usr/libexec/git-core/git-remote-https", secondsAgo: 125, ["call": "GET /me"]),
+                4, "api.request", "/usr/libexec/git-core/git-remote-https", secondsAgo: 125,
+                ["call": "GET /me", "exe_uncertain": true]),
         ]
         let peer = WatchViewTests.Box<Peer>()
         let agent = try Self.agent(active + [ended], callers: callers, peer: peer)
@@ -304,7 +305,7 @@ struct WatchLayoutTests {
         DATE  in 3 d 1 h  forge  --------------------------------*
         DATE  in 4 d 1 h  shop   ------------------------------------------*
         CALLERS
-        2 min ago  git-remote-https  api.request work: GET /me
+        2 min ago  git-remote-https  (path not verified) api.request work: GET /me
         2 h ago    curl              token.get work
         EVENTS
         DATE network online
@@ -331,7 +332,7 @@ struct WatchLayoutTests {
         DATE  in 3 d 1 h  forge
         DATE  in 4 d 1 h  shop
         CALLERS
-        2 min ago  git-rem...  api.request wo...
+        2 min ago  git-rem...  (path not veri...
         2 h ago    curl        token.get work
         EVENTS
         DATE network online

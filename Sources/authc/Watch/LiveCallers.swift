@@ -74,7 +74,9 @@ extension LiveCallers.Line {
     init(_ entry: AuditItem) {
         let name = entry.exe?.split(separator: "/").last.map(String.init)
         program = Visible.line(name ?? entry.pid.map { "pid \($0)" } ?? "?")
-        let what = [entry.method, entry.session?.text].compactMap(\.self).joined(separator: " ")
+        // Beside the name, where a long request does not push it off the screen.
+        let mark = entry.exeUncertain == true ? "(path not verified)" : nil
+        let what = [mark, entry.method, entry.session?.text].compactMap(\.self).joined(separator: " ")
         let call = (entry.call ?? entry.endpoint).map { ": " + $0 } ?? ""
         let error = entry.error.map { ", " + StatusCard.spaced($0.rawValue) } ?? ""
         request = Visible.line(what + call + error)
