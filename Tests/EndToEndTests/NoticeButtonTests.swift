@@ -185,7 +185,6 @@ struct NoticeButtonTests {
             let variables = ["DISPLAY": screen.screen.display, "TERMINAL": terminal]
             try await scene.restart(with: clock.environment.merging(variables) { $1 })
             #expect(try await scene.loginByDevice(server).status == 0)
-            // Only one renewal: the response to a second one, a moment later, would have a later end.
             server.setRefreshLifetime(.seconds(5 * day))
             try clock.set(seconds: 0)
             #expect(try await scene.authc(["refresh"]).status == 0)
@@ -234,27 +233,41 @@ struct NoticeButtonTests {
             let watch = try await Child(
                 [Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
             #expect(await watch.out.wait(for: "snapshot"))
-            // Renewals do not move the end, which is 25 days after the sign-in.
-            var notices: [[String?]] = []
-            for (now, left, reason, words) in [
-                (0, 5 * day, "ends_within_week", "7 days"), (108 * hour, 12 * hour, "ends_within_day", "a day"),
-            ] {
-                let title = "summary: 'Sign in to \(OAuthScene.provider) within \(words)'"
-                #expect(!screen.shown.text.contains(title), "\(screen.shown.text)")
+            // Renewals do not move the end, which is 25 days after the sign-in. The second one, a moment later, does not change
+            // what is known of it.
+            func renew(_ left: Int, at now: Int) async throws {
                 server.setRefreshLifetime(.seconds(left))
                 try clock.set(seconds: now)
-                for _ in 1...2 { #expect(try await scene.authc(["refresh"]).status == 0) }
+                for _ in 1...2 {
+                    #expect(try await scene.authc(["refresh"]).status == 0)
+                    #expect(try await scene.agent.status(OAuthScene.provider).isEndFixed)
+                }
+            }
+            try await renew(8 * day, at: -3 * day)
+            var notices: [[String?]] = []
+            let titles = ["7 days", "a day"].map { "summary: 'Sign in to \(OAuthScene.provider) within \($0)'" }
+            for (now, left, reason, title) in [
+                (0, 5 * day, "ends_within_week", titles[0]), (108 * hour, 12 * hour, "ends_within_day", titles[1]),
+            ] {
+                #expect(!screen.shown.text.contains(title), "\(screen.shown.text)")
+                #expect(!watch.out.text.contains(reason), "\(watch.out.text)")
+                try await renew(left, at: now)
                 #expect(await watch.out.wait(for: "\"reason\":\"\(reason)\""))
                 #expect(await screen.shown.wait(for: title))
                 notices.append(["shown", reason])
             }
-            // A later event.
+            // Later events.
             #expect(try await scene.authc(["logout"]).status == 0)
             #expect(await watch.out.wait(for: "\"event\":\"signed_out\""))
+            #expect(await watch.out.wait(for: "\"event\":\"withdrawn\""))
             let seen = watch.out.text.split(separator: "\n").compactMap { try? JSON(parsing: String($0)) }
-                .filter { $0["topic"] == "notice" && $0["event"] != "withdrawn" }
+                .filter { $0["topic"] == "notice" }
                 .map { [$0["event"]?.stringValue, $0["notice"]?["reason"]?.stringValue] }
-            #expect(seen == notices, "\(watch.out.text)")
+            // Neither of the two was withdrawn before the sign-out.
+            #expect(seen == notices + [["withdrawn", "ends_within_day"]], "\(watch.out.text)")
+            for title in titles {
+                #expect(screen.shown.text.split(separator: title).count == 2, "\(screen.shown.text)")
+            }
             await watch.end()
             await screen.end()
         }

@@ -48,13 +48,19 @@ struct SessionEndTests {
 
     @Test("an end that moves with each renewal is not reported")
     func moving() async throws {
+        let clock = try await WrongClock()
         try await OAuthScene.play { scene, server in
             server.setRefreshLifetime(.seconds(5 * Self.day))
+            server.misbehave(.noIDToken)
+            try await scene.restart(with: clock.environment)
             #expect(try await scene.loginByDevice(server).status == 0)
             let watch = try await Child(
                 [Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
             #expect(await watch.out.wait(for: "snapshot"))
-            for _ in 1...2 { #expect(try await scene.agent.authc("refresh").status == 0) }
+            for hours in 1...2 {
+                try clock.set(seconds: hours * 3600)
+                #expect(try await scene.agent.authc("refresh").status == 0)
+            }
             let status = try await scene.agent.status(OAuthScene.provider)
             #expect(!status.isEndFixed && status.endsAt != nil)
             #expect(!(try await scene.agent.authc("status").out.contains("the session ends")))

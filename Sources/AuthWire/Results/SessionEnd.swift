@@ -8,6 +8,11 @@ public struct SessionEnd: Sendable, Equatable {
         var seconds: Double { self == .week ? 7 * 86_400 : 86_400 }
     }
 
+    /// Between two renewals that can be compared. An end that does not move may look up to a second later or earlier, because
+    /// servers report whole seconds, and about another second, because a lifetime counts from the request. An end that moves
+    /// with each renewal moves by the time between them. Half of that time separates the two.
+    private static let leastInterval = 4.0
+
     public let end: Double
     /// The warnings that are given, the earliest first.
     private let warnings: [Warning]
@@ -32,10 +37,10 @@ public struct SessionEnd: Sendable, Equatable {
         (warnings.map { end - $0.seconds } + [end]).first { $0 > now }
     }
 
-    /// Whether a renewal left the end where it was; a server may round it.
-    /// - Returns: `nil` if there was no renewal between the two.
+    /// Whether a renewal left the end where it was.
+    /// - Returns: `nil`: this is not known, because there was no renewal between the two, or they were too close.
     public static func isFixed(from former: SessionStatus, to new: SessionStatus) -> Bool? {
-        guard let formerStart = former.issuedAt, let start = new.issuedAt, start > formerStart,
+        guard let formerStart = former.issuedAt, let start = new.issuedAt, start - formerStart >= leastInterval,
             let formerEnd = former.endsAt, let end = new.endsAt
         else { return nil }
         return end - formerEnd < (start - formerStart) / 2
