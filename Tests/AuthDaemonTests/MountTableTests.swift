@@ -96,6 +96,20 @@ struct MountTableTests {
                 == .kernel)
     }
 
+    @Test("a file is described by its path only if the kernel knows the way already, so that no file system is asked")
+    func knownPath() async throws {
+        // Nobody has looked for the files of a new process in /proc.
+        let child = try await Child(["/usr/bin/sleep", "infinity"], environment: [:])
+        let path = "/proc/\(child.pid)/comm"
+        var file = sandbox_file()
+        let (result, failure) = (unsafe sandbox_describe_plain(path, &file), errno)
+        #expect(result == -1 && failure == EAGAIN, "\(result) \(failure)")
+        // Now it is known.
+        #expect(unsafe sandbox_describe(AT_FDCWD, path, &file) == 0)
+        #expect(unsafe sandbox_describe_plain(path, &file) == 0)
+        await child.end(SIGKILL)
+    }
+
     @Test("a list that is too long is not read again before it changes")
     func tooLong() throws {
         let list = try List()
