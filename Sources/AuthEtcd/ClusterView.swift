@@ -46,7 +46,8 @@ struct ClusterView: Sendable, Equatable {
     /// - Parameters:
     ///   - former: the state when it was requested. A write of this host may have ended since.
     ///   - isOlder: something else that was read shows that etcd went back.
-    /// - Returns: the sessions that have changed or are gone, and whether etcd has an older state than before.
+    /// - Returns: the sessions that have changed or are gone, all of them if etcd has an older state than before, and
+    ///   whether it has.
     mutating func read(
         _ header: EtcdHeader, _ found: [SessionName: Int64], since former: State? = nil, isOlder: Bool = false
     ) -> (changed: Set<SessionName>, wentBack: Bool) {
@@ -59,15 +60,15 @@ struct ClusterView: Sendable, Equatable {
         changed.formUnion(changes.keys.filter { found[$0] == nil })
         if wentBack {
             state.history += 1
+            // A record that was written since may have the revision of another one before.
+            changed.formUnion(found.keys)
             // What was written since is not there any more.
             lost.formUnion(written.filter { isOther || $0.value > header.revision }.keys)
             changed.formUnion(lost)
             // Revisions of the former history say nothing about what is reported from now on.
             written = written.mapValues { min($0, header.revision + 1) }
             generations = [:]
-            // A record that was there before, and is the same, is none of these.
-            outdated = replaced.filter { found[$0.key] != changes[$0.key] ?? 0 || lost.contains($0.key) }
-                .mapValues { Set($0) }
+            outdated = replaced.mapValues { Set($0) }
         } else {
             for session in Set(changes.keys).union(written.keys) where found[session] == nil {
                 guard written[session] ?? 0 <= header.revision else { continue }

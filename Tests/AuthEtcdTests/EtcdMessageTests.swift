@@ -80,7 +80,7 @@ struct EtcdMessageTests {
         var changed = view.apply(header(7), [(b, 7, false)])
         #expect(changed == [b])
         read = view.read(header(5), [a: 4])
-        #expect(read == ([b], true) && view.lost == [b])
+        #expect(read == ([a, b], true) && view.lost == [b])
         view.wrote(b, at: 8, generation: 2)
         #expect(view.lost.isEmpty)
         read = view.read(header(9), [a: 4, b: 8])
@@ -102,7 +102,7 @@ struct EtcdMessageTests {
         #expect(read == ([], false) && view.lost.isEmpty && view.state.revision == 7)
         // The same response to a later request is another matter.
         read = view.read(header(6), [a: 4])
-        #expect(read == ([b], true) && view.lost == [b] && view.state.revision == 6)
+        #expect(read == ([a, b], true) && view.lost == [b] && view.state.revision == 6)
     }
 
     @Test("do not take a late response for news of a restored backup")
@@ -130,6 +130,23 @@ struct EtcdMessageTests {
         // As the record of the cluster shows it.
         let older = view.read(header(10), [a: 4, b: 9], isOlder: true)
         #expect(older.wentBack)
+    }
+
+    @Test("tell nothing by the revision of a record that had the same one before a backup was restored")
+    func sameRevision() throws {
+        let a = try SessionName("a")
+        let signIns = try ["s1-1", "s2-1"].map { try #require(SignInID($0)) }
+        var view = ClusterView()
+        for signIn in signIns { view.saw(signIn, of: a) }
+        _ = view.read(header(9), [a: 7])
+        // Another host may have written the earlier sign-in since.
+        let read = view.read(header(8), [a: 7])
+        let isOutdated = signIns.map { view.isOutdated($0, of: a) }
+        #expect(read == ([a], true) && isOutdated == [true, false])
+        // It is the later one.
+        view.saw(signIns[1], of: a)
+        _ = view.apply(header(10), [(a, 10, true)])
+        #expect(view.isSignedOut(a) && view.lost.isEmpty)
     }
 
     @Test("keep a later sign-in if another host removes the one that a backup has brought back")

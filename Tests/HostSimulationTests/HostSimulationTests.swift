@@ -134,6 +134,13 @@ struct HostSimulationTests {
                 Step(.time(.seconds(33)), .pause(2, for: .microseconds(79_502_455))), Step(.events(0), .signOut(3)),
                 Step(.time(.microseconds(220_876)), .restore(.behindProxy)),
             ]),
+        // 7: a record that was written after the restore had the same revision as the one before.
+        HostSchedule(
+            hosts: 2,
+            steps: [
+                Step(.events(0), .backUp), Step(.events(0), .signIn(0)), Step(.time(.seconds(1)), .ask(0, .reject)),
+                Step(.events(3), .restore(.behindProxy)),
+            ]),
     ]
 
     @Test("a schedule that has broken a rule once breaks none", arguments: former)
