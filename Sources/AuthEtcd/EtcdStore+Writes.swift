@@ -29,7 +29,7 @@ extension EtcdStore {
             let deadline = now() + EtcdLimits.holderWait
             let written = try await write(
                 sharedContent(of: record), label: record.provider, to: places.session(session), mayCreate: mayCreate,
-                reading: [places.holder(session), places.intent(session)]
+                reading: [places.holder(session), places.intent(session)], since: view.state
             ) { (content) throws(StoreError) in
                 // A damaged record is replaced, and so is one of an earlier sign-in that a backup has brought back.
                 guard let content, let found = try? SessionRecord(decoding: content),
@@ -95,20 +95,22 @@ extension EtcdStore {
     /// - Parameters:
     ///   - mayCreate: whether it is written if there is none.
     ///   - keys: what is read, too, if the write is refused.
+    ///   - former: if etcd has gone back since then, nothing is written. An older record says nothing about what others
+    ///     have done since, and conditions may name changes that etcd does not have any more. `nil`: the write depends
+    ///     on neither.
     ///   - terms: gets the content that is there; `nil`: none, or a damaged one. Returns what the write requires;
     ///     `nil`: it is not allowed, or has happened.
     ///   - refused: called after each attempt that was refused.
     /// - Returns: `nil` if it was not allowed.
     func write(
         _ content: Secret, label: String, to place: String, mayCreate: Bool = true, reading keys: [String] = [],
+        since former: ClusterView.State? = nil,
         terms: (_ stored: Secret?) async throws(StoreError) -> WriteTerms?,
         refused: (EtcdTransaction) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
     ) async throws(StoreError) -> (revision: Int64, generation: UInt64, terms: WriteTerms)? {
-        let former = view.state
         var member = try await opened()
         var found = try await read(place)
-        // An older record says nothing about what others have done since.
-        guard !hasGoneBack(since: former) else { throw .cluster(.wentBack) }
+        if let former, hasGoneBack(since: former) { throw .cluster(.wentBack) }
         for _ in 1...EtcdLimits.writeAttempts {
             guard mayCreate || found != nil else { return nil }
             var generation = places.sessionName(of: place).map(view.generation) ?? 0
@@ -144,8 +146,7 @@ extension EtcdStore {
                 throw .cluster(.tooLarge(bytes: sealed.count, limit: 0))
             }
             if outcome.succeeded { return (outcome.header.revision, generation, terms) }
-            // Its conditions may name changes that etcd does not have any more.
-            guard !hasGoneBack(since: former) else { throw .cluster(.wentBack) }
+            if let former, hasGoneBack(since: former) { throw .cluster(.wentBack) }
             found = outcome.entries[place]
             if outcome.entries[places.cluster]?.modRevision != member.revision {
                 member = try await reopened(instead: member)

@@ -1,4 +1,5 @@
 import AuthModel
+import AuthSealedFile
 import AuthWire
 import EtcdTestSupport
 import Synchronization
@@ -154,6 +155,25 @@ struct UnnoticedRestoreTests {
                 }
                 #expect(isGone)
                 #expect(await store.unread.isEmpty)
+            }
+        }
+    }
+
+    @Test("does not interrupt a change of the record key")
+    func keyChange() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                try await store.save(etcdSample())
+                let backup = try await members.backUp()
+                try await store.saveLater()
+                try await members.restore(backup)
+                let fault = await store.fault { store throws(StoreError) in try await store.changeRecordKey() }
+                let isNoticed = await store.hasGoneBack(since: store.view.state)
+                let keys = try await store.opened().accepted.keys
+                let entry = try await #require(store.read(store.places.session(Self.work)))
+                #expect(fault == nil && isNoticed)
+                #expect(try SealedBytes.header(of: entry.value).keyID == keys.first?.id)
             }
         }
     }

@@ -141,6 +141,13 @@ struct HostSimulationTests {
                 Step(.events(0), .backUp), Step(.events(0), .signIn(0)), Step(.time(.seconds(1)), .ask(0, .reject)),
                 Step(.events(3), .restore(.behindProxy)),
             ]),
+        // 8: a change of the record key failed on a host that had not read everything again.
+        HostSchedule(
+            hosts: 2,
+            steps: [
+                Step(.events(1), .ask(1, .reject)), Step(.events(0), .backUp), Step(.events(3), .ask(1, .renewal)),
+                Step(.events(2), .restore(.new)), Step(.events(0), .changeKey(1)),
+            ]),
     ]
 
     @Test("a schedule that has broken a rule once breaks none", arguments: former)
