@@ -13,7 +13,7 @@ struct ClusterView: Sendable, Equatable {
         /// Whether the response to a request that was sent in this state shows that etcd went back.
         func isLater(than header: EtcdHeader) -> Bool { isOther(than: header) || header.revision < revision }
 
-        /// The same for the response to a change: each has a higher revision than everything before.
+        /// The same for the response to a change, whose revision is always higher than all earlier ones.
         func isLater(thanChange header: EtcdHeader) -> Bool { isOther(than: header) || header.revision <= revision }
 
         fileprivate func isOther(than header: EtcdHeader) -> Bool {
@@ -110,7 +110,7 @@ struct ClusterView: Sendable, Equatable {
     /// A response shows this state.
     /// - Parameter former: the state when it was requested.
     mutating func saw(_ header: EtcdHeader, since former: State) {
-        // It may be from before etcd went back.
+        // The response may be from before etcd went back.
         guard former.history == state.history else { return }
         if state.clusterID.isEmpty { state.clusterID = header.clusterID }
         guard header.clusterID == state.clusterID else { return }

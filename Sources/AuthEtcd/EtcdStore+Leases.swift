@@ -230,8 +230,9 @@ extension EtcdStore: LeaseStore {
     // MARK: Writing
 
     /// Other tokens of the same sign-in are written by the host that holds the session, by the one that held it last,
-    /// as long as nobody was about to send them again, or if nobody holds it.
-    /// - Parameter refusal: of the attempt before.
+    /// as long as nobody was about to send them again, or if nobody holds it. If etcd went back, a hold of another host
+    /// does not count until a host has noted an intent.
+    /// - Parameter refusal: the response that refused the attempt before, if there was one.
     func holdTerms(
         _ record: SessionRecord, replacing stored: SessionRecord?, after refusal: EtcdTransaction?
     ) -> WriteTerms {
@@ -248,9 +249,10 @@ extension EtcdStore: LeaseStore {
         guard stored.signIn == record.signIn, isOther(record, than: stored) else { return WriteTerms() }
         guard let hold else {
             let left = refusal?.entries[intent]
-            let isWaiting = refusal != nil && isOutdated(left)
-            return WriteTerms(
-                conditions: [.changed(key: isWaiting ? intent : holder, at: isWaiting ? left?.modRevision ?? 0 : 0)])
+            // The holder has sent nothing since etcd went back.
+            let ignoresHold = refusal != nil && isOutdated(left)
+            let (key, revision) = ignoresHold ? (intent, left?.modRevision ?? 0) : (holder, 0)
+            return WriteTerms(conditions: [.changed(key: key, at: revision)])
         }
         let releases = !isBeingSent(record, under: hold)
         if !hold.isLost {

@@ -54,15 +54,15 @@ extension EtcdStore {
         wentBackAt.map { clock.now().boot - $0 < EtcdLimits.recovery } ?? false
     }
 
-    /// Whether this intent is from before etcd went back, or missing. Then no host has begun to send these tokens since:
-    /// each notes an intent first.
+    /// Whether etcd went back, and this intent is older than that, or missing. Then no host has begun to send these
+    /// tokens since, because each notes an intent first.
     func isOutdated(_ intent: EtcdEntry?) -> Bool { wentBackTo.map { intent?.modRevision ?? 0 <= $0 } ?? false }
 
     /// The request of this host may be on its way to the provider: others learn it again, and its result may be written.
     private func noteAgain(_ session: SessionName, _ hold: Hold) async throws(StoreError) {
         let intent = try await read(places.intent(session))
         guard let id = ownIntents[session]?.lastID else { return }
-        // Another host may have been about to send these tokens again. One that has the session and no intent waits.
+        // Another host may be about to send these tokens again. A host that has the session but no intent still waits.
         let isOfBackup = isOutdated(intent)
         // The response to an earlier attempt was lost.
         let isNoted = intent.flatMap { RenewalIntent($0.value) }?.id == id

@@ -75,9 +75,9 @@ package actor EtcdStore {
     var formerLease: LeaseID?
     /// When this host noticed that.
     var wentBackAt: BootInstant?
-    /// The state that etcd had then, or a later one.
+    /// The revision that etcd had then, or a later one.
     var wentBackTo: Int64?
-    /// Sessions that could not be read before everything was.
+    /// Sessions whose records were not used because etcd went back. They are read again with everything else.
     var unread: Set<SessionName> = []
     var recovery: Recovery?
     /// Something is sealed with a key that the cluster has given up.
@@ -198,7 +198,7 @@ package actor EtcdStore {
         wake()
     }
 
-    /// Whether etcd has gone back since then, as far as this host knows. Until everything was read again, what a backup
+    /// Whether etcd has gone back since then, as far as this host knows. Until everything is read again, what a backup
     /// has brought back looks like what other hosts have done.
     func hasGoneBack(since former: ClusterView.State) -> Bool {
         isToReadAgain.current == true || former.history != view.state.history
@@ -230,7 +230,7 @@ package actor EtcdStore {
     func failure(_ error: StoreError) -> StoreError {
         guard !Task.isCancelled, !isDamage(error) else { return error }
         if case .cluster(let fault) = error {
-            // That etcd went back is reported when it is known what that means here.
+            // `wentBack` is reported later, when it is known what it means for this host.
             if present != error, fault != .wentBack { tellFault.yield(fault) }
             // The fault of one record or one call is not one of the store.
             guard fault.state != nil else { return error }

@@ -98,7 +98,7 @@ package final class FrontServer: Sendable {
                 http))
     }
 
-    /// As much at once as a client sends while the last read is passed on.
+    /// The buffer for reads. It grows for a client that fills it.
     private static var reads: AdaptiveRecvByteBufferAllocator {
         AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: FrontLimits.readBytes)
     }

@@ -76,7 +76,7 @@ struct AuthcLoginFromTests {
         #expect(!(result.output + result.errors).contains("s3cret"))
     }
 
-    @Test("an agent on either machine that is too old is named, and the sign-in is cancelled")
+    @Test("the error says on which machine the agent is too old, and the sign-in is cancelled")
     func tooOld() async throws {
         let old = try Self.host(first: ["login": "1", "kind": "browser", "url": "https://id.example/authorize"])
         let laptop = try TestAgent(replies: [:])
@@ -91,7 +91,7 @@ struct AuthcLoginFromTests {
         #expect(host.requests.last?.method == "login.cancel")
     }
 
-    @Test("a forwarded socket whose other end is gone, or is left over, says what to do")
+    @Test("the error says what to do if the other end of a forwarded socket is gone, or only its file is left")
     func unreachable() async throws {
         let host = try Self.host()
         let laptop = try TestAgent { peer, request in

@@ -89,7 +89,7 @@ struct HiddenTextTests {
     }
 }
 
-/// A store that has no second host, but one that can be removed, and a change of its key that has not ended.
+/// A store with a second host that can be removed, and with a change of its key that has not ended.
 private final class SharedMemoryStore: SessionStore, KeyStore, ClusterStore, SealedStore {
     private let memory = MemoryStore()
 

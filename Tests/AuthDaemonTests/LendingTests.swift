@@ -113,7 +113,7 @@ struct LendingTests {
             #expect(try machine.rig.dial().ask("login.lend", Self.request).errorCause == "main_socket")
             let bare = try machine.rig.dial("box").ask("login.lend", Self.request)
             #expect(bare.errorCause == "confined" && bare.text().contains("[listener.box]"), "\(bare.text())")
-            // A device code without what the question and the other machine show.
+            // A device code without a comparison, of which the letters in the question are made.
             let device: JSON = [
                 "authorization_endpoint": .string(Self.endpoint), "client_id": "authd", "scopes": ["read"],
                 "device": true,
@@ -124,7 +124,7 @@ struct LendingTests {
             machine.desktop.set(.answered(.refused))
             let client = try machine.rig.dialExtra()
             #expect(try client.ask("login.lend", Self.request).errorCause == "consent_refused")
-            // Another connection is the same machine.
+            // Another connection counts as the same machine.
             #expect(try machine.rig.dialExtra().ask("login.lend", Self.request).errorCause == "consent_paused")
             #expect(machine.desktop.asked.count == 1 && machine.browser.opened.isEmpty)
         }
@@ -144,7 +144,7 @@ struct LendingTests {
         }
     }
 
-    @Test("if the client's input ends directly after the request, that ends it, too")
+    @Test("an end of the client's input directly after the request ends it, too")
     func halfClosedEarly() async throws {
         try await Self.play(returns: false) { machine in
             let client = try machine.rig.dialExtra()
@@ -167,7 +167,7 @@ struct LendingTests {
         }
     }
 
-    @Test("what the user has not agreed to does not count as a begun sign-in, and what they have agreed to does")
+    @Test("a request counts as a begun sign-in only once the user has agreed to it")
     func allowance() async throws {
         // Without a unit, the allowance is the user's, which is four times as large.
         let group = try ControlGroup(String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))

@@ -19,7 +19,7 @@ struct LogQueueTests {
         "\(lines) missing here: the log did not accept lines fast enough."
     }
 
-    @Test("never block if the journal does not receive, nor at the agent's end; they follow in order")
+    @Test("block neither callers nor the agent's end if the journal receives nothing; they are written later, in order")
     func hung() async throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }

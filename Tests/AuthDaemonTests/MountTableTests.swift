@@ -96,7 +96,7 @@ struct MountTableTests {
                 == .kernel)
     }
 
-    @Test("a file is described by its path only if the kernel knows the way already, so that no file system is asked")
+    @Test("a file is described by its path only if the kernel knows it already, so that no file system is asked")
     func knownPath() async throws {
         // Nobody has looked for the files of a new process in /proc.
         let child = try await Child(["/usr/bin/sleep", "infinity"], environment: [:])

@@ -41,7 +41,7 @@ struct TurnTests {
         }
     }
 
-    @Test("requests without responses of a client that closes at once are all carried out, whatever turns they take")
+    @Test("all requests without responses are carried out if the client closes at once, in however many turns")
     func closesAtOnce() async throws {
         let limits = ConnectionLimits.with { $0.turnTime = .zero }
         try await TestServer.run(limits: limits) { rig in

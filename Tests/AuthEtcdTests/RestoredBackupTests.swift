@@ -138,7 +138,7 @@ struct RestoredBackupTests {
         }
     }
 
-    @Test("makes a host that is sending note that again, also if another one has the session, and waits")
+    @Test("makes a host that is sending note its intent again, also if another host has the session and waits")
     func sendingBehindWaiting() async throws {
         try await TwoHosts.running { hosts in
             let (one, two, members) = (hosts.store, hosts.other, hosts.members)

@@ -15,7 +15,7 @@ struct UnnoticedRestoreTests {
         get throws { try SessionName("work") }
     }
 
-    @Test("ends with the response to a hold, before anything is sent")
+    @Test("is noticed by the response to a hold, before anything is sent")
     func hold() async throws {
         try await EtcdMembers.running { members in
             let host = try EtcdHost()
@@ -36,7 +36,7 @@ struct UnnoticedRestoreTests {
         }
     }
 
-    @Test("ends with the response to a hold, also if that brings etcd to the revision that the host knows")
+    @Test("is noticed by the response to a hold, also if that brings etcd to the revision that the host knows")
     func holdOfSameRevision() async throws {
         let etcd = OneKey()
         let changes = Mutex<[JSON]>([])
@@ -62,7 +62,7 @@ struct UnnoticedRestoreTests {
         #expect(again == .wentBack && changes.withLock { $0.count } == count)
     }
 
-    @Test("gives back a hold that a host gets after another response has shown it")
+    @Test("makes a host give back a hold that it gets after another response has shown the restore")
     func shownMeanwhile() async throws {
         let etcd = OneKey()
         let notice = Mutex<(@Sendable () -> Void)?>(nil)
@@ -86,7 +86,7 @@ struct UnnoticedRestoreTests {
         #expect(fault == .wentBack && hold == nil)
     }
 
-    @Test("refuses tokens of a hold that etcd does not have any more, at once")
+    @Test("makes a host refuse at once the tokens of a hold that etcd no longer has")
     func write() async throws {
         try await EtcdMembers.running { members in
             let host = try EtcdHost()
@@ -107,7 +107,7 @@ struct UnnoticedRestoreTests {
         }
     }
 
-    @Test("does not replace the tokens of a renewal by older ones")
+    @Test("does not replace the tokens of a renewal with older ones")
     func renewed() async throws {
         try await EtcdMembers.running { members in
             let host = try EtcdHost()

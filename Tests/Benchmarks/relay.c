@@ -1,5 +1,6 @@
 // Passes the bytes of a connection on to a server, and back, and does nothing else: relay PORT-FILE SERVER-PORT
-// What any proxy on a machine can reach: it listens on a port of 127.0.0.1 that the system chooses. Two processes for each connection.
+// It shows the highest speed that a proxy on this machine can reach. It listens on a port of 127.0.0.1 that the system
+// chooses, and has two processes for each connection.
 #define _GNU_SOURCE
 #include <netinet/in.h>
 #include <signal.h>
@@ -24,7 +25,7 @@ static void pass(int from, int to)
     exit(0);
 }
 
-// The connections end with the parent.
+// A process that ends with the relay.
 static int child(void)
 {
     pid_t parent = getpid();

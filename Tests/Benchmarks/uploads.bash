@@ -14,7 +14,7 @@ uploads() {
         curl -sSf --noproxy '*' -T "$world/upload" -o /dev/null "$upload_url/up"
     end "$upload_pid" TERM
     uploaded 'authc request' "$upload_floor" 'the agent' "$agent_pid" authc request PUT /up -s sink -d "@$world/upload"
-    # Two sockets instead of one, and nothing else: no proxy can be faster.
+    # It only adds a second connection: no proxy can be faster.
     "$world/c/relay" "$world/relay-port" "$(<"$world/sink-port")" &
     upload_pid=$!
     started+=("$upload_pid")

@@ -34,11 +34,11 @@ struct RemoteSignInTests {
             try await TwoMachines.play(rules: Self.narrow, profile: Self.profile(server)) { machines in
                 let login = try await machines.login()
                 let question = try await machines.question()
-                for part in ["Test server", server.issuer, "Scopes: openid", "extra", "as it says"] {
+                for part in ["Test server", server.issuer, "Scopes: openid", "extra", "calls itself"] {
                     #expect(question.contains(part), "\(question)")
                 }
                 #expect(!question.contains("offline_access") && !question.contains("\"hour\""), "\(question)")
-                let code = try #require(question.firstMatch(of: /terminal there shows ([2-9A-Z]{5})/)?.1)
+                let code = try #require(question.firstMatch(of: /other machine shows ([2-9A-Z]{5})/)?.1)
                 #expect(await login.err.wait(for: "Agree only if it shows \(code)."))
                 #expect(!machines.hasOpened)
                 let url = try await machines.allow()

@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// The real agent, whose log is received by nobody for a while.
+/// The real agent, with a log that nobody receives for a while.
 @Suite("A log that nobody reads", .serialized, .timeLimit(.minutes(2)))
 struct UnreadLogTests {
     /// Runs authd with the socket in that folder as the journal's.
@@ -43,7 +43,7 @@ struct UnreadLogTests {
         }.filter { found.insert($0).inserted }
     }
 
-    @Test("in the journal delays no caller and not the agent's end; its lines follow in order, and none is lost")
+    @Test("in the journal delays neither callers nor the agent's end; all lines are written later, in order")
     func journal() async throws {
         try await Scene.play { scene in
             let folder = try scene.desktop.folder.folder("journal")
@@ -79,7 +79,7 @@ struct UnreadLogTests {
         }
     }
 
-    @Test("in a pipe delays no caller and not the agent's end")
+    @Test("in a pipe delays neither callers nor the agent's end")
     func pipe() async throws {
         try await Scene.play { scene in
             let path = scene.desktop.folder.path + "/errors"

@@ -77,7 +77,7 @@ package final class ClientRegistry: Sendable {
     }
 
     /// Removes the client of a provider, and has the provider delete it (RFC 7592 §2.3) unless a session uses it.
-    /// - Parameter names: those that the message may have.
+    /// - Parameter names: the sessions that the message may name.
     package func forget(
         _ params: ProviderParams, naming names: SessionNames = .all
     ) async throws(AgentError) -> ProviderForgotten {

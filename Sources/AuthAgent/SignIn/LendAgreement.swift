@@ -3,7 +3,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// What the user agrees to. It holds as long as the rules of the listener and the profile would offer the same.
+/// What the user agrees to. It is valid while the rules of the listener and the profile still make the same offer.
 struct LendAgreement: Sendable {
     let offer: LendOffer
     let listener: ListenerName
@@ -21,7 +21,7 @@ struct LendAgreement: Sendable {
         offer = try LendOffer(call, by: rules, at: listener, in: providers.profiles)
     }
 
-    /// - Throws: why it does not hold any more; `stopping` if the task was cancelled: the client does not wait any more.
+    /// - Throws: why it is no longer valid; `stopping` if the task was cancelled, because the client no longer waits.
     func check() throws(AgentError) {
         if Task.isCancelled { throw .stopping }
         try check((tables.current ?? ListenerTables())[listener])

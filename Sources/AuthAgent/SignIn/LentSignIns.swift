@@ -9,7 +9,7 @@ import Synchronization
 /// Invariants: one at a time at each listener. Nothing is sent, and no browser is opened, before the user has agreed. Only
 /// addresses of this agent's own providers are opened.
 package final class LentSignIns: Sendable {
-    /// The time of a request: the question, the user at the provider, and what is sent there.
+    /// The longest time for a request: for the question, for the user at the provider, and for what is sent there.
     package static let longest = AuthorizationAttempt.timeout + ConsentMachine.longestQuestion + .seconds(60)
 
     private let context: AgentContext
@@ -21,7 +21,7 @@ package final class LentSignIns: Sendable {
     private let codes = Mutex<[ListenerName: ShownCode]>([:])
     private let busy = Mutex<Set<ListenerName>>([])
 
-    /// A code that is withdrawn later.
+    /// A code that the user is shown. The notification is withdrawn at its end.
     private final class ShownCode: AlarmOwner {
         private let listener: ListenerName
         private let desktop: any Notifier
@@ -44,7 +44,7 @@ package final class LentSignIns: Sendable {
 
     /// A cancelled task closes the page. The browser's window stays.
     /// - Parameters:
-    ///   - tables: the rules of the listeners. New ones that would not lend the same end it.
+    ///   - tables: the rules of the listeners. It ends when new ones would make another offer.
     ///   - confirm: asks the user.
     package func lend(
         _ call: LoginLend, at listener: ListenerName, by tables: StateBroadcast<ListenerTables>,
@@ -94,7 +94,7 @@ package final class LentSignIns: Sendable {
 
     // MARK: The browser
 
-    /// - Throws: without what the error says about this machine, such as paths and programs. That is logged here.
+    /// - Throws: an error without details of this machine, such as paths and programs. These are logged here.
     private func bindRedirect(
         for offer: LendOffer, _ dependencies: SignInDependencies
     ) async throws(AgentError) -> BoundRedirect? {
@@ -167,7 +167,7 @@ package final class LentSignIns: Sendable {
             ProviderFailure.self,
             try await context.providers.beginDevice(at: offer.profile, as: client, sentAt: now))
         try agreement.check()
-        // The request ends here, so what the user sees does not end with it.
+        // The request ends here, but the user still needs the notification and the page.
         let latest = now.boot + min(device.lifetime, AuthorizationAttempt.timeout)
         if showsNotices(), let notice = Notice.code(device, offer.question, at: listener) {
             show(notice, at: listener, until: latest)
@@ -196,7 +196,8 @@ package final class LentSignIns: Sendable {
     }
 
     /// The secret of the client, from a session at the provider. A public client has none.
-    /// - Throws: `conflict` if those sessions were signed in at other origins: it must not be sent to the present ones.
+    /// - Throws: `conflict` if these sessions were signed in at other origins: their secret must not be sent to the
+    ///   present ones.
     private func secret(of profile: ProviderProfile) async throws(AgentError) -> Secret? {
         guard profile.oauth?.clientAuthentication != ClientAuthentication.none else { return nil }
         var isElsewhere = false
@@ -232,8 +233,8 @@ extension AgentError {
     fileprivate static func secretIsForOthers(_ profile: ProviderProfile) -> AgentError {
         AgentError(
             .conflict,
-            "The machine with the browser has the client secret of \(profile.title) for other addresses than its profile names "
-                + "now: sign in there again.", cause: originChangedCause)
+            "The client secret of \(profile.title) on the machine with the browser belongs to other addresses than those "
+                + "in its profile: sign in there again.", cause: originChangedCause)
     }
 
     fileprivate static let cannotLend = AgentError(.unsupported, "This agent has no browser to lend.")

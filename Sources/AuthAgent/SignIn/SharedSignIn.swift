@@ -18,7 +18,7 @@ struct SharedSignIn {
     let url: ResourceURL
     /// A session whose token is released only after a check of presence: its sign-in is not used for others.
     let isGuarded: @Sendable (SessionName) -> Bool
-    /// Those that messages may have.
+    /// The sessions that messages may name.
     let names: SessionNames
 
     enum Outcome {

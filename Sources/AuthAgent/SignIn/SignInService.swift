@@ -46,7 +46,7 @@ package final class SignInService: Sendable {
         clients = ClientRegistry(context: context, registry: registry, keys: dependencies?.keys)
     }
 
-    /// - Parameter names: of other sessions that messages may have.
+    /// - Parameter names: the other sessions that messages may name.
     package func start(
         _ params: LoginStart, naming names: SessionNames = .all
     ) async throws(AgentError) -> Step {

@@ -40,7 +40,7 @@ extension StoreAdmin {
     }
 
     /// Imports all of them, or none. If there are sessions here already, none of those that come becomes the default one.
-    /// - Parameter names: those that messages may have.
+    /// - Parameter names: the sessions that messages may name.
     package func importSessions(
         _ params: SessionImport, naming names: SessionNames = .all
     ) async throws(AgentError) -> ImportResult {

@@ -27,7 +27,7 @@ extension StoreAdmin {
     }
 
     /// What the host has read ends soon, because every session is renewed.
-    /// - Parameter names: those that the message may have.
+    /// - Parameter names: the sessions that the message may name.
     package func forget(
         _ params: ClusterForget, naming names: SessionNames = .all
     ) async throws(AgentError) -> MessageResult {

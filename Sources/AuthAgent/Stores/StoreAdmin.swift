@@ -73,7 +73,7 @@ package struct StoreAdmin: Sendable {
             SealRefusal.self, try await sealed.checkRekey(change, hasCurrent: params.current != nil))
     }
 
-    /// - Parameter names: those that the message may have.
+    /// - Parameter names: the sessions that the message may name.
     package func rekey(
         _ params: StoreRekey, naming names: SessionNames = .all
     ) async throws(AgentError) -> MessageResult {
@@ -123,7 +123,7 @@ package struct StoreAdmin: Sendable {
 
     /// Moves every session to another store. Until all of them are there, and the next start is to look there, they are
     /// in the old one; from then on in the new one.
-    /// - Parameter names: those that messages may have.
+    /// - Parameter names: the sessions that messages may name.
     package func migrate(
         _ params: StoreMigrate, naming names: SessionNames = .all
     ) async throws(AgentError) -> MessageResult {

@@ -5,7 +5,7 @@ import AuthWire
 struct StoreMove {
     let source: MovableStore.Store
     let target: MovableStore.Store
-    /// Those that messages may have.
+    /// The sessions that messages may name.
     var names = SessionNames.all
 
     /// Returns what was copied, after it was read back from the target. After an error the target is unchanged.

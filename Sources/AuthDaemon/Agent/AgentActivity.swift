@@ -30,7 +30,7 @@ package struct AgentActivity: Sendable {
     package var isInMemoryOnly: Bool { board.store.kind == .memory && board.sessionCount > 0 }
 
     /// Why `agent.restart` is refused: tokens would be lost.
-    /// - Parameter names: those that the message may have.
+    /// - Parameter names: the sessions that the message may name.
     package func refusal(naming names: SessionNames) -> AgentError? {
         if isInMemoryOnly { return .sessionsInMemory }
         let lost = board.statuses().filter { $0.unsaved && !handsOver($0.session) }

@@ -15,7 +15,7 @@ package struct DesktopBrowser: BrowserOpening {
     package func show(_ url: String) async throws(AgentError) {
         // Anything else could be read as a file or an option.
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
-            throw .noBrowserOpened("the address is wrong")
+            throw .noBrowserOpened("the address begins with neither https:// nor http://")
         }
         let result = await BlockingThread().run {
             Result { () throws(SystemFailure) in

@@ -109,8 +109,7 @@ extension AgentError {
         AgentError(
             .conflict,
             "The newest tokens of \(sessions) are not stored yet, and a restart would lose them: "
-                + "unlock the store first, for example with `authc store unlock`."
-        )
+                + "unlock the store first, for example with `authc store unlock`.")
     }
 }
 

@@ -11,8 +11,8 @@ package struct AgentServices: Sendable {
     package typealias TryProfile = @Sendable (ProviderTry) async throws(AgentError) -> ProviderTrial
     /// Reloads settings and profiles.
     package typealias Reload = @Sendable (AgentReload) async throws(AgentError) -> MessageResult
-    /// Has the service manager restart the agent. It returns when the manager has accepted that. The names are those that an
-    /// error may have.
+    /// Has the service manager restart the agent. It returns when the manager has accepted that. Errors name only
+    /// these sessions.
     package typealias Restart = @Sendable (SessionNames) async throws(AgentError) -> Void
 
     /// Areas of the protocol that this version supports: the first words of its methods, and `lock`, whose methods

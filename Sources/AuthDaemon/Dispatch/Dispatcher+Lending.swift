@@ -26,7 +26,7 @@ extension Dispatcher {
                         guard let subject else { throw .presenceOfUnknownProgram }
                         let program = ConsentProgram(subject, unit: unit, identity: nil)
                         try await consent.confirm(ConsentQuestion(program, signIn, from: listener))
-                        // A host must not use up what its user may begin, so it does not count before they have agreed.
+                        // It counts only now: a host must not use up the limit for the user's own sign-ins.
                         try signInLimit.spend(spender, for: LoginLend.name)
                     }
                     return .value(lent.json)
@@ -38,6 +38,6 @@ extension Dispatcher {
 extension AgentError {
     fileprivate static let lentAtLimitedSockets = AgentError(
         .denied,
-        "The browser is lent at sockets for limited access only: forward that of [listener.extra], or of another table "
-            + "[listener.NAME] in authd.toml, instead of the agent's own.", cause: "main_socket")
+        "The browser is lent only at sockets for limited access: forward the socket of [listener.extra] or of another "
+            + "[listener.NAME] in authd.toml, instead of the agent's main socket.", cause: "main_socket")
 }

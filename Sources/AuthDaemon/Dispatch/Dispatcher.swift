@@ -180,7 +180,7 @@ package struct Dispatcher: Sendable {
         }
     }
 
-    /// The same for work whose messages name other sessions: it gets the names that the client may see.
+    /// The same for work whose messages name sessions: it learns which ones the client may see.
     mutating func naming<Method: AgentMethod>(
         _: Method.Type, within limit: @escaping @Sendable (Method) -> Duration? = { _ in nil },
         after precheck: (@Sendable (Method) async throws(AgentError) -> Void)? = nil,

@@ -56,7 +56,7 @@ struct WaitingRequest: Sendable {
     let limit: Duration?
     /// Whether a lock of the agent ends it.
     var endsAtLock = true
-    /// Whether the end of the client's input ends it: ssh passes the end of a forwarded connection on as that.
+    /// Whether the end of the client's input ends it. ssh passes on the end of a forwarded connection only in this way.
     var endsWithInput = false
     /// Records the result that is sent.
     var trail: AuditTrail?

@@ -33,7 +33,7 @@ package final class AgentLog: Sendable {
 
     private static let queue = LogQueue(to: isJournal ? Journal.output : StandardError.output)
 
-    /// Lines are kept until this call: it may start a thread.
+    /// Until this call, lines are kept, and no thread is started.
     package static func start() { queue.start() }
 
     /// Returns when the lines until now are written, or when the task is cancelled.

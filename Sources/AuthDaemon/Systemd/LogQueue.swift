@@ -26,9 +26,9 @@ struct LogOutput: Sendable {
 ///
 /// Invariant: lines are written in the order of the calls. Lines that do not fit are dropped, and one line reports how many.
 final class LogQueue: Sendable {
-    /// Lines that wait, with the one that is being written. Far more than one event causes.
+    /// Lines that wait, including the one that is being written. One event causes far fewer.
     static let mostLines = 1024
-    /// Their bytes. Most lines have a few hundred.
+    /// The bytes of these lines. Most lines have a few hundred.
     static let mostBytes = 1 << 20
     /// How long the agent waits at its end for a log that does not receive the last lines.
     static let longestFinish = Duration.seconds(1)
@@ -37,9 +37,9 @@ final class LogQueue: Sendable {
         /// The first one is being written.
         var entries: [LogEntry] = []
         var bytes = 0
-        /// Since the last report.
+        /// Lines since the last report.
         var dropped = 0
-        /// With reports.
+        /// All lines so far, including reports.
         var added = 0
         var isOpen = false
         var isWriting = false
@@ -71,7 +71,7 @@ final class LogQueue: Sendable {
         self.output = output
     }
 
-    /// Until this call there is no thread: lines are kept.
+    /// Until this call, lines are kept, and there is no thread.
     func start() {
         startThread { $0.isOpen = true }
     }
@@ -98,7 +98,7 @@ final class LogQueue: Sendable {
         _ = await written.wait { $0 >= last }
     }
 
-    /// Returns when all lines are written, or after that time. None must be added meanwhile.
+    /// Returns when all lines are written, or after that time. No line may be added meanwhile.
     func finish(within limit: Duration = longestFinish) async {
         startThread { state in
             state.isOpen = true

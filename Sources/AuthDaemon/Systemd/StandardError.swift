@@ -10,7 +10,7 @@ enum StandardError {
             return LogEntry(fields: [oneLine(TerminalText.shown("\(now) \(text(line))", isUnicode: isUnicode))])
         }, write: write)
 
-    /// Blocks while nobody reads the pipe. O_NONBLOCK would change it for every process that has this pipe or terminal.
+    /// Blocks while nobody reads the pipe. O_NONBLOCK would affect every process that shares this pipe or terminal.
     private static func write(_ entry: LogEntry) {
         // One call, so that lines of several processes do not mix.
         _ = unsafe Glibc.write(STDERR_FILENO, entry.bytes, entry.bytes.count)

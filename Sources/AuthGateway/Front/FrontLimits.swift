@@ -8,8 +8,8 @@ package struct FrontLimits: Sendable {
     /// side can have in memory at once. A fixed one ends the kernel's own choice, which may be 32 MiB (tcp(7), `tcp_rmem`).
     package static let receiveBytes = 256 << 10
 
-    /// What is read of a connection at once. Each read has one write to the server, and each write wakes it: long bodies are passed
-    /// on faster in large pieces (Docs/decisions/proxy.md).
+    /// The most that is read from a connection at once. Each read leads to a write, which wakes the server: long bodies
+    /// are passed on faster in large pieces (Docs/decisions/proxy.md).
     package static let readBytes = 256 << 10
 
     /// At once. Each takes some 20 KiB, and up to 400 KiB while a body is passed on.

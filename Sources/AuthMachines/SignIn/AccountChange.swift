@@ -12,7 +12,7 @@ package struct AccountChange: Sendable {
 
     /// - Parameters:
     ///   - user: as far as the user of the sign-in is known.
-    ///   - mustBeKnown: a user who cannot be compared with a known one counts as another.
+    ///   - mustBeKnown: whether a user who cannot be compared with the known one counts as another.
     /// - Returns: `nil` if nothing shows that the accounts are different.
     package init?(
         of session: SessionName, from former: SessionStatus?, to user: UserSummary?, at environment: String,

@@ -1,8 +1,8 @@
 package import AuthModel
 package import AuthWire
 
-/// What this agent sends its user's browser to, for a sign-in of another agent: always at a provider in this agent's profiles,
-/// with scopes that the settings allow.
+/// Where this agent sends its user's browser for a sign-in of another agent: always to a provider in this agent's
+/// profiles, with scopes that the settings allow.
 package struct LendOffer: Sendable, Equatable {
     /// With the scopes that are requested.
     package let profile: ProviderProfile
@@ -22,7 +22,7 @@ package struct LendOffer: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - rules: of the listener, whose clients ask.
+    ///   - rules: those of the listener.
     ///   - catalog: this agent's profiles.
     /// - Throws: why the browser is not lent.
     package init(
@@ -61,14 +61,14 @@ package struct LendOffer: Sendable, Equatable {
         return call.authorizationEndpoint?.utf8.elementsEqual(own.utf8) == true
     }
 
-    /// A request without scopes gets the provider's usual ones, which may be more than is allowed. So the allowed ones are
-    /// requested instead, if the settings list any.
+    /// Without scopes in a request, the provider grants its usual ones, which may be more than is allowed. So the
+    /// allowed ones are requested instead, if the settings list any.
     private static func scopes(
         _ wanted: [String], of oauth: OAuthProfile, by rules: ListenerRules, _ table: String
     ) throws(AgentError) -> [String] {
         let allowed = rules.signInScopes?.sorted() ?? oauth.scopes
         let wanted = Set(wanted.isEmpty ? oauth.scopes : wanted)
-        // In the words of this machine: strings are equal if they look the same, and their bytes may differ.
+        // With the bytes of this machine's scopes: equal strings may have different bytes.
         var taken: Set<String> = []
         let scopes = wanted.isEmpty ? allowed : allowed.filter { wanted.contains($0) && taken.insert($0).inserted }
         guard !scopes.isEmpty || (wanted.isEmpty && rules.signInScopes == nil) else {

@@ -13,7 +13,7 @@ package indirect enum SignInEvent: Sendable {
     // What callers ask. Each gets the next step, or the reason why the request is refused.
     /// - Parameters:
     ///   - limit: `timeout_ms` of the request.
-    ///   - lent: what the agent of another machine has answered.
+    ///   - lent: the answer of another machine's agent.
     case answered(
         CallerID, [String: String], former: SessionStatus?, lent: LoginLent? = nil, limit: Duration? = nil)
     /// Checks answers against their rules.

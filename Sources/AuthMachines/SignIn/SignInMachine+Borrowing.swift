@@ -16,13 +16,13 @@ extension SignInMachine {
         guard !oauth.registers, !oauth.asksForClient, plainAuthority.resource == nil else {
             throw AgentError(
                 .unsupported,
-                "\(plainAuthority.title) knows each machine as another client, so none can sign in for another one. "
+                "Each machine has a different client at \(plainAuthority.title), so one cannot sign in for another. "
                     + "Sign in with --device or --paste, or write a profile with the same client_id on both machines.",
                 cause: AgentError.otherClient)
         }
     }
 
-    /// The other machine is asked for a code, or to open the request that this agent makes first.
+    /// Asks the other machine for a device code, or first makes the request that its browser opens.
     /// - Throws: `unsupported` if nothing names the server to the other machine.
     mutating func borrow(
         for flow: OAuthFlow, _ server: OAuthServer, _ turn: inout SignInTurn
@@ -34,8 +34,9 @@ extension SignInMachine {
         guard server.issuer != nil || hasPage else {
             throw AgentError(
                 .unsupported,
-                "The profile of \(authority.title) has neither an issuer nor an authorization_endpoint, by which another "
-                    + "machine could know the server: add one to the profiles of both machines.", cause: "borrow")
+                "The profile of \(authority.title) has neither an issuer nor an authorization_endpoint, so another "
+                    + "machine cannot find the server: add one of them to the profiles of both machines.",
+                cause: "borrow")
         }
         let oauth = authority.oauth
         var call = LoginLend(
@@ -49,7 +50,7 @@ extension SignInMachine {
         ask(SignInQuestion(fields: [], lend: call), &turn)
     }
 
-    /// Continues with what the other agent has answered. Its browser has come back, or its user enters a code.
+    /// Continues with the answer of the other agent. The browser has come back there, or the user enters a code.
     mutating func continueWith(_ lent: LoginLent?, _ turn: inout SignInTurn) throws(AgentError) {
         guard let lent else { throw .invalidParams("params.lent: expected the result of \(LoginLend.name).") }
         do throws(AgentError) {
@@ -79,8 +80,8 @@ extension SignInMachine {
         guard let attempt, accept(attempt.read(query), &turn) else { throw .notLent(authority) }
     }
 
-    /// The scopes that count as requested: never more than this agent wanted, because it tests the response by them and stores
-    /// them.
+    /// The scopes that count as requested: never more than this agent wanted, because it checks the response against
+    /// them and stores them.
     private static func scopes(
         _ wanted: [String], in lent: LoginLent, at authority: ProviderProfile
     ) throws(AgentError) -> [String] {
@@ -113,7 +114,7 @@ extension SignInMachine {
 extension AgentError {
     fileprivate static func notLent(_ authority: ProviderProfile) -> AgentError {
         AgentError(
-            .badReply, "What the other machine has answered does not belong to this sign-in to \(authority.title).",
+            .badReply, "The answer of the other machine does not belong to this sign-in to \(authority.title).",
             cause: "lent", retryable: false)
     }
 }

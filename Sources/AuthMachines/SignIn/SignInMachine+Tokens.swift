@@ -144,7 +144,7 @@ extension SignInMachine {
             (grant.user, grant.rawUser) = (user.summary, user.raw)
             held?.grant = grant
         }
-        // Another machine chose the account, and the user of this one may not have seen which.
+        // The account was chosen on another machine, and the user of this one may not have seen it.
         if let change = unapprovedChange(to: grant.user, mustBeKnown: borrowsBrowser) {
             return ask(about: change, &turn)
         }

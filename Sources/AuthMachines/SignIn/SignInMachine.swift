@@ -58,9 +58,9 @@ package struct SignInMachine: Machine {
     var remembers = false
     /// Whether the user has a browser on this machine.
     var hasBrowser = true
-    /// The browser of another machine's agent is used.
+    /// Whether the browser of another machine's agent is used.
     package var borrowsBrowser = false
-    /// The scopes that this agent has requested.
+    /// The scopes that count as requested, once the other machine has answered.
     var lentScopes: [String]?
     /// The message for the user at the end.
     var note: String?

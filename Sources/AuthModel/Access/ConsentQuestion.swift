@@ -48,7 +48,7 @@ package struct ConsentQuestion: Sendable, Equatable {
     package let method: String
     /// What the program says.
     package let purpose: String?
-    /// The sign-in on another machine that it is about.
+    /// The sign-in on another machine, if the question is about one.
     package let signIn: RemoteSignIn?
 
     package init(
@@ -69,7 +69,7 @@ package struct ConsentQuestion: Sendable, Equatable {
         (self.program, method, purpose, self.signIn) = (program, LoginLend.name, nil, signIn)
     }
 
-    /// In a few words.
+    /// The question in a few words.
     package var title: String { signIn == nil ? "Allow this program?" : "Sign in for another machine?" }
 
     /// The question as it is shown, line by line, with every character escaped that could mislead its reader.

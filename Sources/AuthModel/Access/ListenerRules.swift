@@ -51,7 +51,7 @@ package struct ListenerRules: Sendable, Equatable {
         if Self.always.contains(method) { return true }
         if Self.ofStreams.contains(method) { return allows(APICall.name, .act) || allows(APIRequest.name, .act) }
         if Self.byName.contains(method) { return methods.contains(method) }
-        // Its class does not count: it has separate keys, and the user is asked.
+        // Its class does not count: it has its own settings, and the user is asked.
         if method == LoginLend.name { return !signInProviders.isEmpty }
         return Self.byClass.contains(method) && (methods.contains(method) || classes.contains(access))
     }

@@ -20,13 +20,13 @@ package struct RemoteSignIn: Sendable, Equatable {
     func lines(_ program: ConsentProgram, from listener: ListenerName) -> [String] {
         let lines = [
             "Request: a sign-in on another machine, with \(isDevice ? "a code and " : "")the browser of this one",
-            "Machine: " + (host.isEmpty ? "it does not say its name" : "\(host), as it says"),
+            host.isEmpty ? "The machine gives no name" : "The machine calls itself: \(host)",
             "Provider: \(provider) (\(server))",
-            "Scopes: " + (scopes.isEmpty ? "the usual ones of the provider" : scopes.joined(separator: " ")),
+            "Scopes: " + (scopes.isEmpty ? "the provider's usual ones" : scopes.joined(separator: " ")),
             "Connected through: \(listener.rawValue), by \(Self.name(of: program.subject)) "
                 + "(process \(program.subject.processID))",
         ]
-        return code.map { ["Agree only if your terminal there shows \($0)"] + lines } ?? lines
+        return code.map { ["Agree only if the terminal of the other machine shows \($0)"] + lines } ?? lines
     }
 
     private static func name(of subject: PresenceSubject) -> String {

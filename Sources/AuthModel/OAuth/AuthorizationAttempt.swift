@@ -96,7 +96,7 @@ package struct AuthorizationAttempt: Sendable {
         url = Self.address(endpoint, [FormField("client_id", clientID), FormField("request_uri", name)])
     }
 
-    /// Another agent's browser has come back there.
+    /// The browser of another agent has come back to this address.
     package mutating func returned(to redirectURI: String) { self.redirectURI = redirectURI }
 
     private static func address(_ endpoint: String, _ fields: [FormField]) -> String {

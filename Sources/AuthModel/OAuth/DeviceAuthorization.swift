@@ -39,7 +39,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
         interval = Self.number(json["interval"], in: Self.intervals).map { .seconds($0) } ?? Self.usualInterval
     }
 
-    /// For another agent, which polls.
+    /// For another agent, which polls with it.
     package var json: JSON {
         var object: JSONObject = [
             "device_code": .string(code.reveal()), "user_code": .string(userCode),

@@ -55,7 +55,7 @@ package struct RedirectPage: Sendable, Equatable {
 
     package static let lent = RedirectPage(
         isSuccess: true, title: "Continue on the other machine",
-        text: "The sign-in ends there. You can close this window.")
+        text: "The sign-in is completed there. You can close this window.")
 
     package static let unrelated = RedirectPage(
         isSuccess: false, title: "Not from this sign-in",

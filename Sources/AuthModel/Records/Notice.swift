@@ -158,7 +158,8 @@ extension Notice {
             message: "Session \(status.session) is active.", command: nil, button: nil)
     }
 
-    /// `nil` if a text of the provider has characters of markup: only the other machine shows such a code.
+    /// The code of a sign-in on another machine. `nil` if a text in it has characters of markup: then only the other
+    /// machine shows the code.
     package static func code(
         _ device: DeviceAuthorization, _ signIn: RemoteSignIn, at listener: ListenerName
     ) -> Notice? {
@@ -166,7 +167,7 @@ extension Notice {
         guard !words.contains(where: { word in word.contains { "<>&".contains($0) } }) else { return nil }
         return Notice(
             subject: .signInCode(listener), reason: .signInCode, title: "Enter the code \(device.userCode)",
-            message: "It signs another machine in to \(signIn.provider), at \(device.verificationURI).", command: nil,
+            message: "At \(device.verificationURI), to sign another machine in to \(signIn.provider).", command: nil,
             button: nil)
     }
 

@@ -6,14 +6,14 @@ public struct LoginLend: AgentMethod {
 
     /// A SHA-256 hash in base64url.
     public static let challengeLength = 43
-    /// Both are random, and chosen by the other agent.
+    /// Also for ``nonce`` and ``comparison``. All are random, and made on the other machine.
     public static let longestState = 128
     /// As for a host name (hostname(7)).
     public static let longestHost = 64
     public static let mostScopes = 64
     /// About one in 33 million requests has the same.
     private static let codeLength = 5
-    /// Without those that look like another one.
+    /// Without letters that look like a digit.
     private static let codeLetters = Array("23456789ABCDEFGHJKLMNPQRSTUVWXYZ")
 
     /// What the other machine calls itself.
@@ -65,7 +65,7 @@ public struct LoginLend: AgentMethod {
     public var comparisonCode: String? {
         guard let source = (codeChallenge ?? comparison)?.utf8.prefix(Self.codeLength), source.count == Self.codeLength
         else { return nil }
-        // The letters of base64url are 64, and a hash or a random text has each as often as any other.
+        // base64url has 64 letters, twice as many as these, and a hash has each as often as any other.
         return String(source.map { Self.codeLetters[Int(Self.value(of: $0)) % Self.codeLetters.count] })
     }
 
@@ -74,7 +74,7 @@ public struct LoginLend: AgentMethod {
         String((0..<challengeLength).map { _ in codeLetters.randomElement() ?? "2" })
     }
 
-    /// Each of these becomes a part of an address that a browser opens.
+    /// The challenge, state, nonce and thumbprint become parts of an address that a browser opens.
     public func validate() throws(AgentError) {
         let challenges = [("code_challenge", codeChallenge), ("dpop_jkt", proofThumbprint)]
         for case (let name, let text?) in challenges where !Self.isRandom(text, Self.challengeLength) {
@@ -93,7 +93,7 @@ public struct LoginLend: AgentMethod {
         guard device == (codeChallenge == nil), device == (state == nil) else {
             throw .invalidParams("params: expected either device, or code_challenge and state.")
         }
-        // The agent that makes a device request leaves it to the client that carries it.
+        // An agent's request for a device code has none: the client that carries the request adds it.
         guard comparison == nil || comparisonCode != nil else { throw Self.needsComparison }
         guard issuer != nil || authorizationEndpoint != nil else {
             throw .invalidParams("params: expected issuer or authorization_endpoint.")

@@ -20,7 +20,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public var remember = false
     /// Whether the user has a browser on this machine; `browser` on the wire.
     public var hasBrowser = true
-    /// OAuth only: whether the browser of another machine's agent is used, which the client calls; `borrow` on the wire.
+    /// OAuth only: whether the browser of another machine is used, whose agent the client calls; `borrow` on the wire.
     public var borrowsBrowser = false
     /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
     public var replacesSignIn = false

@@ -1,7 +1,7 @@
-/// The result of `login.lend`, with which the other agent continues its sign-in. It has a code, which needs the verifier, or a
-/// device code.
+/// The result of `login.lend`, with which the other agent continues its sign-in. It has either a code, which needs the
+/// verifier, or a device code.
 public struct LoginLent: WireObject, HoldsSecrets {
-    /// The client that the user has seen.
+    /// The client that the provider has shown the user.
     public var clientID = ""
     /// What was requested: of the scopes that the other agent wants, those that it may have.
     public var scopes: [String] = []

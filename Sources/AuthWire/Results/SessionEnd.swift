@@ -8,9 +8,10 @@ public struct SessionEnd: Sendable, Equatable {
         var seconds: Double { self == .week ? 7 * 86_400 : 86_400 }
     }
 
-    /// Between two renewals that can be compared. An end that does not move may look up to a second later or earlier, because
-    /// servers report whole seconds, and about another second, because a lifetime counts from the request. An end that moves
-    /// with each renewal moves by the time between them. Half of that time separates the two.
+    /// Two renewals are compared only if there are this many seconds between them. An end that does not move may look
+    /// up to a second earlier or later, because servers report whole seconds, and about one more, because a lifetime
+    /// counts from the request. An end that moves with each renewal moves by the time between them. Half of that time
+    /// separates the two.
     private static let leastInterval = 4.0
 
     public let end: Double
@@ -38,7 +39,7 @@ public struct SessionEnd: Sendable, Equatable {
     }
 
     /// Whether a renewal left the end where it was.
-    /// - Returns: `nil`: this is not known, because there was no renewal between the two, or they were too close.
+    /// - Returns: `nil` if that is unknown: there was no renewal between the two, or too little time.
     public static func isFixed(from former: SessionStatus, to new: SessionStatus) -> Bool? {
         guard let formerStart = former.issuedAt, let start = new.issuedAt, start - formerStart >= leastInterval,
             let formerEnd = former.endsAt, let end = new.endsAt

@@ -128,7 +128,7 @@ struct LoginCommand: AgentCommand {
         let lender = if let from { try BrowserLender(from) } else { BrowserLender?.none }
         AgentStart.ifNeeded(options)
         let target = signIn.provider == nil ? try FirstSignIn.run(options) : nil
-        // With --from a browser is meant, whatever the provider's first method is.
+        // --from needs a browser, also if the provider's first method is another one.
         let chosen = ways.first ?? method ?? (from == nil ? nil : "browser")
         return try signIn.run(
             target, method: chosen, scopes: scope, client: clientID, share: share, lender: lender, options)

@@ -42,7 +42,7 @@ final class BrowserLender {
         return (folder ?? "/run/user/\(getuid())") + "/authd-from-\(name)"
     }
 
-    /// An older agent does not know that another machine is to be asked.
+    /// An older agent ignores `borrow`, and begins a sign-in on this machine.
     func check(_ step: Step) throws(Failure) {
         guard !hasLent, step.kind == .browser || step.kind == .device else { return }
         throw Failure(
@@ -84,14 +84,15 @@ final class BrowserLender {
         }
     }
 
-    /// Whether it is a socket that nobody listens at. Any other file refuses a connection, too, and may be the user's own.
+    /// Whether the file is a socket without a listener. Any other file refuses a connection, too, and may be the user's
+    /// own.
     private var isLeftOver: Bool {
         var file = stat()
         guard unsafe lstat(path, &file) == 0, file.st_mode & S_IFMT == S_IFSOCK else { return false }
         return unsafe access(path, W_OK) == 0
     }
 
-    /// To type on the other machine.
+    /// The command for the other machine.
     private var command: String {
         "ssh -R \(ShellWord.quoted(path)):/run/user/$(id -u)/authd-extra/socket \(ShellWord.quoted(Self.hostName))"
     }

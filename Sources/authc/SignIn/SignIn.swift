@@ -151,7 +151,7 @@ struct SignIn {
                 Visible.line(
                     "Open \(address) on any device" + (step.userCode.map { " and enter this code: \($0)" } ?? "")))
         case .lend:
-            guard let lender, let call = step.lend else { throw .internalError("the agent asks for another machine") }
+            guard let lender, let call = step.lend else { throw .internalError("a step lend without --from") }
             let lent = try lender.lend(call, options, watching: signals)
             return .ask(LoginAnswer(login: step.login, fields: [:], lent: lent, timeout: options.timeout))
         case .wait:

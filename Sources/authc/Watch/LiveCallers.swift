@@ -74,7 +74,7 @@ extension LiveCallers.Line {
     init(_ entry: AuditItem) {
         let name = entry.exe?.split(separator: "/").last.map(String.init)
         program = Visible.line(name ?? entry.pid.map { "pid \($0)" } ?? "?")
-        // Beside the name, where a long request does not push it off the screen.
+        // Directly after the name, so that a long request does not push it off the screen.
         let mark = entry.exeUncertain == true ? "(path not verified)" : nil
         let what = [mark, entry.method, entry.session?.text].compactMap(\.self).joined(separator: " ")
         let call = (entry.call ?? entry.endpoint).map { ": " + $0 } ?? ""

@@ -9,7 +9,7 @@ struct SessionNamesTests {
 
     private func sessions(_ names: String...) throws -> [SessionName] { try names.map { try SessionName($0) } }
 
-    @Test("lack those that are hidden from the client; that there are some is mentioned")
+    @Test("leave out sessions that are hidden from the client, and mention that there are some")
     func hidden() throws {
         #expect(
             try names.list(sessions("a", "work", "b")) == "a, b, sessions that an access rule hides from this program")
@@ -19,7 +19,7 @@ struct SessionNamesTests {
         #expect(names.text(stored: "") == "a session that an access rule hides from this program")
     }
 
-    @Test("are there if the client may see the sessions")
+    @Test("are complete if the client may see the sessions")
     func visible() throws {
         #expect(try names.list(sessions("a", "b")) == "a, b")
         #expect(names.list([]).isEmpty)

@@ -3,14 +3,14 @@ import AuthTokens
 import AuthWire
 import Synchronization
 
-/// An authorization server of two machines: it exchanges a code for who has the verifier of its challenge.
+/// An authorization server for two machines. It exchanges a code only with the verifier of its challenge.
 final class SharedServer: Sendable {
     static let issuer = "http://127.0.0.1:1/o"
     static let device =
         #"{"device_code":"d","user_code":"ABCD-EFGH","verification_uri":"http://127.0.0.1:1/device","expires_in":600}"#
 
     private struct State {
-        /// By code: what it was asked for with.
+        /// By code: the fields of its authorization request.
         var codes: [String: [FormField]] = [:]
         var forms: [[FormField]] = []
         var atRequest: @Sendable (String) -> Void = { _ in }

@@ -99,15 +99,15 @@ struct ConsentMachineTests {
         let first = try question(7, "build\u{202E}")
         #expect(first.title == "Sign in for another machine?")
         let text = first.lines.joined(separator: "\n")
-        #expect(first.lines.first == "Agree only if your terminal there shows K7QF2")
-        for part in ["build", "as it says", "Corp (https://id.example)", "read", "box, by /usr/bin/ssh (process 7)"] {
+        #expect(first.lines.first == "Agree only if the terminal of the other machine shows K7QF2")
+        for part in ["calls itself: build", "Corp (https://id.example)", "read", "box, by /usr/bin/ssh (process 7)"] {
             #expect(text.contains(part), "\(part)")
         }
         #expect(!text.contains("\u{202E}"))
         let uncertain = try question(7, "build", isUncertain: true)
         let ssh = "a program that is not verified, shown as /usr/bin/ssh"
         #expect(uncertain.lines.last == "Connected through: box, by \(ssh) (process 7)")
-        // An hour is not remembered.
+        // An allowance for an hour is not remembered.
         _ = machine.handle(.shown(try number(1, first), .answered(Self.hour)), at: Self.moment())
         _ = machine.handle(.shown(try number(2, first), .answered(.refused)), at: Self.moment())
         // Another connection of the host is another process here.

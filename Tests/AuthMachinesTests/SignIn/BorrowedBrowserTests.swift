@@ -58,7 +58,7 @@ struct BorrowedBrowserTests {
 
     private struct Missing: Error {}
 
-    @Test("scopes that the other machine has left out are not those of the session, and the user learns of them")
+    @Test("scopes that the other machine has left out are not stored, and the user learns of them")
     func narrowed() throws {
         var bench = try Self.bench()
         let attempt = try Self.begin(&bench)
@@ -71,7 +71,7 @@ struct BorrowedBrowserTests {
         #expect(try bench.step(for: caller).message?.contains("write") == true)
     }
 
-    @Test("a scope that this agent did not request is never that of the session; one that it did not ask for is none")
+    @Test("scopes that this agent did not request are never stored, unless it requested none")
     func wider() throws {
         var bench = try Self.bench()
         let attempt = try Self.begin(&bench)
@@ -176,7 +176,7 @@ struct BorrowedBrowserTests {
         #expect(bench.requested.count == 1)
     }
 
-    @Test("a code from the other machine is waited for as one that was requested here")
+    @Test("a device code from the other machine is polled like one that was requested here")
     func device() throws {
         var bench = try Self.bench("device")
         let starter = bench.begin()
@@ -229,7 +229,7 @@ struct BorrowedBrowserTests {
     }
 
     @Test(
-        "methods without a browser, and clients that each machine has for itself, are refused before anything is sent")
+        "methods without a browser, and clients that differ on each machine, are refused before anything is sent")
     func unsupported() throws {
         for method in ["service", "import"] {
             let error = #expect(throws: AgentError.self) {

@@ -45,7 +45,7 @@ struct LendOfferTests {
         #expect(try Self.offer(Self.call()).oauth.scopes == ["openid", "read"])
         #expect(try Self.offer(Self.call(["read", "admin"])).oauth.scopes == ["read"])
         #expect(try Self.offer(Self.call(["read", "admin"]), scopes: ["admin", "openid"]).oauth.scopes == ["admin"])
-        // No scope may stand for all that the provider gives.
+        // Without scopes, a provider may grant all that it has.
         #expect(try Self.offer(Self.call([]), scopes: ["read", "write"]).oauth.scopes == ["read"])
         let bare = try Self.profile("corp") { $0.scopes = [] }
         #expect(try Self.offer(Self.call([]), scopes: ["read", "write"], [bare]).oauth.scopes == ["read", "write"])
@@ -53,18 +53,18 @@ struct LendOfferTests {
         #expect(Self.cause(try Self.offer(Self.call(["admin"]))) == "sign_in_scopes")
         #expect(Self.cause(try Self.offer(Self.call(["read"]), scopes: [])) == "sign_in_scopes")
         #expect(Self.cause(try Self.offer(Self.call(["read"]), [bare])) == "sign_in_scopes")
-        // An empty list allows nothing, not what the provider gives without a scope.
+        // An empty list allows nothing. A request without scopes could get more.
         #expect(Self.cause(try Self.offer(Self.call([]), scopes: [], [bare])) == "sign_in_scopes")
     }
 
-    @Test("the words that are requested are those of this machine, each once, whatever the other one wrote")
+    @Test("the requested scopes have the bytes of this machine, each once, whatever the other machine wrote")
     func words() throws {
         let profile = try Self.profile("corp") { $0.scopes = ["caf\u{E9}", "read", "read"] }
         let scopes = try Self.offer(Self.call(["read", "read", "cafe\u{301}"]), [profile]).oauth.scopes
         #expect(scopes.map { Array($0.utf8) } == ["caf\u{E9}", "read"].map { Array($0.utf8) })
     }
 
-    @Test("a provider that is not listed is as one that does not exist; the issuer is compared exactly")
+    @Test("a provider that is not listed gets the error of an unknown one; the issuer is compared exactly")
     func providers() throws {
         #expect(Self.cause(try Self.offer(Self.call(), providers: ["other"])) == "sign_in_provider")
         #expect(Self.cause(try Self.offer(Self.call(issuer: Self.issuer + "/"))) == "sign_in_provider")

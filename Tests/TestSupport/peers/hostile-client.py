@@ -85,7 +85,7 @@ def token(path):
 
 
 def lend(path):
-    """A sign-in that wants to use the browser."""
+    """Requests the browser of this machine for a sign-in."""
     show(ask(connect(path), LEND))
 
 
