@@ -32,8 +32,8 @@ IDLE_CONNECTIONS = 4
 #: Methods whose params hold no secret. All others are only sent to an agent of the same user.
 PLAIN_METHODS = frozenset([
     "agent.info", "agent.ping", "agent.stats", "agent.reload", "agent.lock", "rpc.discover", "provider.list",
-    "provider.show", "provider.forget", "login.wait", "login.cancel", "login.resend", "session.list", "session.status",
-    "session.use", "session.refresh", "session.validate", "session.logout", "session.wait", "token.get", "token.proof",
+    "provider.show", "provider.forget", "login.wait", "login.cancel", "login.resend", "login.lend", "session.list",
+    "session.status", "session.use", "session.refresh", "session.validate", "session.logout", "session.wait", "token.get", "token.proof",
     "user.get", "user.update", "api.request", "api.call", "api.write", "api.read", "api.close", "network.status",
     "events.subscribe", "events.unsubscribe", "outbox.list", "outbox.flush", "outbox.drop", "session.trust",
     "audit.list", "consent.list", "consent.answer", "agent.restart", "cluster.status",
