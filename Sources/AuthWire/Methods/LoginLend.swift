@@ -15,6 +15,8 @@ public struct LoginLend: AgentMethod {
     private static let codeLength = 5
     /// Without letters that look like a digit.
     private static let codeLetters = Array("23456789ABCDEFGHJKLMNPQRSTUVWXYZ")
+    /// RFC 4648 §5.
+    private static let base64url = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// What the other machine calls itself.
     public var host = ""
@@ -65,13 +67,14 @@ public struct LoginLend: AgentMethod {
     public var comparisonCode: String? {
         guard let source = (codeChallenge ?? comparison)?.utf8.prefix(Self.codeLength), source.count == Self.codeLength
         else { return nil }
-        // base64url has 64 letters, twice as many as these, and a hash has each as often as any other.
-        return String(source.map { Self.codeLetters[Int(Self.value(of: $0)) % Self.codeLetters.count] })
+        // base64url has 64 letters, twice as many as these. Each is as frequent as any other, also in a hash.
+        return String(
+            source.map { Self.codeLetters[(Self.base64url.firstIndex(of: $0) ?? 0) % Self.codeLetters.count] })
     }
 
     /// For ``comparison``.
     public static func randomComparison() -> String {
-        String((0..<challengeLength).map { _ in codeLetters.randomElement() ?? "2" })
+        String(decoding: (0..<challengeLength).map { _ in base64url.randomElement() ?? 0 }, as: UTF8.self)
     }
 
     /// The challenge, state, nonce and thumbprint become parts of an address that a browser opens.
@@ -105,28 +108,6 @@ public struct LoginLend: AgentMethod {
         "params.comparison: expected at least \(codeLength) characters with device.")
 
     private static func isRandom(_ text: String, _ length: Int? = nil) -> Bool {
-        !text.isEmpty && text.utf8.count == length ?? text.utf8.count && text.utf8.allSatisfy(isLetter)
-    }
-
-    /// The six bits of a letter of base64url (RFC 4648 §5); 0 for another byte.
-    private static func value(of byte: UInt8) -> UInt8 {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: 0
-        }
-    }
-
-    /// In base64url (RFC 4648 §5).
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        !text.isEmpty && text.utf8.count == length ?? text.utf8.count && text.utf8.allSatisfy(base64url.contains)
     }
 }
