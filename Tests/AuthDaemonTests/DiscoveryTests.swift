@@ -12,13 +12,16 @@ import Testing
 struct DiscoveryTests {
     private typealias Read = @Sendable (JSONObject) throws(AgentError) -> JSON
 
+    /// A SHA-256 hash in base64url.
+    private static let challenge = String(repeating: "a", count: LoginLend.challengeLength)
+
     /// Values of each type; a decoder accepts a type if it accepts one of its values.
     private static let values: [(kind: String, values: [JSON])] = [
         (
             "string",
             [
                 "a", "", "active", "ready", "online", "memory", "done", "off", "default", "whole", "sealed-file", "GET",
-                "https://a.example/",
+                "https://a.example/", .string(challenge),
             ]
         ),
         ("integer", [7]), ("number", [7.5]), ("boolean", [true]),
@@ -27,7 +30,8 @@ struct DiscoveryTests {
             [
                 ["kind": "memory", "state": "ready"], ["session": "a", "provider": "p", "state": "active"],
                 ["items": "/a"], ["pid": 1], [:], ["a": "b"], ["locked": true],
-                ["kind": "header", "name": "a", "value": "b"],
+                ["kind": "header", "name": "a", "value": "b"], ["client_id": "c", "scopes": []],
+                ["client_id": "c", "issuer": "i", "device": true],
             ]
         ),
         ("array", [["a"], [], ["session"], [["name": "a", "text": "b"]]]),
@@ -55,9 +59,13 @@ struct DiscoveryTests {
                 kind: param["schema"]?["type"]?.stringValue, isRequired: param["required"] == true)
         }
         let method = try #require(AgentMethods.named(name))
-        // A sign-in is to a provider or to a URL.
-        let chosen: JSONObject = name == LoginStart.name ? ["provider": "p"] : [:]
-        try Self.compare(described, name, chosen: chosen) { params throws(AgentError) in
+        let chosen: [String: JSONObject] = [
+            // A sign-in is to a provider or to a URL.
+            LoginStart.name: ["provider": "p"],
+            // In a browser, or with a device code; to an issuer, or to a page.
+            LoginLend.name: ["code_challenge": .string(Self.challenge), "state": "s", "issuer": "i"],
+        ]
+        try Self.compare(described, name, chosen: chosen[name] ?? [:]) { params throws(AgentError) in
             try method.init(params: .object(params)).json
         }
     }
@@ -116,9 +124,14 @@ struct DiscoveryTests {
                 values.contains { value in
                     var members = required
                     members[name] = value
-                    if (try? read(members)) != nil { return true }
-                    for key in chosen.keys where key != name { members[key] = nil }
-                    return (try? read(members)) != nil
+                    // Also without what excludes it.
+                    let others = chosen.keys.filter { $0 != name }
+                    let groups = others.reduce(into: [[]]) { groups, key in groups += groups.map { $0 + [key] } }
+                    return groups.contains { group in
+                        var rest = members
+                        for key in group { rest[key] = nil }
+                        return (try? read(rest)) != nil
+                    }
                 }
             }.map(\.kind)
             #expect(kinds == member.kinds, "\(what) \(name)")
