@@ -139,8 +139,9 @@ struct LendingTests {
             #expect(machine.page.isOpen)
             client.endWriting()
             #expect(try client.json().errorCause == "client_left")
-            // The connection ends after the work of the request.
-            #expect(try client.line() == nil && !machine.page.isOpen)
+            #expect(try client.line() == nil)
+            // The work of the request ends later than it is answered.
+            while machine.page.isOpen { sched_yield() }
         }
     }
 
@@ -151,7 +152,9 @@ struct LendingTests {
             try client.send(RawClient.request("login.lend", Self.request))
             client.endWriting()
             #expect(try client.json().errorCause == "client_left")
-            #expect(try client.line() == nil && !machine.page.isOpen && machine.browser.opened.isEmpty)
+            #expect(try client.line() == nil)
+            // The user may have agreed before.
+            while machine.page.isOpen { sched_yield() }
         }
     }
 
