@@ -317,7 +317,10 @@ struct BadClientTests {
 
     /// Runs turns of the agent's loop until the condition holds.
     static func until(_ client: RawClient, _ condition: () -> Bool) throws {
-        for _ in 0..<200_000 where !condition() { _ = try client.ask("agent.ping") }
+        for _ in 0..<200_000 {
+            guard !condition() else { return }
+            _ = try client.ask("agent.ping")
+        }
         #expect(condition())
     }
 }
