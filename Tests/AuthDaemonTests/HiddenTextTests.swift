@@ -69,6 +69,36 @@ struct HiddenTextTests {
         }
     }
 
+    @Test("a move that finds a damaged record names its session only if it is a visible one")
+    func moving() async throws {
+        for name in ["home", "work"] {
+            try await TestServer.run(names: ["shop"], keptIn: DamagedMemoryStore(name)) { rig in
+                try await onThread {
+                    let client = try rig.dial()
+                    func refusal() throws -> String {
+                        let answer = try client.ask("store.migrate", ["to": "sealed-file"])
+                        #expect(answer.errorKind == "keyring_unavailable", "\(answer.text())")
+                        #expect(answer.errorCause == "damaged_record")
+                        return try #require(answer["error"]?["message"]?.stringValue)
+                    }
+                    #expect(try refusal().contains("The record of session \(name) cannot be read (no end)"))
+                    rig.access.change { $0 = Self.hiding }
+                    let text = try refusal()
+                    let visible =
+                        name == "work" ? "a session that an access rule hides from this program" : "session home"
+                    #expect(text.contains("The record of \(visible) cannot be read (no end)"), "\(text)")
+                    #expect(!text.contains("work"), "\(text)")
+                }
+            }
+        }
+    }
+
+    @Test("an import of a damaged file is refused with the same message")
+    func damagedFile() {
+        let error = AgentError(.validation, "It cannot be opened: no end.", cause: "damaged")
+        #expect(HiddenSessions.filtered(error) == error)
+    }
+
     @Test("the store's message, which may name any session, is not part of a result")
     func unlocking() async throws {
         try await TestServer.run(names: ["shop", "work"], accessPolicy: Self.hiding) { rig in
@@ -86,6 +116,30 @@ struct HiddenTextTests {
             else { throw Failure("It is another handling.") }
             #expect(try StoreInfo(later) == StoreInfo(kind: .sealedFile, state: .ready))
         }
+    }
+}
+
+/// A store with a record that cannot be read.
+private final class DamagedMemoryStore: SessionStore, KeyStore {
+    private let memory = MemoryStore()
+    private let damaged: String
+
+    init(_ session: String) { damaged = session }
+
+    var kind: StoreKind { .secretService }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] {
+        try await memory.loadAll() + [.damaged(session: damaged, reason: "no end")]
+    }
+    func names() async throws(StoreError) -> [StoredName] { try await memory.names() }
+    func retryPrompts() async {}
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await memory.load(session) }
+    func save(_ record: SessionRecord) async throws(StoreError) { try await memory.save(record) }
+    func delete(_ session: SessionName) async throws(StoreError) { try await memory.delete(session) }
+    func states() -> AsyncStream<StoreState> { memory.states() }
+    func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { try await memory.key(for: purpose) }
+    func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+        try await memory.save(key, for: purpose)
     }
 }
 

@@ -153,7 +153,7 @@ struct HiddenSessions {
         case AgentError.noDefaultCause, AgentError.severalSessionsCause: break
         case AgentError.otherOriginCause: visible.message = AgentError.otherOriginText
         default:
-            guard let text = AgentError.textWithoutOtherSessions(for: cause) else { return error }
+            guard let text = AgentError.textWithoutOtherSessions(of: error) else { return error }
             visible.message = text
         }
         visible.details = []

@@ -139,7 +139,7 @@ struct Visibility {
             return visible
         case "insufficient_scope", AgentError.noDefaultCause: return visible
         default:
-            if let text = error.cause.flatMap(AgentError.textWithoutOtherSessions) {
+            if let text = AgentError.textWithoutOtherSessions(of: error) {
                 visible.message = text
             } else if error.kind == .validation {
                 return visible
@@ -178,11 +178,13 @@ struct Visibility {
 }
 
 extension AgentError {
-    /// A message for a client that must not know about other sessions; `nil`: messages of errors with this cause name
-    /// no session.
-    static func textWithoutOtherSessions(for cause: String) -> String? {
-        switch cause {
+    /// A message for a client that must not know about other sessions; `nil`: messages of such errors name no session, or only
+    /// those that the client may know about.
+    static func textWithoutOtherSessions(of error: AgentError) -> String? {
+        switch error.cause {
         case "shared_sign_in": "This session uses the sign-in of another one, which is not signed in."
+        // The client's own file.
+        case "damaged" where error.kind == .validation: nil
         // The store's message names the sessions whose records are damaged.
         case "damaged", StoreState.ready.rawValue:
             "The record of this session cannot be read. Signing in to it again replaces it."
