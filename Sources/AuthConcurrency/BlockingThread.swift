@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Synchronization
 
 /// A thread for blocking work, so that Swift's pool is not blocked. It exists while there is work.
@@ -41,26 +40,8 @@ package final class BlockingThread: Sendable {
     }
 
     private func start() {
-        // Signals are handled by other threads.
-        var (all, before) = (sigset_t(), sigset_t())
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        var made = pthread_t()
-        let failure = unsafe pthread_create(
-            &made, nil,
-            { thread in
-                if let thread = unsafe thread {
-                    unsafe Unmanaged<BlockingThread>.fromOpaque(thread).takeRetainedValue().runAll()
-                }
-                return nil
-            }, Unmanaged.passRetained(self).toOpaque())
-        guard failure == 0 else {
-            unsafe Unmanaged.passUnretained(self).release()
-            // There is no thread: running the work here is slow, but better than not at all.
-            return runAll()
-        }
-        pthread_detach(made)
+        // If there is no thread: running the work here is slow, but better than not at all.
+        if !SystemThread.start({ self.runAll() }) { runAll() }
     }
 
     private func runAll() {

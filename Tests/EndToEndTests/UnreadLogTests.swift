@@ -58,7 +58,6 @@ struct UnreadLogTests {
             for _ in 1...20 { #expect(try await Self.authc("token", in: scene).out == token) }
             #expect(try await Self.authc("refresh", in: scene).status == 0)
             let before = Self.entries(journal).count
-            #expect(before < 20)
             journal.receiveAgain()
             #expect(try await until { Self.entries(journal).count >= before + 20 })
 

@@ -20,7 +20,8 @@ package final class AgentLog: Sendable {
 
     package func logger() -> Logger { logger(to: { Self.queue.add($0) }) }
 
-    /// For the lines of the audit log, which are written at any level. None is dropped: ``AuditLog`` limits and counts them.
+    /// For the lines of the audit log, which are written at any level. They take no room from others, and are not dropped while
+    /// the agent runs: ``AuditLog`` limits and counts them.
     func auditLogger() -> Logger { auditLogger(to: { Self.queue.add($0, isLimited: false) }) }
 
     func logger(to write: @escaping @Sendable (LogLine) -> Void) -> Logger {
@@ -39,7 +40,7 @@ package final class AgentLog: Sendable {
     /// Returns when the lines until now are written, or when the task is cancelled.
     static func flush() async { await queue.flush() }
 
-    /// Returns when all lines are written, or soon if the log does not receive them.
+    /// Returns when all lines are written, or after some seconds if the log does not receive them.
     package static func finish() async { await queue.finish() }
 
     package static var isJournal: Bool { standardErrorIsJournal(getenv: Environment.value) }

@@ -1,4 +1,5 @@
 import AuthConcurrency
+import AuthModel
 import Logging
 import Synchronization
 
@@ -26,49 +27,96 @@ struct LogOutput: Sendable {
 ///
 /// Invariant: lines are written in the order of the calls. Lines that do not fit are dropped, and one line reports how many.
 final class LogQueue: Sendable {
-    /// Lines that wait, including the one that is being written. One event causes far fewer.
+    /// Lines that wait, including the one that is being written, without those of the audit log. One event causes far fewer.
     static let mostLines = 1024
     /// The bytes of these lines. Most lines have a few hundred.
     static let mostBytes = 1 << 20
-    /// How long the agent waits at its end for a log that does not receive the last lines.
-    static let longestFinish = Duration.seconds(1)
+    /// How long the agent waits at its end for a log that accepts no line.
+    static let longestPause = Duration.seconds(1)
+    /// How long it waits for a slow log. Then the lines that still wait are dropped, and their number has ``longestPause``. With
+    /// requests in progress (5 s) and the store (4 s), all this is less than the units' `TimeoutStopSec=` (15 s).
+    static let longestFinish = Duration.seconds(3)
+    /// The time between two attempts to make a thread. They fail while the memory or `TasksMax=` is used up.
+    static let threadPause = Duration.milliseconds(250)
 
     private struct State {
-        /// The first one is being written.
-        var entries: [LogEntry] = []
-        var bytes = 0
+        struct Waiting {
+            let entry: LogEntry
+            let isLimited: Bool
+            /// How many lines are missing if this one is: a report is about many.
+            let number: Int
+        }
+
+        /// The first one is being written, if there is a thread.
+        private(set) var lines: [Waiting] = []
+        /// How many of them are limited, and the bytes of these.
+        private var (limited, bytes) = (0, 0)
         /// Lines since the last report.
         var dropped = 0
         /// All lines so far, including reports.
-        var added = 0
+        private(set) var added = 0
+        /// When the log last accepted a line.
+        private(set) var accepted: BootInstant?
         var isOpen = false
         var isWriting = false
+
+        var needsThread: Bool { isOpen && !isWriting && !lines.isEmpty }
 
         /// After lines were dropped, half of the room must be free: otherwise a slow log would get a report between any two
         /// lines.
         func hasRoom(for entry: LogEntry) -> Bool {
             let share = dropped == 0 ? 1 : 2
-            return entries.count < LogQueue.mostLines / share
+            return limited < LogQueue.mostLines / share
                 && bytes + entry.bytes.count <= LogQueue.mostBytes / share
         }
 
-        mutating func append(_ entry: LogEntry) {
-            entries.append(entry)
-            bytes += entry.bytes.count
+        mutating func append(_ entry: LogEntry, isLimited: Bool = true, number: Int = 1) {
+            lines.append(Waiting(entry: entry, isLimited: isLimited, number: number))
+            count(1, lines.count - 1)
             added += 1
         }
 
-        mutating func removeFirst() { bytes -= entries.removeFirst().bytes.count }
+        mutating func removeFirst(at now: BootInstant) {
+            count(-1, 0)
+            lines.removeFirst()
+            accepted = now
+        }
+
+        /// Drops all lines but the one that is being written.
+        /// - Returns: how many.
+        mutating func dropWaiting() -> Int {
+            let first = isWriting ? 1 : 0
+            for index in lines.indices.dropFirst(first) {
+                count(-1, index)
+                dropped += lines[index].number
+            }
+            let number = lines.count - first
+            lines.removeLast(number)
+            return number
+        }
+
+        private mutating func count(_ sign: Int, _ index: Int) {
+            guard lines[index].isLimited else { return }
+            limited += sign
+            bytes += sign * lines[index].entry.bytes.count
+        }
     }
 
     private let state = Mutex(State())
     private let output: LogOutput
-    private let thread = BlockingThread()
-    /// How many lines have been written.
-    private let written = StateBroadcast(0)
+    private let clock: any SystemClock
+    private let makeThread: @Sendable (@escaping @Sendable () -> Void) -> Bool
+    /// How many lines have been written, or dropped after they were added.
+    private let done = StateBroadcast(0)
 
-    init(to output: LogOutput) {
+    /// - Parameter makeThread: runs the work on another thread; `false`: there is none.
+    init(
+        to output: LogOutput, clock: any SystemClock = BootClock(),
+        makeThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = SystemThread.start
+    ) {
         self.output = output
+        self.clock = clock
+        self.makeThread = makeThread
     }
 
     /// Until this call, lines are kept, and there is no thread.
@@ -76,8 +124,9 @@ final class LogQueue: Sendable {
         startThread { $0.isOpen = true }
     }
 
-    /// It does not block.
-    /// - Parameter isLimited: `false`: the line is accepted even if there is no room. The caller limits their number.
+    /// It does not block. If no thread can be made, the line waits for the next call.
+    /// - Parameter isLimited: `false`: the line is accepted even if there is no room, and takes none. The caller limits the
+    ///   number of these lines.
     func add(_ line: LogLine, isLimited: Bool = true) {
         let entry = output.format(line)
         startThread { state in
@@ -88,29 +137,58 @@ final class LogQueue: Sendable {
                 }
                 report(&state)
             }
-            state.append(entry)
+            state.append(entry, isLimited: isLimited)
         }
     }
 
     /// Returns when all lines that were added before are written, or when the task is cancelled.
     func flush() async {
         let last = state.withLock { $0.added }
-        _ = await written.wait { $0 >= last }
+        while state.withLock({ $0.needsThread }) {
+            guard (try? await clock.sleep(until: clock.bootInstant + Self.threadPause)) != nil else { return }
+            startThread { _ in }
+        }
+        _ = await done.wait { $0 >= last }
     }
 
-    /// Returns when all lines are written, or after that time. No line may be added meanwhile.
-    func finish(within limit: Duration = longestFinish) async {
+    /// Returns when all lines are written, or when the log has accepted none for some time, or after the limit. Then the log is
+    /// slow: the lines that wait are dropped, and a last line reports how many. No line may be added meanwhile.
+    func finish(pause: Duration = longestPause, within limit: Duration = longestFinish) async {
         startThread { state in
             state.isOpen = true
             report(&state)
         }
-        guard state.withLock({ !$0.entries.isEmpty }) else { return }
+        let end = clock.bootInstant + limit
+        guard await !isFinished(pausing: pause, until: end), clock.bootInstant >= end else { return }
+        startThread { state in
+            let number = state.dropWaiting()
+            done.update { $0 = ($0 ?? 0) + number }
+            report(&state)
+        }
+        _ = await isFinished(pausing: pause, until: end + pause)
+    }
+
+    /// Waits while lines are written.
+    private func isFinished(pausing pause: Duration, until end: BootInstant) async -> Bool {
+        let begin = clock.bootInstant
+        var deadline = min(begin + pause, end)
+        repeat {
+            if await isEmpty(by: deadline) { return true }
+            // Lines that were accepted meanwhile extend it.
+            deadline = min((state.withLock { $0.accepted } ?? begin) + pause, end)
+        } while clock.bootInstant < deadline
+        return false
+    }
+
+    private func isEmpty(by deadline: BootInstant) async -> Bool {
+        guard state.withLock({ !$0.lines.isEmpty }) else { return true }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in await flush() }
-            group.addTask { try? await Task.sleep(for: limit) }
+            group.addTask { [clock] in try? await clock.sleep(until: deadline) }
             await group.next()
             group.cancelAll()
         }
+        return state.withLock { $0.lines.isEmpty }
     }
 
     private func report(_ state: inout State) {
@@ -120,7 +198,7 @@ final class LogQueue: Sendable {
             output.format(
                 LogLine(
                     level: .warning, message: "\(lines) missing here: the log did not accept lines fast enough.",
-                    fields: ["dropped": "\(state.dropped)"])))
+                    fields: ["dropped": "\(state.dropped)"])), number: state.dropped)
         state.dropped = 0
     }
 
@@ -129,27 +207,28 @@ final class LogQueue: Sendable {
     private func startThread(after change: (inout State) -> Void) {
         let isNeeded = state.withLock { state in
             change(&state)
-            guard state.isOpen, !state.isWriting, !state.entries.isEmpty else { return false }
+            guard state.needsThread else { return false }
             state.isWriting = true
             return true
         }
-        // Without the lock: if no thread can be created, the work is done here.
-        if isNeeded { thread.submit { [self] in writeAll() } }
+        // The caller must not write the lines: it may be the thread of the sockets.
+        if isNeeded, !makeThread({ [self] in writeAll() }) { state.withLock { $0.isWriting = false } }
     }
 
     private func writeAll() {
         while let entry = next() {
             output.write(entry)
-            state.withLock { $0.removeFirst() }
-            written.update { $0 = ($0 ?? 0) + 1 }
+            let now = clock.bootInstant
+            state.withLock { $0.removeFirst(at: now) }
+            done.update { $0 = ($0 ?? 0) + 1 }
         }
     }
 
     private func next() -> LogEntry? {
         state.withLock { state in
-            if state.entries.isEmpty { report(&state) }
-            state.isWriting = !state.entries.isEmpty
-            return state.entries.first
+            if state.lines.isEmpty { report(&state) }
+            state.isWriting = !state.lines.isEmpty
+            return state.lines.first?.entry
         }
     }
 }

@@ -8,12 +8,31 @@ enum StandardError {
         format: { line in
             let isUnicode = TerminalText.isUnicode(environment: Environment.value)
             return LogEntry(fields: [oneLine(TerminalText.shown("\(now) \(text(line))", isUnicode: isUnicode))])
-        }, write: write)
+        }, write: { write($0, to: STDERR_FILENO) })
 
-    /// Blocks while nobody reads the pipe. O_NONBLOCK would affect every process that shares this pipe or terminal.
-    private static func write(_ entry: LogEntry) {
-        // One call, so that lines of several processes do not mix.
-        _ = unsafe Glibc.write(STDERR_FILENO, entry.bytes, entry.bytes.count)
+    /// Blocks while nobody reads the pipe or the terminal. Another process that shares it may have set O_NONBLOCK: that flag
+    /// belongs to the open file.
+    static func write(_ entry: LogEntry, to descriptor: CInt) {
+        unsafe entry.bytes.withUnsafeBytes { bytes in
+            var rest = unsafe bytes[...]
+            // One call if there is room, so that lines of several processes do not mix.
+            while unsafe !rest.isEmpty {
+                let part = unsafe UnsafeRawBufferPointer(rebasing: rest)
+                let count = unsafe Glibc.write(descriptor, part.baseAddress, part.count)
+                if count > 0 {
+                    unsafe rest = rest.dropFirst(count)
+                } else if count == 0 || (errno != EINTR && !(errno == EAGAIN && waitForRoom(descriptor))) {
+                    // Nobody will read it. That cannot be logged.
+                    return
+                }
+            }
+        }
+    }
+
+    /// - Returns: `false`: the system cannot wait for it.
+    private static func waitForRoom(_ descriptor: CInt) -> Bool {
+        var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&writable, 1, -1) > 0 || errno == EINTR
     }
 
     /// A value is quoted as in JSON if it could pass for other fields.
