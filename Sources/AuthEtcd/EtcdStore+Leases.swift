@@ -44,10 +44,11 @@ extension EtcdStore: LeaseStore {
             let own = RenewalIntent(version, id: known(session).holdID)
             var found: EtcdTransaction?
             for _ in 1...EtcdLimits.writeAttempts {
-                guard !hasGoneBack(since: former) else { throw .cluster(.wentBack) }
+                // The response to a hold that began before the mark would not have it, and look like a mark that was lost.
+                guard !hasGoneBack(since: former), recovery?.isMarked != false else { throw .cluster(.wentBack) }
                 let left = try await formerHold(found, of: session, under: lease)
                 var operations: [EtcdRequest.Operation] = [
-                    .read(place), .put(holderMark, to: holder, lease: lease.number),
+                    .read(place), .read(places.history), .put(holderMark, to: holder, lease: lease.number),
                 ]
                 if left == .answered { operations.append(.put(own.bytes, to: intent)) }
                 let outcome = try await transaction(
@@ -91,7 +92,9 @@ extension EtcdStore: LeaseStore {
                     .changed(key: holder.key, at: holder.modRevision),
                     .changed(key: intent, at: outcome.entries[intent]?.modRevision ?? 0),
                 ],
-                then: [.read(place), .put(holderMark, to: holder.key, lease: holder.lease)]
+                then: [
+                    .read(place), .read(places.history), .put(holderMark, to: holder.key, lease: holder.lease),
+                ]
                     + (former == .answered ? [.put(own.bytes, to: intent)] : []),
                 otherwiseReading: []))
         guard again.succeeded else { return nil }
@@ -119,8 +122,10 @@ extension EtcdStore: LeaseStore {
         _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction, under intent: RenewalIntent?,
         since state: ClusterView.State, ifUnreadable end: HoldOutcome.FormerHold
     ) async throws(StoreError) -> SessionRecord? {
-        // Other changes since etcd went back, and this one, may have brought it to the revision that this host knows.
-        if state.isLater(thanChange: outcome.header), !hasGoneBack(since: state) { readAgain() }
+        // Other changes since etcd went back, and this one, may have brought it to the revision that this host knows, or
+        // further.
+        let wentBack = state.isLater(thanChange: outcome.header) || isNoticedElsewhere(outcome.entries[places.history])
+        if wentBack, !hasGoneBack(since: state) { readAgain() }
         guard !hasGoneBack(since: state) else {
             try? await giveBack(session, hold)
             throw .cluster(.wentBack)
@@ -201,8 +206,8 @@ extension EtcdStore: LeaseStore {
         let own = RenewalIntent(hold.noted, id: known(session).claimID)
         let outcome = try await transaction(
             .transaction(
-                [.changed(key: holder, at: hold.revision)], then: [.read(place), .put(own.bytes, to: intent)],
-                otherwiseReading: [holder]))
+                [.changed(key: holder, at: hold.revision)],
+                then: [.read(place), .read(places.history), .put(own.bytes, to: intent)], otherwiseReading: [holder]))
         guard outcome.succeeded else {
             lostHold(of: session)
             throw .cluster(.leaseLost)

@@ -9,9 +9,14 @@ extension EtcdStore {
         /// Holds under which a request may be on its way to the provider.
         var sending: [SessionName: Hold]
         let former: Member?
+        /// Hosts that have not noticed that etcd went back can see it, or nobody can write that.
+        var isMarked = false
     }
 
-    func noteWentBack(_ revision: Int64) {
+    /// - Parameters:
+    ///   - revision: of etcd, when this host has read everything.
+    ///   - mark: what etcd had at ``EtcdPlaces/history`` then.
+    func noteWentBack(_ revision: Int64, _ mark: EtcdEntry? = nil) {
         note(.wentBack)
         // Revisions before that are those of another history.
         let sending = holds.filter { $0.value.intentRevision != nil }
@@ -19,13 +24,17 @@ extension EtcdStore {
         (holds, overtaken, unfinished) = ([:], [], [:])
         ownIntents = ownIntents.filter { sending[$0.key] != nil }
         formerLease = lastLease
-        (wentBackAt, wentBackTo) = (clock.now().boot, revision)
+        // Another host has noticed it earlier: intents that were noted since count.
+        let noticed = mark.flatMap { history.isNew($0) ? min($0.modRevision, revision) : nil }
+        (wentBackAt, wentBackTo) = (clock.now().boot, noticed ?? revision)
         recovery = Recovery(sending: sending, former: member)
     }
 
     /// Until all of it has succeeded.
     func recover() async throws(StoreError) {
         guard let recovery else { return isRecovering() ? try await removeEndedAgain() : () }
+        // Before other changes bring etcd to the revision that another host knows.
+        if !recovery.isMarked { try await tryToMark() }
         // The record of the cluster may be an older one, too, and others are sealed with its keys.
         if let former = recovery.former { _ = try await reopened(instead: former) }
         hasFormerSeals = true
@@ -36,6 +45,49 @@ extension EtcdStore {
         }
         try await removeEndedAgain()
         self.recovery = nil
+    }
+
+    /// Without space, or without the right to write the mark, the rest of the recovery must not wait: it may only remove
+    /// records. Then a host that cannot notice by itself does not.
+    private func tryToMark() async throws(StoreError) {
+        do throws(StoreError) {
+            try await markHistory()
+        } catch .cluster(.noSpace), .cluster(.denied) {
+            // The state and the fault are reported.
+        }
+        recovery?.isMarked = true
+    }
+
+    /// If no other host has done that yet.
+    private func markHistory() async throws(StoreError) {
+        let place = places.history
+        var found = try await read(place)
+        // Intents that were noted since are not outdated.
+        if let found, history.isNew(found) { wentBackTo = wentBackTo.map { min($0, found.modRevision) } }
+        for _ in 1...EtcdLimits.writeAttempts where !history.isNew(found) {
+            let value = Array(String(random(), radix: 36).utf8)
+            let outcome = try await transaction(
+                .put(
+                    value, to: place, if: [.changed(key: place, at: found?.modRevision ?? 0)],
+                    otherwiseReading: [place]))
+            found =
+                outcome.succeeded
+                ? EtcdEntry(key: place, value: value, modRevision: outcome.header.revision) : outcome.entries[place]
+        }
+        history.accept(found)
+    }
+
+    /// Whether another host has noticed that etcd went back, and this one has not.
+    func isNoticedElsewhere(_ mark: EtcdEntry?) -> Bool {
+        // Otherwise this host is about to read that value.
+        recovery?.isMarked != false && history.isOther(mark)
+    }
+
+    /// The record of the cluster and the mark of its history, in one request.
+    func readMarked() async throws(StoreError) -> (cluster: EtcdEntry?, mark: EtcdEntry?) {
+        let answer = try await call(.range(places.cluster, end: places.historyEnd))
+        let entries = try cluster { () throws(ClusterFault) in try EtcdRange(answer) }.entries
+        return (entries.first { $0.key == places.cluster }, entries.first { $0.key == places.history })
     }
 
     func removeEndedAgain() async throws(StoreError) {

@@ -35,9 +35,10 @@ extension EtcdStore {
     /// - Returns: the state of etcd that was read.
     private func readAll() async throws(StoreError) -> Int64 {
         let (former, member) = (view.state, try await opened())
-        let isOlder = try await read(places.cluster).map { $0.modRevision < member.revision } ?? false
+        let (cluster, mark) = try await readMarked()
+        let isOlder = cluster.map { $0.modRevision < member.revision } ?? false
         // Otherwise what follows may have been read before that.
-        let hasGoneBack = isToReadAgain.current == true
+        let hasGoneBack = isToReadAgain.current == true || isNoticedElsewhere(mark)
         let (header, entries) = try await pages(below: places.sessions, keysOnly: true)
         var found: [SessionName: Int64] = [:]
         for entry in entries { if let name = places.sessionName(of: entry.key) { found[name] = entry.modRevision } }
@@ -46,7 +47,8 @@ extension EtcdStore {
         let toRead = changed.union(unread)
         unread = []
         defer { for session in toRead.sorted() { tellChange.yield(session) } }
-        if wentBack { noteWentBack(header.revision) }
+        if !history.isRead { history.accept(mark) }
+        if wentBack { noteWentBack(header.revision, mark) }
         try await recover()
         await repeatReleases()
         processed = header.revision
@@ -90,6 +92,9 @@ extension EtcdStore {
                     // New keys are needed before the records that are sealed with them.
                     _ = try? await reporting { () throws(StoreError) in try await reopened(instead: member) }
                 }
+                if change.entry.key == places.history, isNoticedElsewhere(change.isDeletion ? nil : change.entry) {
+                    readAgain()
+                }
                 if change.isDeletion, let session = places.heldSession(of: change.entry.key) {
                     released.append(session)
                 }
@@ -107,14 +112,16 @@ extension EtcdStore {
     }
 
     /// A member that hangs keeps its connections, and sends nothing. A read needs a majority, and moves to another
-    /// member if this one does not take part. While there is no space, it also finds out when that is over.
+    /// member if this one does not take part. It shows whether another host has noticed that etcd went back. While there
+    /// is no space, it also finds out when that is over.
     /// In between, this host shows that it is connected.
     /// - Returns: when another member is used.
     private func check(_ used: String?) async -> ClusterFault {
         while !Task.isCancelled {
             await showPresence()
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
-            _ = try? await reporting { () throws(StoreError) in try await read(places.cluster) }
+            let found = try? await reporting { () throws(StoreError) in try await readMarked() }
+            if let found, isNoticedElsewhere(found.mark) { readAgain() }
             await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
             if client.endpoint != used { return .lagging }

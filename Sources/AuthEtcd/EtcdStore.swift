@@ -80,6 +80,7 @@ package actor EtcdStore {
     /// Sessions whose records were not used because etcd went back. They are read again with everything else.
     var unread: Set<SessionName> = []
     var recovery: Recovery?
+    var history = EtcdHistory()
     /// Something is sealed with a key that the cluster has given up.
     var hasFormerSeals = false
     /// This host's, once it is known.

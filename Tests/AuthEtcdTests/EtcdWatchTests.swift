@@ -122,6 +122,24 @@ struct EtcdWatchTests {
         #expect(Set(transport.askedHosts) == ["one"])
     }
 
+    @Test("ends, although it stays open, if another host has noticed that etcd went back")
+    func noticedElsewhere() async throws {
+        let etcd = OneKey()
+        let transport = ScriptedTransport(watches: [.init([Self.created], then: .stays)], etcd.answer)
+        let store = store(transport)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await store.run() }
+            let isOpen = try await until { transport.requestedWatches.count == 1 }
+            // The revision is still the same.
+            etcd.setHistory("another")
+            let isOpenAgain = try await until { transport.requestedWatches.count == 2 }
+            #expect(isOpen && isOpenAgain)
+            group.cancelAll()
+        }
+        #expect(await store.faults().first { _ in true } == .wentBack)
+        #expect(await store.wentBackTo == 6)
+    }
+
     @Test("reports the sessions of its messages")
     func changes() async throws {
         let transport = ScriptedTransport(watches: [.init([Self.created, Self.change], then: .stays)], OneKey().answer)

@@ -4,31 +4,44 @@ import Synchronization
 
 @testable import AuthEtcd
 
-/// An etcd that holds the record of the cluster and nothing else, at revision 7 or as it is set.
+/// An etcd that holds the record of the cluster, and the mark of its history if that is set, at revision 7 or another
+/// one.
 final class OneKey: Sendable {
     private static let cluster = Base64.encode(Array("/p/cluster".utf8))
+    private static let history = Base64.encode(Array("/p/history".utf8))
     private let value = Mutex<String?>(nil)
+    private let mark = Mutex<String?>(nil)
     private let present = Mutex<Int64>(7)
 
     func setRevision(_ revision: Int64) { present.withLock { $0 = revision } }
 
+    /// As another host does that has noticed that etcd went back.
+    func setHistory(_ value: String) { mark.withLock { $0 = Base64.encode(Array(value.utf8)) } }
+
     func answer(_ path: String, _ body: JSON) throws(TransportError) -> (status: Int, body: String) {
         let revision = present.withLock { $0 }
         let header = #""header":{"cluster_id":"1","member_id":"1","revision":"\#(revision)"}"#
+        let mark = Self.entry(Self.history, mark.withLock { $0 })
         switch path {
         case "kv/txn":
             let put = body["success"]?[0]?["request_put"]
             if put?["key"]?.stringValue == Self.cluster { value.withLock { $0 = put?["value"]?.stringValue } }
-            return (200, "{\(header),\"succeeded\":true}")
+            let read = "{\"response_range\":{\(Self.list(mark))}}"
+            return (200, "{\(header),\"succeeded\":true,\"responses\":[\(read)]}")
         case "kv/range":
-            let key = Self.cluster
-            guard body["key"]?.stringValue == key, let value = value.withLock({ $0 }) else {
-                return (200, "{\(header)}")
-            }
-            return (200, "{\(header),\"kvs\":[{\"key\":\"\(key)\",\"mod_revision\":\"6\",\"value\":\"\(value)\"}]}")
+            let (key, isAlone) = (body["key"]?.stringValue, body["range_end"] == nil)
+            let cluster = key == Self.cluster ? Self.entry(Self.cluster, value.withLock { $0 }) : []
+            let hasMark = key == Self.history || key == Self.cluster && !isAlone
+            return (200, "{\(header),\(Self.list(cluster + (hasMark ? mark : [])))}")
         default: return (200, "{\(header)}")
         }
     }
+
+    private static func entry(_ key: String, _ value: String?) -> [String] {
+        value.map { ["{\"key\":\"\(key)\",\"mod_revision\":\"6\",\"value\":\"\($0)\"}"] } ?? []
+    }
+
+    private static func list(_ entries: [String]) -> String { "\"kvs\":[\(entries.joined(separator: ","))]" }
 }
 
 /// What stays on a host, in memory.

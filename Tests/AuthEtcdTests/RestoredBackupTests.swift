@@ -150,6 +150,11 @@ struct RestoredBackupTests {
             let revision = try await #require(Int64(members.revision()))
             for store in [one, two] { await store.noteWentBack(revision) }
             let others = try await two.grantLease().id
+            let early = await #expect(throws: StoreError.self) {
+                try await two.hold(Self.work, for: sample.version, under: others)
+            }
+            #expect(early == .cluster(.wentBack), "a hold before the mark")
+            try await two.recover()
             #expect(
                 try await two.hold(Self.work, for: sample.version, under: others) == .held(sample, after: .abandoned))
             try await one.recover()
@@ -197,11 +202,31 @@ struct RestoredBackupTests {
             #expect(
                 try await two.hold(Self.work, for: sample.version, under: others) == .held(sample, after: .answered))
             try await two.release(Self.work, leaving: .unanswered)
-            let noted = try await members.dump("/authd/ada/intents/work")
+            let noted = try await #require(two.read(two.places.intent(Self.work)))
             try await one.recover()
-            #expect(try await members.dump("/authd/ada/intents/work") == noted && noted.contains("intents/work"))
+            #expect(try await two.read(two.places.intent(Self.work)) == noted)
             let (hold, recovery) = try await (one.holds[Self.work], one.recovery)
             #expect(hold == nil && recovery == nil)
+        }
+    }
+
+    @Test("is marked in etcd with one value, however many hosts notice it")
+    func marked() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two, members) = (hosts.store, hosts.other, hosts.members)
+            let faults = (one.faults(), two.faults())
+            let backup = try await members.backUp()
+            for store in [one, two] { try await store.saveLater() }
+            try await members.restore(backup)
+            #expect(await faults.0.first { $0 == .wentBack } == .wentBack)
+            #expect(await faults.1.first { $0 == .wentBack } == .wentBack)
+            let isDone = try await until {
+                let left = await (one.recovery, two.recovery)
+                return left.0 == nil && left.1 == nil
+            }
+            let mark = try await #require(one.read(one.places.history))
+            let (known, others) = await (one.history, two.history)
+            #expect(isDone && known == others && !known.isOther(mark) && !known.isNew(mark))
         }
     }
 
@@ -215,6 +240,8 @@ struct RestoredBackupTests {
             try await two.save(etcdSample("later"))
             try await members.restore(backup)
             #expect(await faults.first { $0 == .wentBack } == .wentBack)
+            // Before the mark, no hold begins.
+            #expect(try await until { await two.recovery == nil })
             let lease = try await two.grantLease().id
             #expect(
                 try await two.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .abandoned))

@@ -62,6 +62,48 @@ struct UnnoticedRestoreTests {
         #expect(again == .wentBack && changes.withLock { $0.count } == count)
     }
 
+    @Test("is noticed by the response to a hold, whatever its revision is, if another host has noticed it")
+    func holdAfterOthers() async throws {
+        let etcd = OneKey()
+        let changes = Mutex<[JSON]>([])
+        let transport = ScriptedTransport { path, body throws(TransportError) in
+            if path == "kv/txn" { changes.withLock { $0.append(body) } }
+            return try etcd.answer(path, body)
+        }
+        let store = Self.store(transport)
+        _ = try await store.opened()
+        await store.expectNoHistory()
+        etcd.setHistory("another")
+        etcd.setRevision(9)
+        let sample = try etcdSample()
+        let fault = await store.fault { store throws(StoreError) in
+            _ = try await store.hold(sample.session, for: sample.version, under: LeaseID(1))
+        }
+        let hold = await store.holds[sample.session]
+        #expect(fault == .wentBack && hold == nil)
+        let isGivenBack = changes.withLock { $0.last?["success"]?[0]?["request_delete_range"] != nil }
+        #expect(isGivenBack)
+    }
+
+    @Test("is noticed by a host that has seen no later revision, if another host has noticed it")
+    func noticedElsewhere() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints) { store in
+                let faults = store.faults()
+                try await store.save(etcdSample())
+                #expect(try await until { await store.history.isRead })
+                try await members.control("put", "/authd/ada/history", "another")
+                #expect(await faults.first { $0 == .wentBack } == .wentBack)
+                #expect(try await until { await store.recovery == nil })
+                // It stays, and intents that are noted from now on count.
+                let mark = try await #require(store.read(store.places.history))
+                let wentBackTo = await store.wentBackTo
+                #expect(mark.value == Array("another".utf8) && wentBackTo == mark.modRevision)
+            }
+        }
+    }
+
     @Test("makes a host give back a hold that it gets after another response has shown the restore")
     func shownMeanwhile() async throws {
         let etcd = OneKey()
@@ -183,4 +225,9 @@ struct UnnoticedRestoreTests {
             .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
             transport: transport, clock: HostClock(), pause: { _ in await Task.yield() })
     }
+}
+
+extension EtcdStore {
+    /// As after everything was read.
+    fileprivate func expectNoHistory() { history.accept(nil) }
 }

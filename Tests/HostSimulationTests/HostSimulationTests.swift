@@ -141,6 +141,14 @@ struct HostSimulationTests {
                 Step(.events(0), .backUp), Step(.events(0), .signIn(0)), Step(.time(.seconds(1)), .ask(0, .reject)),
                 Step(.events(3), .restore(.behindProxy)),
             ]),
+        // 7: other changes brought etcd to the revision that a host knew, whose watch stayed open and silent.
+        HostSchedule(
+            hosts: 5,
+            steps: [
+                Step(.events(0), .backUp), Step(.events(0), .signIn(2)), Step(.time(.seconds(1)), .ask(4, .reject)),
+                Step(.events(3), .restore(.behindProxy)),
+                Step(.time(.microseconds(251_124)), .pause(4, for: .microseconds(9_481_357))),
+            ]),
         // 8: a change of the record key failed on a host that had not read everything again.
         HostSchedule(
             hosts: 2,

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import AuthEtcd
+
+@Suite("The mark of etcd's history")
+struct EtcdHistoryTests {
+    private func entry(_ value: String) -> EtcdEntry {
+        EtcdEntry(key: "/p/history", value: Array(value.utf8), modRevision: 5)
+    }
+
+    @Test("says nothing before it was read")
+    func unread() {
+        var history = EtcdHistory()
+        #expect(!history.isRead && !history.isOther(entry("a")) && !history.isOther(nil))
+        history.accept(nil)
+        #expect(history.isRead && !history.isOther(nil) && history.isOther(entry("a")))
+    }
+
+    @Test("is new only if a host has written it since: a backup brings a former one back, or none")
+    func former() {
+        var history = EtcdHistory()
+        for mark in [nil, entry("a"), entry("b")] { history.accept(mark) }
+        for former in [nil, entry("a")] { #expect(history.isOther(former) && !history.isNew(former)) }
+        #expect(!history.isOther(entry("b")) && !history.isNew(entry("b")))
+        #expect(history.isOther(entry("c")) && history.isNew(entry("c")))
+    }
+
+    @Test("is remembered up to a length and a number")
+    func limits() {
+        var history = EtcdHistory()
+        let long = String(repeating: "x", count: 64)
+        history.accept(entry(long + "1"))
+        #expect(!history.isOther(entry(long + "2")))
+        for number in 1...8 { history.accept(entry("\(number)")) }
+        #expect(history.isNew(entry(long)) && !history.isNew(entry("1")))
+    }
+}
