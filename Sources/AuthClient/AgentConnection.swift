@@ -10,6 +10,9 @@ public final class AgentConnection {
     private var lines = LineBuffer(limit: ClientLimits.answerBytes)
     private var lastID: Int64 = 0
     private var events: [AgentEvent] = []
+    /// The last descriptor that came with a message since ``acceptDescriptors()``.
+    private var passed: Descriptor?
+    private var acceptsDescriptors = false
 
     init(socket: LocalSocket) {
         self.socket = socket
@@ -68,6 +71,16 @@ public final class AgentConnection {
         return nil
     }
 
+    /// From now on, descriptors that come with messages are kept for ``takeDescriptor()``, each until the next one
+    /// comes.
+    package func acceptDescriptors() { acceptsDescriptors = true }
+
+    /// The last descriptor that came with a message. It is returned once.
+    package func takeDescriptor() -> Descriptor? {
+        defer { passed = nil }
+        return passed
+    }
+
     /// For a poll(2) with other descriptors.
     package var fileDescriptor: Int32 { socket.descriptor.number }
 
@@ -108,7 +121,7 @@ public final class AgentConnection {
     package func nextLine(deadline: Deadline) throws(ClientError) -> ArraySlice<UInt8>? {
         while true {
             if let line = try lines.next() { return line }
-            switch try socket.receive(into: &lines) {
+            switch try socket.receive(into: &lines, acceptsDescriptors ? { self.passed = $0 } : nil) {
             case .bytes: break
             case .end: throw .closed
             case .nothingYet:

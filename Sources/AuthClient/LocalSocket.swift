@@ -72,9 +72,18 @@ struct LocalSocket: Sendable {
         return 0
     }
 
-    func receive(into lines: inout LineBuffer) throws(ClientError) -> Received {
+    /// - Parameter passed: receives a descriptor that comes with the bytes. Without it, the kernel closes the
+    ///   descriptor.
+    func receive(
+        into lines: inout LineBuffer, _ passed: ((Descriptor) -> Void)? = nil
+    ) throws(ClientError) -> Received {
         let (count, code) = unsafe withUnsafeTemporaryAllocation(byteCount: ClientLimits.readBytes, alignment: 1) {
-            let count = unsafe recv(descriptor.number, $0.baseAddress, $0.count, 0)
+            let count =
+                if let passed {
+                    unsafe receive($0, passed)
+                } else {
+                    unsafe recv(descriptor.number, $0.baseAddress, $0.count, 0)
+                }
             let code = errno
             if count > 0 { unsafe lines.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             return (count, code)
@@ -83,6 +92,35 @@ struct LocalSocket: Sendable {
         if count == 0 { return .end }
         guard code == EAGAIN || code == EINTR else { throw .closed }
         return .nothingYet
+    }
+}
+
+extension LocalSocket {
+    /// recvmsg(2), with room for one descriptor.
+    private func receive(_ room: UnsafeMutableRawBufferPointer, _ passed: (Descriptor) -> Void) -> Int {
+        // A struct cmsghdr and what it has (cmsg(3)): its length, its level, its type, the descriptor, and its padding.
+        // The padding has room for a second descriptor, which nobody would close: it is not part of what the kernel may use.
+        var control: (length: Int, level: Int32, type: Int32, number: Int32, padding: Int32) = (0, 0, 0, -1, 0)
+        let length = MemoryLayout<Int>.size + 3 * MemoryLayout<Int32>.size
+        var part = unsafe iovec(iov_base: room.baseAddress, iov_len: room.count)
+        let (count, code, controlBytes) = unsafe withUnsafeMutableBytes(of: &control) { control in
+            unsafe withUnsafeMutablePointer(to: &part) { part in
+                var message = unsafe msghdr()
+                unsafe message.msg_iov = part
+                unsafe message.msg_iovlen = 1
+                unsafe message.msg_control = control.baseAddress
+                unsafe message.msg_controllen = length
+                let count = unsafe recvmsg(descriptor.number, &message, Int32(MSG_CMSG_CLOEXEC))
+                return (count, errno, unsafe message.msg_controllen)
+            }
+        }
+        if count > 0, controlBytes >= length, control.length == length, control.level == SOL_SOCKET,
+            control.type == Int32(SCM_RIGHTS)
+        {
+            passed(Descriptor(control.number))
+        }
+        errno = code
+        return count
     }
 }
 

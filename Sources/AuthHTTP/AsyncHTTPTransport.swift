@@ -58,6 +58,7 @@ package final class AsyncHTTPTransport: HTTPLiveTransport {
     let userAgent: String
     let proxies: ProxyRules
     let roots: TrustRoots
+    private let group: any EventLoopGroup
     private let pool: ClientPool
     /// For streamed requests, which are long and have their own time limit, so that others need not wait for them.
     private let streams: ClientPool
@@ -79,6 +80,7 @@ package final class AsyncHTTPTransport: HTTPLiveTransport {
         self.roots = roots
         self.limits = limits
         userAgent = "authd/\(configuration.version)"
+        self.group = group
         pool = ClientPool(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }
         streams = ClientPool(group: group) { route in
             var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route)
@@ -110,7 +112,7 @@ package final class AsyncHTTPTransport: HTTPLiveTransport {
         guard let lease = pool.borrow(route, to: origin) else { throw .cancelled }
         let exchange = Exchange(
             client: lease.client, request: request, url: url, userAgent: userAgent,
-            attempt: Attempt(origin: origin, route: route, limits: limits))
+            attempt: Attempt(origin: origin, route: route, limits: limits), group: group)
         let outcome = await exchange.outcome()
         await pool.release(lease)
         if case .failure(.cancelled) = outcome, !Task.isCancelled, pool.isAbandoned(lease) {

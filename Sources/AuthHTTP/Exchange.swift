@@ -11,6 +11,8 @@ struct Exchange: Sendable {
     let url: URL
     let userAgent: String
     let attempt: Attempt
+    /// The client's event loops.
+    let group: any EventLoopGroup
     private let stallDetector = StallDetector()
 
     /// The response, or the first limit that it exceeds. Returns at once if the calling task is cancelled.
@@ -89,7 +91,7 @@ struct Exchange: Sendable {
         }
         if let source = request.source {
             prepared.body = .stream(
-                StreamedBody(source: source, stallDetector: stallDetector),
+                StreamedBody(source: source, stallDetector: stallDetector, group: group),
                 length: source.length.map { .known(Int64($0)) } ?? .unknown)
         } else if let body = request.body {
             prepared.body = .bytes(body.revealBytes(), length: .known(Int64(body.count)))

@@ -35,6 +35,12 @@ static inline int linux_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0L, 0
 // errno set.
 static inline int linux_end_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, (long)signal, 0L, 0L, 0L); }
 
+// sendfile(2) from `offset` on, without a copy. Returns the number of bytes, 0 at the end of the file, or -1 with errno set.
+static inline long linux_send_file(int to, int from, int64_t offset, size_t count) {
+    off_t begin = (off_t)offset;
+    return syscall(SYS_sendfile, to, from, &begin, count);
+}
+
 // memfd_create(2), close-on-exec: a file in memory without a name in any folder.
 static inline int linux_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 1U); }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -187,6 +188,29 @@ static inline const char *authd_started_as(void) { return (const char *)getauxva
 // PR_SET_NAME(2const): of the calling thread, at most 15 bytes.
 static inline int authd_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
+// send(2), with a descriptor for the receiver (SCM_RIGHTS of unix(7)). Returns the number of bytes, or -1 with errno set; with the
+// first byte the receiver has the descriptor.
+static inline long authd_send_descriptor(int fd, const void *bytes, size_t count, int passed) {
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message;
+    memset(&control, 0, sizeof control);
+    memset(&message, 0, sizeof message);
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof passed);
+    memcpy(CMSG_DATA(head), &passed, sizeof passed);
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
 // A pipe that holds `size` bytes at least, closed on exec and never blocking (pipe(2), F_SETPIPE_SZ of fcntl(2)). Returns 0, or
 // -1 with errno set.
 int pipe2(int ends[2], int flags);
@@ -194,6 +218,25 @@ static inline int authd_pipe(int ends[2], int size) {
     const int set_pipe_size = 1031;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) return -1;
     if (fcntl(ends[1], set_pipe_size, size) >= size) return 0;
+    int failure = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = failure;
+    return -1;
+}
+
+// Two connected sockets for a body (unix(7)), closed on exec and never blocking. ends[0] is the agent's: it cannot send, and
+// receives no descriptors where the kernel can refuse them (SO_PASSRIGHTS of Linux 6.16); with `refuses`, it is an error if the
+// kernel cannot. An urgent byte (MSG_OOB) would make ends[0] readable without a byte to read, so these are received as the
+// others. The kernel holds about `room` bytes from ends[1], or as many as it allows (SO_SNDBUF of socket(7)). Returns 0, or -1
+// with errno set.
+static inline int authd_body_sockets(int ends[2], int room, bool refuses) {
+    const int pass_rights = 83, off = 0, on = 1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) return -1;
+    if ((setsockopt(ends[0], SOL_SOCKET, pass_rights, &off, sizeof off) == 0 || !refuses) &&
+        shutdown(ends[0], SHUT_WR) == 0 && setsockopt(ends[0], SOL_SOCKET, SO_OOBINLINE, &on, sizeof on) == 0 &&
+        setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room) == 0)
+        return 0;
     int failure = errno;
     close(ends[0]);
     close(ends[1]);

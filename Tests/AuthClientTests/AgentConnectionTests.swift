@@ -14,6 +14,31 @@ struct AgentConnectionTests {
         #expect(result["access_token"] == "t0ken")
     }
 
+    @Test("one descriptor is received with a message, if the program accepts any, and none is left open")
+    func descriptors() throws {
+        for accepts in [false, true] {
+            var ends: [Int32] = [-1, -1]
+            try #require(pipe(&ends) == 0)
+            let (reading, writing) = (ends[0], ends[1])
+            defer { close(reading) }
+            let agent = try TestAgent { peer, request in
+                peer.send(RPCReply.result(request.id ?? .null, Samples.token()), passingTwice: writing)
+            }
+            defer { agent.stop() }
+            let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
+            if accepts { connection.acceptDescriptors() }
+            _ = try connection.result(of: TokenGet(), deadline: .after(.seconds(10)))
+            close(writing)
+            var passed = connection.takeDescriptor()
+            #expect((passed != nil) == accepts && connection.takeDescriptor() == nil)
+            if let passed { #expect(fcntl(passed.number, F_GETFD) == FD_CLOEXEC) }
+            passed = nil
+            // The end of the pipe: nobody can write to it any more.
+            var state = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&state, 1, 0) == 1 && Int32(state.revents) & Int32(POLLHUP) != 0)
+        }
+    }
+
     @Test("the agent's error keeps its kind")
     func failure() throws {
         let agent = try TestAgent(replies: ["token.get": .failure(AgentError(.offline, "There is no network."))])

@@ -116,7 +116,7 @@ struct BufferedBytesTests {
     @Test("the agent keeps one descriptor in a hundred, and at least 64")
     func descriptors() {
         let limits = ConnectionLimits()
-        let own = limits.lingering + 16
+        let own = limits.bodySockets + limits.lingering + 16
         #expect(limits.connections(forDescriptors: 16_384) == 16_384 - 163 - own)
         #expect(limits.connections(forDescriptors: 16_384) > limits.connectionsPerUser)
         #expect(limits.connections(forDescriptors: 1024) == 1024 - 64 - own)
@@ -127,7 +127,11 @@ struct BufferedBytesTests {
             #expect(few.connectionsInAll == all)
             #expect(few.connectionsBeforeUnits + few.countedConnectionsPerUnit == all / 2)
         }
+        let small = ConnectionLimits.forDescriptors(512)
+        #expect(small.bodySockets == 16 && small.confinedBodySockets == 4)
+        #expect(small.connectionsInAll + small.bodySockets + small.lingering + 64 < 512)
         let many = ConnectionLimits.forDescriptors(16_384)
+        #expect(many.bodySockets == limits.bodySockets)
         #expect(many.connectionsBeforeUnits == limits.connectionsBeforeUnits)
         #expect(many.countedConnectionsPerUnit == limits.countedConnectionsPerUnit)
     }

@@ -131,10 +131,60 @@ struct ClientSocketTests {
         }
     }
 
+    /// Receives messages with descriptors.
+    private struct LocalConnection {
+        private let number: CInt
+
+        init(_ number: CInt) { self.number = number }
+
+        /// The descriptor that comes with the text.
+        func receive(expecting text: String) -> CInt? {
+            var room = [UInt8](repeating: 0, count: 64)
+            var control = [UInt32](repeating: 0, count: 6)
+            let count = room.withUnsafeMutableBytes { room in
+                var part = iovec(iov_base: room.baseAddress, iov_len: room.count)
+                return withUnsafeMutablePointer(to: &part) { part in
+                    control.withUnsafeMutableBytes { control in
+                        var message = msghdr()
+                        (message.msg_iov, message.msg_iovlen) = (part, 1)
+                        (message.msg_control, message.msg_controllen) = (control.baseAddress, control.count)
+                        return recvmsg(number, &message, 0)
+                    }
+                }
+            }
+            guard count == text.utf8.count, Array(room.prefix(count)) == Array(text.utf8) else { return nil }
+            // A cmsghdr: its length, the level, the type, then the descriptor.
+            guard control[2] == UInt32(SOL_SOCKET), control[3] == UInt32(SCM_RIGHTS) else { return nil }
+            return CInt(bitPattern: control[4])
+        }
+    }
+
     /// - Parameter end: how the client has ended its connection.
     private func stop(_ pair: Pair, after end: End = .shutdown) async {
         await pair.executor.stop()
         if end != .close { close(pair.client) }
+    }
+
+    @Test("a line is sent with its descriptor, or not at all while others wait")
+    func descriptor() async throws {
+        let pair = try Pair()
+        pair.open()
+        var ends: [CInt] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        let writing = ends[1]
+        let connection = LocalConnection(pair.client)
+        #expect(await pair.onThread { pair.socket.send(Array("a\n".utf8), passing: writing) })
+        close(writing)
+        let passed = try #require(connection.receive(expecting: "a\n"))
+        #expect(write(passed, "x", 1) == 1)
+        var byte: UInt8 = 0
+        #expect(read(ends[0], &byte, 1) == 1 && byte == UInt8(ascii: "x"))
+        // More than the kernel buffers for the client.
+        await pair.onThread { pair.socket.send(ByteBuffer(repeating: 1, count: 1 << 20)) }
+        #expect(await !pair.onThread { pair.socket.send(Array("b\n".utf8), passing: passed) })
+        close(passed)
+        close(ends[0])
+        await stop(pair)
     }
 
     // MARK: Input

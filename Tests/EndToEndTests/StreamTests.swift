@@ -76,6 +76,40 @@ struct StreamTests {
         }
     }
 
+    /// How many sockets for bodies the agent has given to clients.
+    private static func sockets(of scene: Scene) async throws -> Int64 {
+        let counters = try await scene.agent.json("stats")["counters"]
+        #expect(counters?["open_body_sockets"] == 0)
+        return try #require(counters?["body_sockets"]?.integerValue)
+    }
+
+    @Test("a file goes through a socket of the agent, once for each time that it is sent, and other input in pieces")
+    func sockets() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.appTemplate)
+            let path = try Self.picture(5 << 20, in: scene)
+            let post = "\"$0\" request POST /profile/avatar -H 'Idempotency-Key: 7' -F 'avatar=@"
+            let up = try await scene.shell(post + "\(path);type=image/jpeg'")
+            #expect(up.status == 0, "\(up.err)")
+            #expect(try await Self.sockets(of: scene) == 1)
+            let picture = try await Self.myPicture(scene)
+            let same = try await scene.shell("\"$0\" request GET \(picture) -o - | cmp - \(path)")
+            #expect(same.status == 0, "\(same.out)\(same.err)")
+
+            let piped = try await scene.shell("cat \(path) | " + post + "-;type=image/jpeg;filename=avatar.jpg'")
+            #expect(piped.status == 0, "\(piped.err)")
+            #expect(try await Self.sockets(of: scene) == 1)
+
+            // The second reading has another socket; authc may ask for one before it knows where to continue.
+            var late = Misbehaviour(path: "/profile/avatar", times: 1, .status(503))
+            late.behaviour.delay = .seconds(1)
+            await scene.backends.misbehave(.appTemplate, late)
+            let again = try await scene.shell(post + "\(path);type=image/jpeg'")
+            #expect(again.status == 0, "\(again.err)")
+            #expect(try await Self.sockets(of: scene) >= 3)
+        }
+    }
+
     @Test("a retry sends the body again if it can be read again")
     func secondBody() async throws {
         try await Scene.play { scene in

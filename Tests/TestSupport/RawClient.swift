@@ -104,6 +104,34 @@ package final class RawClient {
         return String(decoding: received, as: UTF8.self)
     }
 
+    /// The next line, and the descriptor that came with it, which the caller closes. No earlier line may wait.
+    package func jsonAndDescriptor() throws -> (answer: JSON, descriptor: Int32?) {
+        guard received.isEmpty else { throw Failure("an earlier line has not been read") }
+        var passed: Int32?
+        while !received.contains(10) {
+            var room = [UInt8](repeating: 0, count: 65536)
+            // A cmsghdr: its length, the level, the type, then the descriptor.
+            var control = [UInt32](repeating: 0, count: 6)
+            let count = room.withUnsafeMutableBytes { room in
+                var part = iovec(iov_base: room.baseAddress, iov_len: room.count)
+                return withUnsafeMutablePointer(to: &part) { part in
+                    control.withUnsafeMutableBytes { control in
+                        var message = msghdr()
+                        (message.msg_iov, message.msg_iovlen) = (part, 1)
+                        (message.msg_control, message.msg_controllen) = (control.baseAddress, control.count)
+                        return recvmsg(descriptor, &message, Int32(MSG_CMSG_CLOEXEC))
+                    }
+                }
+            }
+            guard count > 0 else { throw Failure("receive: \(count) \(String(cString: strerror(errno)))") }
+            if control[2] == UInt32(SOL_SOCKET), control[3] == UInt32(SCM_RIGHTS) {
+                passed = Int32(bitPattern: control[4])
+            }
+            received += room[..<count]
+        }
+        return (try json(), passed)
+    }
+
     /// One request and the answer to it.
     package func ask(_ method: String, _ params: JSON = [:], id: JSON = 1) throws -> JSON {
         try send(Self.request(method, params, id: id))

@@ -48,8 +48,17 @@ package final class APIStream: HTTPResponseSink {
     // MARK: The client's side
 
     package func write(_ piece: APIWrite) async throws(AgentError) -> StreamTaken {
-        guard let upload else { throw .invalidParams("params.stream: expected a stream that is written.") }
+        guard let upload else { throw .notWritten }
         return try await upload.write(piece)
+    }
+
+    /// - Parameter create: creates the socket. It is called only if the socket can be used.
+    /// - Returns: where the next bytes begin, and whether they are read from the socket.
+    package func acceptSocket(
+        at offset: Int, _ create: () throws(AgentError) -> any BodySocket
+    ) throws(AgentError) -> (taken: StreamTaken, isUsed: Bool) {
+        guard let upload else { throw .notWritten }
+        return try upload.acceptSocket(at: offset, create)
     }
 
     package func read() async throws(AgentError) -> StreamPiece {
@@ -145,6 +154,12 @@ package final class APIStream: HTTPResponseSink {
 
     package func receive(_ piece: [UInt8]) async throws(TransportError) {
         try await download?.receive(piece)
+    }
+}
+
+extension AgentError {
+    fileprivate static var notWritten: AgentError {
+        .invalidParams("params.stream: expected a stream that is written.")
     }
 }
 

@@ -3,16 +3,21 @@ internal import AuthModel
 package import AuthWire
 internal import Synchronization
 
-/// A body on its way from a client to a transport, one piece at a time.
+/// A body on its way from a client to a transport, one piece at a time, or through a socket.
 ///
 /// Invariants: at most one piece is held and one more waits; a piece is taken only where the one before it ended; each
-/// waiting side is resumed once. Every reading begins at 0, and ends the one before it.
+/// waiting side is resumed once. Every reading begins at 0, and ends the one before it, with its socket. A piece that
+/// follows a socket is taken once everything before it has been read from the socket.
 package final class UploadPipe: Sendable {
-    private struct State {
+    fileprivate struct State {
         var reading = 0
-        /// Where the next piece begins.
+        /// Where the next piece begins, or the next byte of the socket.
         var expected = 0
         var held: [UInt8]?
+        /// Its bytes follow the held piece.
+        var input: (any BodySocket)?
+        /// How many sockets this reading has had.
+        var sockets = 0
         /// The last piece was taken.
         var isWhole = false
         var writer: Waiter?
@@ -38,7 +43,8 @@ package final class UploadPipe: Sendable {
     }
 
     /// Whether the body can be sent again from its start.
-    var mayRepeat: Bool { state.withLock { !announced.once || $0.expected == 0 } }
+    /// What a client has written to a socket is gone, also if it has not been read.
+    var mayRepeat: Bool { state.withLock { !announced.once || ($0.expected == 0 && $0.sockets == 0) } }
 
     var idleSince: BootInstant? { state.withLock { $0.idleSince } }
 
@@ -52,7 +58,8 @@ package final class UploadPipe: Sendable {
             if let taken = try offer(piece, in: reading) { return taken }
             let wait = Waiter()
             let mayGoOn = state.withLock { state in
-                let mayGoOn = state.end != nil || state.reading != reading || (state.held == nil && !state.isWhole)
+                let hasRoom = state.held == nil && !state.isWhole && !state.followsInput(piece.offset)
+                let mayGoOn = state.end != nil || state.reading != reading || hasRoom
                 if !mayGoOn { state.writer = wait }
                 return mayGoOn
             }
@@ -65,35 +72,65 @@ package final class UploadPipe: Sendable {
 
     /// `nil`: not yet.
     private func offer(_ piece: APIWrite, in reading: Int) throws(AgentError) -> StreamTaken? {
-        let (outcome, reader) = state.withLock { state -> (Result<StreamTaken?, AgentError>, Waiter?) in
-            switch state.end {
-            case .done?: return (.success(StreamTaken(next: state.expected, done: true)), nil)
-            case .failed(let error)?: return (.failure(error), nil)
-            case nil: break
+        var outcome: Result<StreamTaken?, AgentError> = .success(nil)
+        let (former, reader) = state.withLock { state -> ((any BodySocket)?, Waiter?) in
+            if let answer = state.answer {
+                outcome = answer
+                return (nil, nil)
             }
-            guard state.writer == nil else { return (.failure(.oneWriteAtATime), nil) }
             let end = piece.offset + piece.bytes.count
             // Accepted. It is unknown yet whether the body must be sent again.
-            if state.isWhole, end == state.expected, piece.isLast, state.reading == reading {
-                return (.success(nil), nil)
+            if state.isWhole, end == state.expected, piece.isLast, state.reading == reading { return (nil, nil) }
+            let isLater = state.followsInput(piece.offset)
+            guard isLater || piece.offset == state.expected, !state.isWhole else {
+                outcome = .success(StreamTaken(next: state.expected))
+                return (nil, nil)
             }
-            guard piece.offset == state.expected, !state.isWhole else {
-                return (.success(StreamTaken(next: state.expected)), nil)
+            if let problem = problem(end: end, isLast: piece.isLast) {
+                outcome = .failure(problem)
+                return (nil, nil)
             }
-            if let problem = problem(end: end, isLast: piece.isLast) { return (.failure(problem), nil) }
-            guard state.held == nil else { return (.success(nil), nil) }
+            guard !isLater, state.held == nil else { return (nil, nil) }
+            defer { (state.reader, state.input) = (nil, nil) }
             state.held = piece.bytes
             state.expected = end
             state.isWhole = piece.isLast
             state.idleSince = nil
-            defer { state.reader = nil }
-            return (.success(piece.isLast ? nil : StreamTaken(next: end)), state.reader)
+            outcome = .success(piece.isLast ? nil : StreamTaken(next: end))
+            return (state.input, state.reader)
         }
+        former?.close()
         reader?.send(())
         return try outcome.get()
     }
 
-    private typealias Waiter = OneShot<Void>
+    /// Reads what follows from a socket, instead of an earlier one.
+    /// - Parameter create: creates the socket. It is called only if the socket can be used.
+    /// - Returns: where the next bytes begin, and whether the socket is used: only if they begin at `offset`.
+    package func acceptSocket(
+        at offset: Int, _ create: () throws(AgentError) -> any BodySocket
+    ) throws(AgentError) -> (taken: StreamTaken, isUsed: Bool) {
+        let early = try state.withLock { $0.answerToSocket(at: offset) }.get()
+        guard early.isUsed else { return early }
+        let socket = try create()
+        let (answer, former, reader) = state.withLock { state -> (SocketAnswer, (any BodySocket)?, Waiter?) in
+            let answer = state.answerToSocket(at: offset)
+            guard case .success((taken: _, isUsed: true)) = answer else { return (answer, socket, nil) }
+            defer { (state.input, state.reader, state.idleSince) = (socket, nil, nil) }
+            state.sockets += 1
+            return (answer, state.input, state.reader)
+        }
+        former?.close()
+        reader?.send(())
+        return try answer.get()
+    }
+
+    fileprivate typealias SocketAnswer = Result<(taken: StreamTaken, isUsed: Bool), AgentError>
+
+    /// The first one, and a few for a client that loses one or begins again.
+    package static let socketsPerReading = 4
+
+    fileprivate typealias Waiter = OneShot<Void>
 
     private func problem(end: Int, isLast: Bool) -> AgentError? {
         guard let size = announced.size, end > size || (isLast && end != size) else { return nil }
@@ -106,82 +143,159 @@ package final class UploadPipe: Sendable {
 
     /// A new reading, from the start.
     func begin() -> Reading {
-        let (number, waiters) = state.withLock { state -> (Int, [Waiter?]) in
+        let (number, former, waiters) = state.withLock { state -> (Int, (any BodySocket)?, [Waiter?]) in
             let waiters = [state.writer, state.reader]
             let end = state.end
-            // A piece that the client wrote before the first reading is the beginning.
+            // What the client wrote before the first reading belongs to it.
             let isFirst = state.reading == 0
+            let former = isFirst ? nil : state.input
             state = State(
                 reading: state.reading + 1, expected: isFirst ? state.expected : 0, held: isFirst ? state.held : nil,
+                input: isFirst ? state.input : nil, sockets: isFirst ? state.sockets : 0,
                 isWhole: isFirst && state.isWhole, end: end)
-            return (state.reading, waiters)
+            return (state.reading, former, waiters)
         }
+        former?.close()
         for waiter in waiters { waiter?.send(()) }
         return Reading(pipe: self, number: number)
     }
 
-    struct Reading: HTTPBodyReader {
+    struct Reading: HTTPBodyReader, HTTPBodyInput {
         let pipe: UploadPipe
         let number: Int
 
-        func next() async throws(TransportError) -> [UInt8]? { try await pipe.next(of: number) }
+        func next() async throws(TransportError) -> [UInt8]? {
+            while true {
+                switch try await nextPiece() {
+                case .bytes(let bytes): return bytes
+                case .input:
+                    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Limits.pieceBytes) { room, count in
+                        count = unsafe read(into: UnsafeMutableRawBufferPointer(room))
+                    }
+                    if !bytes.isEmpty { return bytes }
+                case nil: return nil
+                }
+            }
+        }
+
+        func nextPiece() async throws(TransportError) -> HTTPBodyPiece? { try await pipe.next(of: self) }
+
+        func read(into room: UnsafeMutableRawBufferPointer) -> Int { unsafe pipe.read(into: room, of: number) }
     }
 
-    private func next(of reading: Int) async throws(TransportError) -> [UInt8]? {
+    private func next(of reading: Reading) async throws(TransportError) -> HTTPBodyPiece? {
         while true {
-            let (outcome, writer) = state.withLock { state -> (Result<Piece, TransportError>, Waiter?) in
-                guard state.end == nil, state.reading == reading else { return (.failure(.cancelled), nil) }
+            let (outcome, writer) = state.withLock { state -> (Result<Next, TransportError>, Waiter?) in
+                guard state.end == nil, state.reading == reading.number else { return (.failure(.cancelled), nil) }
                 if let held = state.held {
                     state.held = nil
                     // The writer of the last piece waits for the response.
-                    guard !state.isWhole else { return (.success(.bytes(held)), nil) }
+                    guard !state.isWhole else { return (.success(.piece(.bytes(held))), nil) }
                     defer { state.writer = nil }
-                    return (.success(.bytes(held)), state.writer)
+                    return (.success(.piece(.bytes(held))), state.writer)
                 }
-                return (.success(state.isWhole ? .end : .later), nil)
+                if state.isWhole { return (.success(.end), nil) }
+                guard let input = readable(in: state), input.isReady else { return (.success(.later), nil) }
+                return (.success(.piece(.input(reading))), nil)
             }
             writer?.send(())
             switch try outcome.get() {
-            case .bytes(let bytes): return bytes
+            case .piece(let piece): return piece
             case .end: return nil
             case .later: break
             }
             let now = clock.now().boot
             let wait = Waiter()
-            let mayGoOn = state.withLock { state in
-                let mayGoOn = state.end != nil || state.reading != reading || state.held != nil || state.isWhole
+            let (mayGoOn, input) = state.withLock { state -> (Bool, (any BodySocket)?) in
+                let isOver = state.end != nil || state.reading != reading.number
+                let mayGoOn = isOver || state.held != nil || state.isWhole
                 if !mayGoOn { (state.reader, state.idleSince) = (wait, now) }
-                return mayGoOn
+                return (mayGoOn, readable(in: state))
             }
-            if !mayGoOn, await wait.value() == nil {
-                state.withLock { if $0.reader === wait { ($0.reader, $0.idleSince) = (nil, nil) } }
-                throw .cancelled
-            }
+            guard !mayGoOn else { continue }
+            input?.whenReady { wait.send(()) }
+            let isResumed = await wait.value() != nil
+            state.withLock { if $0.reader === wait { ($0.reader, $0.idleSince) = (nil, nil) } }
+            if !isResumed { throw .cancelled }
         }
     }
 
-    private enum Piece {
-        case bytes([UInt8])
+    private enum Next {
+        case piece(HTTPBodyPiece)
         case end
         case later
     }
 
+    /// `nil` if everything that was announced has been read: the client then reports the end.
+    private func readable(in state: State) -> (any BodySocket)? {
+        announced.size.map { state.expected < $0 } ?? true ? state.input : nil
+    }
+
+    private func read(into room: UnsafeMutableRawBufferPointer, of reading: Int) -> Int {
+        let (count, former, writer) = state.withLock { state -> (Int, (any BodySocket)?, Waiter?) in
+            guard state.end == nil, state.reading == reading, let input = readable(in: state) else {
+                return (0, nil, nil)
+            }
+            let rest = announced.size.map { $0 - state.expected } ?? room.count
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: room.prefix(rest))
+            guard let count = unsafe input.read(into: part) else { return (0, nil, nil) }
+            state.expected += count
+            defer { state.writer = nil }
+            guard count == 0 else { return (count, nil, state.writer) }
+            state.input = nil
+            return (0, input, state.writer)
+        }
+        former?.close()
+        writer?.send(())
+        return count
+    }
+
     /// Ends the pipe. The first reason counts.
     func finish(_ end: End) {
-        let waiters = state.withLock { state -> [Waiter?] in
-            guard state.end == nil else { return [] }
+        let (former, waiters) = state.withLock { state -> ((any BodySocket)?, [Waiter?]) in
+            guard state.end == nil else { return (nil, []) }
             state.end = end
             state.held = nil
             state.idleSince = nil
-            defer { (state.writer, state.reader) = (nil, nil) }
-            return [state.writer, state.reader]
+            defer { (state.input, state.writer, state.reader) = (nil, nil, nil) }
+            return (state.input, [state.writer, state.reader])
         }
+        former?.close()
         for waiter in waiters { waiter?.send(()) }
+    }
+}
+
+extension UploadPipe.State {
+    /// Whether what comes before `offset` may still be in the socket.
+    fileprivate func followsInput(_ offset: Int) -> Bool { input != nil && expected < offset }
+
+    /// The answer to a write that cannot be accepted. `nil` if it may be accepted.
+    fileprivate var answer: Result<StreamTaken?, AgentError>? {
+        switch end {
+        case .done?: .success(StreamTaken(next: expected, done: true))
+        case .failed(let error)?: .failure(error)
+        case nil: writer == nil ? nil : .failure(.oneWriteAtATime)
+        }
+    }
+
+    /// The answer to a request for a socket.
+    fileprivate func answerToSocket(at offset: Int) -> UploadPipe.SocketAnswer {
+        if let answer { return answer.map { ($0 ?? StreamTaken(next: expected), false) } }
+        guard offset == expected, !isWhole else { return .success((StreamTaken(next: expected), false)) }
+        guard sockets < UploadPipe.socketsPerReading else { return .failure(.tooManySockets) }
+        return .success((StreamTaken(next: expected), true))
     }
 }
 
 extension AgentError {
     fileprivate static var oneWriteAtATime: AgentError {
         AgentError(.busy, "Another write to this stream is in progress.")
+    }
+
+    fileprivate static var tooManySockets: AgentError {
+        AgentError(
+            .busy,
+            "This stream has had \(UploadPipe.socketsPerReading) sockets, the most that are allowed: send the rest in pieces."
+        )
     }
 }

@@ -50,7 +50,7 @@ struct AuditTrail: Sendable {
             waiting.trail = trail
             return .later(waiting)
         case .open(let opening): return .open(recording(opening))
-        case .rendered, .onStream, .subscribe, .unsubscribe:
+        case .rendered, .onStream, .bodySocket, .subscribe, .unsubscribe:
             record(request)
             return handling
         }

@@ -80,7 +80,7 @@ final class BusClient: RequestOwner, PeerProcessUser {
         case .rendered(let text): answer(Self.json(.text(text)))
         case .live(let token, _): answer(Self.json(.text(token.json(at: registry.clock.bootInstant))))
         case .later(let request): begin(request, for: answer, of: caller)
-        case .open, .onStream, .subscribe, .unsubscribe:
+        case .open, .onStream, .bodySocket, .subscribe, .unsubscribe:
             answer(.failure(AgentError(.unsupported, "This method is not available on the session bus.")))
         }
     }

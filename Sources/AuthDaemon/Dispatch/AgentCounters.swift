@@ -8,6 +8,8 @@ package final class AgentCounters: Sendable {
     private let waitingCount = Atomic<Int>(0)
     private let unsentCount = Atomic<Int>(0)
     private let unreadCount = Atomic<Int>(0)
+    private let bodySocketCount = Atomic<Int>(0)
+    private let openBodySocketCount = Atomic<Int>(0)
 
     package init() {}
 
@@ -24,12 +26,20 @@ package final class AgentCounters: Sendable {
     /// Bytes of lines that are incomplete or not parsed yet.
     package var unreadBytes: Int { unreadCount.load(ordering: .relaxed) }
 
+    /// Sockets that clients were given for bodies.
+    package var bodySockets: Int { bodySocketCount.load(ordering: .relaxed) }
+    /// Those that are open now, also while a client is being given one.
+    package var openBodySockets: Int { openBodySocketCount.load(ordering: .relaxed) }
+
     func request() { requestCount.add(1, ordering: .relaxed) }
     func refusal() { refusalCount.add(1, ordering: .relaxed) }
     func began() { waitingCount.add(1, ordering: .relaxed) }
     func ended() { waitingCount.subtract(1, ordering: .relaxed) }
     func unsentChanged(by difference: Int) { unsentCount.add(difference, ordering: .relaxed) }
     func unreadChanged(by difference: Int) { unreadCount.add(difference, ordering: .relaxed) }
+    func bodySocketGiven() { bodySocketCount.add(1, ordering: .relaxed) }
+    func bodySocketOpened() { openBodySocketCount.add(1, ordering: .relaxed) }
+    func bodySocketClosed() { openBodySocketCount.subtract(1, ordering: .relaxed) }
     func opened() { connectionCount.add(1, ordering: .relaxed) }
     func closed() { connectionCount.subtract(1, ordering: .relaxed) }
 }

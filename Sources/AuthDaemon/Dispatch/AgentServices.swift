@@ -80,6 +80,8 @@ package struct AgentServices: Sendable {
                 "refused_connections": .integer(Int64(counters.refusals)),
                 "unsent_bytes": .integer(Int64(counters.unsentBytes)),
                 "unread_bytes": .integer(Int64(counters.unreadBytes)),
+                "body_sockets": .integer(Int64(counters.bodySockets)),
+                "open_body_sockets": .integer(Int64(counters.openBodySockets)),
             ])
     }
 }

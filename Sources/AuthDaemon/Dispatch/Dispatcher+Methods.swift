@@ -130,7 +130,8 @@ extension Dispatcher {
         }
         on(APIWrite.self) { call in
             .onStream(call.stream) { stream in
-                .later(within: Self.unlimited) { _ async throws(AgentError) in
+                if call.requestsSocket { return .bodySocket(stream, offset: call.offset) }
+                return .later(within: Self.unlimited) { _ async throws(AgentError) in
                     .value(try await stream.write(call).json)
                 }
             }

@@ -15,6 +15,8 @@ enum RequestHandling {
     case open(StreamOpening)
     /// With a stream of this connection.
     case onStream(String, @Sendable (APIStream) -> RequestHandling)
+    /// With a socket, to which the client writes the body of this stream from the offset on.
+    case bodySocket(APIStream, offset: Int)
     case subscribe(SubscribeParams)
     case unsubscribe(SubscribeParams)
 
@@ -38,7 +40,7 @@ enum RequestHandling {
             waiting.work = work(waiting.work)
             return .later(waiting)
         case .open(let former): return .open(opening(former))
-        case .rendered, .live, .onStream, .subscribe, .unsubscribe: return self
+        case .rendered, .live, .onStream, .bodySocket, .subscribe, .unsubscribe: return self
         }
     }
 

@@ -1,12 +1,15 @@
 import AuthWire
 import Logging
 
-/// Logs the connections that the agent closes: at most one line a minute for each reason.
+/// Logs the connections that the agent closes, and the sockets for bodies that it does not create: at most one line a
+/// minute for each reason.
 final class ClosingLog {
     private enum Reason: CaseIterable {
         case refused
         /// The client does not read its responses.
         case unread
+        /// A client requested a socket for a body.
+        case bodySocket
     }
 
     private let executor: SocketExecutor
@@ -31,6 +34,12 @@ final class ClosingLog {
             "Closed a connection: its client does not read responses.", metadata: ["peer_pid": "\(peer.processID)"])
     }
 
+    func noBodySocket(_ peer: PeerCredentials, _ reason: String) {
+        guard isLogged(.bodySocket) else { return }
+        logger.warning(
+            "A client got no socket for a body: \(reason)", metadata: ["peer_pid": "\(peer.processID)"])
+    }
+
     /// Logs what was counted but not logged yet.
     func finish() {
         for reason in Reason.allCases { logCount(reason) }
@@ -51,6 +60,7 @@ final class ClosingLog {
         switch reason {
         case .refused: logger.info("\(count) more connections were closed within a minute.")
         case .unread: logger.warning("\(count) more clients did not read their responses within a minute.")
+        case .bodySocket: logger.warning("\(count) more requests for a socket for a body were refused within a minute.")
         }
     }
 }

@@ -26,6 +26,14 @@ package struct ConnectionLimits: Sendable {
 
     package var streamsPerConnection = Limits.streamsPerConnection
 
+    /// Sockets that clients write bodies to, and what all confined clients together may have of them. Each needs a descriptor.
+    /// If there are no more, a body is sent in pieces.
+    package var bodySockets = 64
+    package var confinedBodySockets = 16
+    /// The kernel's room for each (``InputSocket``).
+    package var bodySocketBytes = Limits.bodySocketBytes
+    package var confinedBodySocketBytes = 64 << 10
+
     /// Depends on the descriptors of this process; see ``connections(forDescriptors:)``.
     package var connectionsInAll = Int.max
 
@@ -110,6 +118,8 @@ package struct ConnectionLimits: Sendable {
 
     static func forDescriptors(_ descriptors: Int) -> ConnectionLimits {
         var limits = ConnectionLimits()
+        limits.bodySockets = min(limits.bodySockets, descriptors / 32)
+        limits.confinedBodySockets = min(limits.confinedBodySockets, limits.bodySockets / 4)
         limits.connectionsInAll = limits.connections(forDescriptors: descriptors)
         // Otherwise one unit could have all of few connections.
         limits.connectionsBeforeUnits = min(limits.connectionsBeforeUnits, limits.connectionsInAll / 4)
@@ -118,12 +128,12 @@ package struct ConnectionLimits: Sendable {
         return limits
     }
 
-    /// The number of connections for that many descriptors. The others are for providers, store and files (max(64, 1 %)), and
-    /// for connections that are refused. If there are very few, clients may have a quarter.
+    /// The number of connections for that many descriptors. The others are for providers, store and files (max(64, 1 %)), for
+    /// bodies, and for connections that are refused. If there are very few, clients may have a quarter.
     package func connections(forDescriptors descriptors: Int) -> Int {
         max(
             descriptors / 4,
-            descriptors - max(Self.minReserve, descriptors / 100) - lingering - AcceptSource.maxAtOnce)
+            descriptors - max(Self.minReserve, descriptors / 100) - bodySockets - lingering - AcceptSource.maxAtOnce)
     }
 
     private static let minReserve = 64

@@ -41,6 +41,7 @@ final class ConnectionRegistry {
     private var confinedUnsent: BufferedBytes
     private var confinedUnread: BufferedBytes
     var requestBudget: RequestBudget
+    let bodySockets: BodySocketBudget
     /// Those with lines that are processed in later turns.
     private var deferred = FairQueue<Connection>()
     private var willProcessDeferred = false
@@ -79,6 +80,7 @@ final class ConnectionRegistry {
         self.newLines = newLines
         unitConnections = UnitConnections(limit: limits.countedConnectionsPerUnit)
         requestBudget = RequestBudget(limits)
+        bodySockets = BodySocketBudget(limits, counters: counters)
         unsent = BufferedBytes(limits.unsent)
         unread = BufferedBytes(limits.lines)
         confinedUnsent = BufferedBytes(limits.confinedBytes)

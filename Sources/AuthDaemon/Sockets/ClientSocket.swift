@@ -162,6 +162,29 @@ final class ClientSocket: ReadinessHandler {
         unsafe send(ByteBuffer(bytes: bytes[sent...]))
     }
 
+    /// Sends a line with a descriptor for the client. Nothing else may wait to be sent.
+    /// - Returns: `true` if both were sent, or if the connection is closed; `false` if nothing was sent.
+    func send(_ line: [UInt8], passing passed: CInt) -> Bool {
+        guard isOpen, waiting == 0 else { return !isOpen }
+        while true {
+            let count = unsafe line.withUnsafeBytes {
+                unsafe authd_send_descriptor(descriptor, $0.baseAddress, $0.count, passed)
+            }
+            if count >= 0 {
+                send(ByteBuffer(bytes: line[count...]))
+                return true
+            }
+            switch errno {
+            case EINTR: continue
+            // ETOOMANYREFS: the user's processes have too many descriptors in messages.
+            case EAGAIN, ETOOMANYREFS: return false
+            default:
+                close(SystemFailure("write to a client"))
+                return true
+            }
+        }
+    }
+
     func send(_ bytes: ByteBuffer) {
         guard isOpen, bytes.readableBytes > 0 else { return }
         var rest = bytes

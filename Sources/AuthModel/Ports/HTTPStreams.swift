@@ -12,6 +12,28 @@ package protocol HTTPBodyReader: Sendable {
     /// The next piece, once there is one; `nil` at the end.
     /// - Throws: when no more will come. The request then fails.
     func next() async throws(TransportError) -> [UInt8]?
+
+    /// The same, but bytes in a socket stay there until the caller reads them.
+    func nextPiece() async throws(TransportError) -> HTTPBodyPiece?
+}
+
+extension HTTPBodyReader {
+    package func nextPiece() async throws(TransportError) -> HTTPBodyPiece? {
+        try await next().map(HTTPBodyPiece.bytes)
+    }
+}
+
+package enum HTTPBodyPiece: Sendable {
+    case bytes([UInt8])
+    /// Bytes that are in a socket now. They are read before the next piece is requested.
+    case input(any HTTPBodyInput)
+}
+
+/// Bytes of a body in a socket. They are read directly into the buffer from which they are sent.
+package protocol HTTPBodyInput: Sendable {
+    /// Reads as much as there is and fits, without waiting.
+    /// - Returns: the number of bytes; 0 if there are none after all.
+    func read(into room: UnsafeMutableRawBufferPointer) -> Int
 }
 
 /// Receives a response body in pieces.
@@ -29,6 +51,9 @@ package protocol HTTPResponseSink: Sendable {
 package enum HTTPStreamLimits {
     /// Small enough that a connection of 2 KiB/s transfers one within the time limit for silent servers.
     package static let pieceBytes = 64 << 10
+
+    /// Read at once from a client's socket, and passed on in pieces, if the connection is quick.
+    package static let longestRead = 128 << 10
 }
 
 /// Receives a response while it arrives, whatever its status and length.

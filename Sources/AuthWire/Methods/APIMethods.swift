@@ -152,7 +152,7 @@ public struct APICall: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `api.write`: one piece of a body.
+/// `api.write`: one piece of a body, or a socket for what follows.
 public struct APIWrite: AgentMethod, HoldsSecrets {
     public typealias Result = StreamTaken
     public static let info = MethodInfo(
@@ -164,6 +164,9 @@ public struct APIWrite: AgentMethod, HoldsSecrets {
     public var bytes: [UInt8] = []
     /// Nothing comes after it.
     public var isLast = false
+    /// Instead of bytes: the response comes with a descriptor of a socket (SCM_RIGHTS, unix(7)) for the bytes from the
+    /// offset on.
+    public var requestsSocket = false
 
     public init(blank: Blank) {}
     public init(stream: String, offset: Int, bytes: [UInt8], isLast: Bool = false) {
@@ -173,11 +176,24 @@ public struct APIWrite: AgentMethod, HoldsSecrets {
         self.isLast = isLast
     }
 
+    package init(socketFor stream: String, offset: Int) {
+        self.stream = stream
+        self.offset = offset
+        requestsSocket = true
+    }
+
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("stream", &stream, .string)
         try visitor.required("offset", &offset, .count)
         try visitor.written("body_base64", &bytes, .base64)
         try visitor.optional("last", &isLast, .bool, default: false)
+        try visitor.optional("socket", &requestsSocket, .bool, default: false)
+    }
+
+    public func validate() throws(AgentError) {
+        guard !requestsSocket || (bytes.isEmpty && !isLast) else {
+            throw .invalidParams("params.socket: expected neither body_base64 nor last beside it.")
+        }
     }
 }
 

@@ -40,6 +40,8 @@ package struct AgentFigures: Sendable {
         ("refused_connections", .counter, "Connections that were refused, or closed because of their behaviour."),
         ("unsent_bytes", .gauge, "Bytes of responses that clients have not received yet."),
         ("unread_bytes", .gauge, "Bytes of lines that are incomplete or not parsed yet."),
+        ("body_sockets", .counter, "Sockets that clients were given for the bodies of calls."),
+        ("open_body_sockets", .gauge, "Those that are open now."),
     ]
 
     private func addTokenRequests(to text: inout MetricsText) {

@@ -44,9 +44,12 @@ final class Signals {
     }
 
     /// Waits for `descriptor` or `other` to be readable; -1 for none.
-    /// - Parameter output: the program ends if the reader of this descriptor closes it, as at the next write; -1 for none.
+    /// - Parameters:
+    ///   - input: it also returns once this descriptor is writable or has no reader; -1 for none.
+    ///   - output: the program ends if the reader of this descriptor closes it, as at the next write; -1 for none.
     func wait(
-        for descriptor: Int32, or other: Int32 = -1, until deadline: Deadline, writingTo output: Int32 = -1
+        for descriptor: Int32, or other: Int32 = -1, orWriting input: Int32 = -1, until deadline: Deadline,
+        writingTo output: Int32 = -1
     ) -> Outcome {
         guard caught == nil else { return .signal }
         var descriptors = [
@@ -55,6 +58,7 @@ final class Signals {
             // POLLERR is always reported (poll(2)).
             pollfd(fd: output, events: 0, revents: 0),
             pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
         ]
         while true {
             let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), deadline.pollTimeout)
@@ -65,7 +69,7 @@ final class Signals {
                     return .signal
                 }
             }
-            if ready > 0, descriptors[0].revents != 0 || descriptors[3].revents != 0 { return .ready }
+            if ready > 0, [0, 3, 4].contains(where: { descriptors[$0].revents != 0 }) { return .ready }
             if ready > 0, descriptors[2].revents & Int16(POLLERR) != 0 { Output.endUnread() }
             if deadline.hasPassed { return .deadline }
         }

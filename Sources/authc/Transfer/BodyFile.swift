@@ -56,14 +56,49 @@ final class BodyFile {
             let part = try unsafe Self.read(named: name, upTo: count - bytes.count) { buffer in
                 unsafe pread(file.number, buffer.baseAddress, buffer.count, off_t(start + offset + bytes.count))
             }
-            guard !part.isEmpty else {
-                throw Failure(
-                    status: .refusedData, kind: ErrorKind.validation.rawValue,
-                    message: "\(name) became shorter while it was sent")
-            }
+            guard !part.isEmpty else { throw becameShorter }
             bytes += part
         }
         return (bytes, offset + bytes.count == size)
+    }
+
+    /// Whether ``send(to:from:)`` can be used.
+    var isFile: Bool { announced.size != nil }
+
+    enum Sent {
+        case sent(Int)
+        /// The socket is full.
+        case later
+        /// Nobody reads from the socket any more.
+        case unread
+        /// sendfile(2) does not support this file.
+        case unsupported
+    }
+
+    /// Sends as much of the file from `offset` on as the socket accepts now. The kernel moves the bytes without a copy.
+    func send(to socket: Descriptor, from offset: Int) throws(Failure) -> Sent {
+        let rest = (announced.size ?? 0) - offset
+        let former = signal(SIGPIPE, SIG_IGN)
+        defer { signal(SIGPIPE, former) }
+        while true {
+            let most = min(rest, Limits.bodySocketBytes)
+            let count = linux_send_file(socket.number, file.number, Int64(start + offset), most)
+            if count > 0 { return .sent(count) }
+            guard count < 0 else { throw becameShorter }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return .later
+            case EPIPE, ECONNRESET: return .unread
+            case EINVAL, ENOSYS: return .unsupported
+            default: throw .usage("cannot read \(name): \(SystemError.text(errno))")
+            }
+        }
+    }
+
+    private var becameShorter: Failure {
+        Failure(
+            status: .refusedData, kind: ErrorKind.validation.rawValue,
+            message: "\(name) became shorter while it was sent")
     }
 
     private func nextPiece(at offset: Int) throws(Failure) -> (bytes: [UInt8], isLast: Bool) {

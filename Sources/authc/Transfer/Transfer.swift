@@ -15,6 +15,12 @@ struct Transfer {
     private var progress: TransferProgress
     private var call: Int64 = 0
     private var write: Int64?
+    /// The offset of the write in progress, if it asked for a socket.
+    private var requestedSocket: Int?
+    /// The socket, and how much of the body has been written so far.
+    private var socket: (output: Descriptor, position: Int)?
+    /// `false` once the agent has given none, such as an older one.
+    private var hasSockets = true
     private var read: Int64?
     private var received = 0
     private var head: (response: APIResponse, json: JSON)?
@@ -49,6 +55,7 @@ struct Transfer {
         call = try begin(request, connection, deadline)
         if body != nil { try send(from: 0, connection, deadline) }
         while true {
+            try fillSocket(connection, deadline)
             guard case .answer(let id, let result) = try next(connection, signals, deadline) else { continue }
             switch id {
             case call: try callEnded(result, connection, deadline)
@@ -66,7 +73,7 @@ struct Transfer {
         let json = try Self.value(result)
         let response = try mappingErrors { () throws(ClientError) in try decoded(json, as: APIResponse.self) }
         head = (response, json)
-        body = nil
+        (body, socket) = (nil, nil)
         if response.stream != nil, output != nil { read = try begin(APIRead(Self.params), connection, deadline) }
     }
 
@@ -74,10 +81,22 @@ struct Transfer {
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         write = nil
+        let requested = requestedSocket
+        requestedSocket = nil
+        let passed = connection.takeDescriptor()
         // The call has been answered, or will be.
         if case .failure(let error) = result, error.cause == "no_stream" { return }
+        if let requested, case .failure(let error) = result, error.kind == .busy {
+            hasSockets = false
+            return try send(from: requested, connection, deadline)
+        }
         let json = try Self.value(result)
         guard let accepted = try? StreamTaken(json), !accepted.done, body != nil else { return }
+        if requested != nil, let passed {
+            socket = (passed, accepted.next)
+            return
+        }
+        if requested == accepted.next { hasSockets = false }
         try send(from: accepted.next, connection, deadline)
     }
 
@@ -86,10 +105,38 @@ struct Transfer {
     ) throws(Failure) {
         guard let body else { return }
         progress.moved(to: offset, of: body.announced.size)
+        if body.isFile, hasSockets, offset != body.announced.size {
+            connection.acceptDescriptors()
+            requestedSocket = offset
+            write = try begin(APIWrite(socketFor: Self.stream, offset: offset), connection, deadline)
+            return
+        }
         let piece = try body.piece(at: offset)
         let params = APIWrite(
             stream: Self.stream, offset: offset, bytes: piece.bytes, isLast: piece.isLast)
         write = try begin(params, connection, deadline)
+    }
+
+    /// Writes what the socket accepts now. After the last byte, a piece without bytes ends the body.
+    private mutating func fillSocket(_ connection: AgentConnection, _ deadline: Deadline) throws(Failure) {
+        guard let (output, position) = socket, let body else { return }
+        guard position != body.announced.size else {
+            socket = nil
+            return try send(from: position, connection, deadline)
+        }
+        switch try body.send(to: output, from: position) {
+        case .sent(let count):
+            socket = (output, position + count)
+            progress.moved(to: position + count, of: body.announced.size)
+        case .later: break
+        case .unread:
+            // The response says from where on the agent needs the body now, if at all.
+            socket = nil
+            try send(from: 0, connection, deadline)
+        case .unsupported:
+            (socket, hasSockets) = (nil, false)
+            try send(from: position, connection, deadline)
+        }
     }
 
     private mutating func readEnded(
@@ -120,7 +167,9 @@ struct Transfer {
     ) throws(Failure) -> Message? {
         let message = try mappingErrors { () throws(ClientError) in try connection.nextMessage(deadline: .now) }
         if let message { return message }
-        switch signals.wait(for: connection.fileDescriptor, until: deadline) {
+        switch signals.wait(
+            for: connection.fileDescriptor, orWriting: socket?.output.number ?? -1, until: deadline)
+        {
         case .ready: return nil
         case .deadline: throw failure(.timedOut)
         case .signal: throw failure(.cancelled)

@@ -161,6 +161,28 @@ final class Peer: Sendable {
         }
     }
 
+    /// Sends a line with a descriptor, twice (SCM_RIGHTS, unix(7)).
+    func send(_ json: JSON, passingTwice passed: Int32) {
+        var bytes = json.serialized() + [0x0A]
+        // A cmsghdr: its length, the level, the type, then the descriptors.
+        let descriptor = UInt32(bitPattern: passed)
+        var control: [UInt32] = [24, 0, UInt32(SOL_SOCKET), UInt32(SCM_RIGHTS), descriptor, descriptor]
+        isClosed.withLock { isClosed in
+            guard !isClosed else { return }
+            bytes.withUnsafeMutableBytes { bytes in
+                var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                withUnsafeMutablePointer(to: &part) { part in
+                    control.withUnsafeMutableBytes { control in
+                        var message = msghdr()
+                        (message.msg_iov, message.msg_iovlen) = (part, 1)
+                        (message.msg_control, message.msg_controllen) = (control.baseAddress, control.count)
+                        _ = sendmsg(number, &message, Int32(MSG_NOSIGNAL))
+                    }
+                }
+            }
+        }
+    }
+
     /// Ends it in both directions; what was sent still arrives.
     func end() {
         isClosed.withLock { if !$0 { shutdown(number, Int32(SHUT_RDWR)) } }

@@ -70,6 +70,7 @@ struct TestServer: Sendable {
     ///   - parse: parses long lines.
     ///   - recognition: how clients are recognized.
     ///   - kept: where the sessions are.
+    ///   - transport: the way to the providers.
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
         names: [String] = [session], catalog: ProfileCatalog = ProfileCatalog(),
@@ -82,7 +83,7 @@ struct TestServer: Sendable {
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         recognition: PeerRecognition = .peerDescriptor,
-        keptIn kept: MovableStore.Store = MemoryStore(),
+        keptIn kept: MovableStore.Store = MemoryStore(), transport: any HTTPTransport = NoTransport(),
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
@@ -101,7 +102,7 @@ struct TestServer: Sendable {
         let broadcast = StateBroadcast<ListenerTables>(tables)
         let publisher = EventPublisher()
         let context = AgentContext(
-            storeKind: store.kind, transport: NoTransport(), clock: clock, network: StillNetwork(),
+            storeKind: store.kind, transport: transport, clock: clock, network: StillNetwork(),
             catalog: catalog, publish: publisher.publish)
         let storage = SessionStorage(store: store)
         let registry = SessionRegistry(context: context, storage: storage, seed: 1)

@@ -124,6 +124,8 @@ struct FuzzedClient {
         case .onStream(let name, let use):
             guard let stream = connection.open[name] else { return results.add(place, .failure(.noStream)) }
             begin(use(stream), for: place, &connection, results, in: &group)
+        // A descriptor needs a socket.
+        case .bodySocket: results.add(place, .failure(.noStream))
         case .subscribe(let params):
             let subscribed = Result { () throws(AgentError) in
                 try connection.subscriptions.add(params)

@@ -1,0 +1,45 @@
+import AuthAgent
+import AuthModel
+import Synchronization
+
+/// A provider that reads each body to its end before it responds, and renews tokens.
+final class BodyTransport: HTTPTransport {
+    private struct State {
+        var statuses: [Int]
+        var bodies: [String] = []
+        var readings = 0
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter statuses: of the first responses; those after them are 200.
+    init(statuses: [Int] = []) {
+        state = Mutex(State(statuses: statuses))
+    }
+
+    /// Bodies that were read to their end.
+    var bodies: [String] { state.withLock { $0.bodies } }
+    /// How many were begun.
+    var readings: Int { state.withLock { $0.readings } }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        guard let source = request.source else {
+            return Self.json(200, #"{"token":"another-token","refreshToken":"another","expiresIn":3600}"#)
+        }
+        let reading = source.begin()
+        state.withLock { $0.readings += 1 }
+        var body: [UInt8] = []
+        while let piece = try await reading.next() { body += piece }
+        let status = state.withLock { state in
+            state.bodies.append(String(decoding: body, as: UTF8.self))
+            return state.statuses.isEmpty ? 200 : state.statuses.removeFirst()
+        }
+        return Self.json(status, #"{"message":"read"}"#)
+    }
+
+    private static func json(_ status: Int, _ text: String) -> HTTPResponse {
+        HTTPResponse(status: status, headers: [("content-type", "application/json")], body: Array(text.utf8))
+    }
+
+    func closeIdleConnections() async {}
+}
