@@ -139,7 +139,10 @@ struct FirstSignInTests {
         #expect(text.contains("local: http://localhost:8080") && !text.contains("production:"), "\(text)")
         #expect(Self.started(agent)?["environment"] == "mine")
         let settings = agent.folder + "/.config/authd/authd.toml"
-        #expect(try String(contentsOfFile: settings, encoding: .utf8).contains("mine = \"https://api.example.org\""))
+        let written = try String(contentsOfFile: settings, encoding: .utf8)
+        #expect(written.contains("mine = \"https://api.example.org\""))
+        // The next sign-in goes there, too.
+        #expect(written.contains("\ndefault_environment = \"mine\""), "\(written)")
         _ = try await Self.answer(
             [("Number, name or URL: ", "5"), ("Profile: ", "app-template"), (question, "local")], agent)
         #expect(Self.started(agent)?["environment"] == "local")

@@ -150,6 +150,10 @@ struct FirstSignIn {
         }
         let environment = Self.freeName(besides: detail.environments.map(\.name))
         _ = try parsed(Config.Set.self, ["providers.\(name).environments.\(environment)", answer]).run(plain)
+        // Otherwise the next `authc login NAME` would send the password to an example's address.
+        if detail.environments.first(where: \.isDefault).map({ isExample($0.url) }) ?? true {
+            _ = try parsed(Config.Set.self, ["providers.\(name).default_environment", environment]).run(plain)
+        }
         return Target(provider: name, environment: environment)
     }
 
