@@ -98,8 +98,8 @@ struct LocalSocket: Sendable {
 extension LocalSocket {
     /// recvmsg(2), with room for one descriptor.
     private func receive(_ room: UnsafeMutableRawBufferPointer, _ passed: (Descriptor) -> Void) -> Int {
-        // A struct cmsghdr and what it has (cmsg(3)): its length, its level, its type, the descriptor, and its padding.
-        // The padding has room for a second descriptor, which nobody would close: it is not part of what the kernel may use.
+        // A struct cmsghdr and its data (cmsg(3)): length, level, type, the descriptor, and padding. The kernel may not
+        // use the padding: it has room for a second descriptor, which nobody would close.
         var control: (length: Int, level: Int32, type: Int32, number: Int32, padding: Int32) = (0, 0, 0, -1, 0)
         let length = MemoryLayout<Int>.size + 3 * MemoryLayout<Int32>.size
         var part = unsafe iovec(iov_base: room.baseAddress, iov_len: room.count)

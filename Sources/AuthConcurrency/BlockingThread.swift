@@ -40,7 +40,7 @@ package final class BlockingThread: Sendable {
     }
 
     private func start() {
-        // If there is no thread: running the work here is slow, but better than not at all.
+        // Without a thread, the work runs here: that is slow, but better than not at all.
         if !SystemThread.start({ self.runAll() }) { runAll() }
     }
 

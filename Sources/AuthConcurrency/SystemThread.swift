@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Threads of the system. They receive no signals: other threads handle those.
+/// POSIX threads that receive no signals: other threads handle those.
 package enum SystemThread {
     private final class Work: Sendable {
         let run: @Sendable () -> Void
@@ -9,7 +9,7 @@ package enum SystemThread {
     }
 
     /// Runs the work on a new thread, which ends with it.
-    /// - Returns: `false`: the system has no room for another thread (pthread_create(3)), so the work is not run.
+    /// - Returns: `false` if the system cannot create another thread (pthread_create(3)): the work is not run.
     package static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
         var (all, before) = (sigset_t(), sigset_t())
         unsafe sigfillset(&all)

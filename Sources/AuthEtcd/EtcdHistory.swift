@@ -1,8 +1,8 @@
 /// What this host knows of the value of ``EtcdPlaces/history``.
 ///
 /// After etcd went back, other changes may bring it to the revision that a host knows, so that this host cannot notice
-/// it by itself. The first host that notices writes another value. Each host that finds a value that it does not expect
-/// reads everything again, whatever the revisions are.
+/// it by itself. The first host that notices writes another value. Each host that finds an unexpected value reads
+/// everything again, whatever the revisions are.
 struct EtcdHistory: Sendable, Equatable {
     /// Values that are remembered: a backup may have a former one.
     private static let maxValues = 8

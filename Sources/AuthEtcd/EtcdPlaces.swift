@@ -11,7 +11,7 @@ import AuthWire
 /// PREFIX/holders/NAME       the host that renews a session now; it ends with that host's lease
 /// PREFIX/lifetimes/NAME     ends with the access token: its lease shows how much of that is left
 /// PREFIX/intents/NAME       RenewalIntent: what that host was about to send
-/// PREFIX/history            EtcdHistory: a random value, another one after etcd went back
+/// PREFIX/history            EtcdHistory: a random value; it changes after etcd went back
 /// PREFIX/status/HOST        HostReport: what a host says about itself, now or when it was last connected
 /// PREFIX/up/HOST            ends with that host's lease: it is connected
 /// ```
@@ -22,7 +22,7 @@ struct EtcdPlaces: Sendable, Equatable {
 
     var cluster: String { prefix + "/cluster" }
     var history: String { prefix + "/history" }
-    /// From ``cluster`` to here there are these two and nothing else.
+    /// The range from ``cluster`` to here contains only these two keys.
     var historyEnd: [UInt8] { Array(history.utf8) + [0] }
     var sessions: String { prefix + "/sessions/" }
     var keys: String { prefix + "/keys/" }

@@ -44,7 +44,7 @@ extension EtcdStore: LeaseStore {
             let own = RenewalIntent(version, id: known(session).holdID)
             var found: EtcdTransaction?
             for _ in 1...EtcdLimits.writeAttempts {
-                // The response to a hold that began before the mark would not have it, and look like a mark that was lost.
+                // The response to a hold that began before the mark was written would lack it, as if it had been lost.
                 guard !hasGoneBack(since: former), recovery?.isMarked != false else { throw .cluster(.wentBack) }
                 let left = try await formerHold(found, of: session, under: lease)
                 var operations: [EtcdRequest.Operation] = [

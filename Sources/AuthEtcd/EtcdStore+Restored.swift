@@ -9,7 +9,7 @@ extension EtcdStore {
         /// Holds under which a request may be on its way to the provider.
         var sending: [SessionName: Hold]
         let former: Member?
-        /// Hosts that have not noticed that etcd went back can see it, or nobody can write that.
+        /// Other hosts can see in etcd that it went back, or etcd has refused the mark.
         var isMarked = false
     }
 
@@ -24,7 +24,7 @@ extension EtcdStore {
         (holds, overtaken, unfinished) = ([:], [], [:])
         ownIntents = ownIntents.filter { sending[$0.key] != nil }
         formerLease = lastLease
-        // Another host has noticed it earlier: intents that were noted since count.
+        // If another host has noticed earlier, intents that were noted since then count.
         let noticed = mark.flatMap { history.isNew($0) ? min($0.modRevision, revision) : nil }
         (wentBackAt, wentBackTo) = (clock.now().boot, noticed ?? revision)
         recovery = Recovery(sending: sending, former: member)
@@ -47,8 +47,8 @@ extension EtcdStore {
         self.recovery = nil
     }
 
-    /// Without space, or without the right to write the mark, the rest of the recovery must not wait: it may only remove
-    /// records. Then a host that cannot notice by itself does not.
+    /// If etcd has no space, or this host may not write the mark, the rest of the recovery continues: it may only
+    /// remove records. Hosts that cannot notice by themselves then do not notice.
     private func tryToMark() async throws(StoreError) {
         do throws(StoreError) {
             try await markHistory()
@@ -58,7 +58,7 @@ extension EtcdStore {
         recovery?.isMarked = true
     }
 
-    /// If no other host has done that yet.
+    /// Writes the mark if no other host has done that yet.
     private func markHistory() async throws(StoreError) {
         let place = places.history
         var found = try await read(place)

@@ -113,8 +113,7 @@ extension EtcdStore {
 
     /// A member that hangs keeps its connections, and sends nothing. A read needs a majority, and moves to another
     /// member if this one does not take part. It shows whether another host has noticed that etcd went back. While there
-    /// is no space, it also finds out when that is over.
-    /// In between, this host shows that it is connected.
+    /// is no space, it also finds out when there is space again. In between, this host shows that it is connected.
     /// - Returns: when another member is used.
     private func check(_ used: String?) async -> ClusterFault {
         while !Task.isCancelled {

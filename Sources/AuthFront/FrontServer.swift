@@ -98,8 +98,8 @@ package final class FrontServer: Sendable {
                 http))
     }
 
-    /// The buffer for reads. It grows for a client that fills it. Its connection keeps it then (`NIOPooledRecvBufferAllocator`):
-    /// later reads use a part of it, also if this option is set again.
+    /// The buffer for reads. It grows for a client that fills it. The connection then keeps it
+    /// (`NIOPooledRecvBufferAllocator`): later reads use a part of it, even if this option is set again.
     private static var reads: AdaptiveRecvByteBufferAllocator {
         AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: FrontLimits.readBytes)
     }

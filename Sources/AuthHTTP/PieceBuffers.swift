@@ -9,7 +9,7 @@ import NIOCore
 struct PieceBuffers {
     /// One is sent while another is filled; the others cover delays of a thread.
     static let count = 4
-    /// A connection that needed longer for what was read before gets short reads.
+    /// If the connection needed longer for the last read, the next one is short.
     static let longestForMore = Duration.milliseconds(500)
 
     private let group: any EventLoopGroup
@@ -46,7 +46,7 @@ struct PieceBuffers {
         }
         guard count > 0 else { return nil }
         last = now()
-        // A client that writes little at a time would have many whole buffers kept for it.
+        // Otherwise a client that writes little at a time would keep many whole buffers in use.
         return count < size / 2 ? ByteBuffer(buffer: buffers[turn]) : buffers[turn]
     }
 

@@ -35,7 +35,7 @@ struct StreamedBody: AsyncSequence, Sendable {
                 switch piece {
                 case .bytes(let bytes): rest = ByteBuffer(bytes: bytes)
                 case .input(let input):
-                    // It must not keep a buffer that could be used again.
+                    // Otherwise it would keep a buffer that could be used again.
                     rest = ByteBuffer()
                     rest = await buffers.read(input) ?? ByteBuffer()
                 case nil:

@@ -30,8 +30,8 @@ public enum Limits {
     /// A piece of a streamed body or response. In base64 it is a third longer, which still fits well in a line.
     public static let pieceBytes = 128 << 10
 
-    /// The room of a socket for a body, if the system allows as much (socket(7), `wmem_max`). The kernel doubles it, for its
-    /// own data about the bytes.
+    /// The room of a socket for a body, if the system allows that much (socket(7), `wmem_max`). The kernel doubles it,
+    /// for its own data about the bytes.
     package static let bodySocketBytes = 512 << 10
 
     /// Levels of arrays and objects. The reader calls itself for each level, and 128 fit in any thread's stack.

@@ -188,8 +188,8 @@ static inline const char *authd_started_as(void) { return (const char *)getauxva
 // PR_SET_NAME(2const): of the calling thread, at most 15 bytes.
 static inline int authd_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// send(2), with a descriptor for the receiver (SCM_RIGHTS of unix(7)). Returns the number of bytes, or -1 with errno set; with the
-// first byte the receiver has the descriptor.
+// send(2), with a descriptor for the receiver (SCM_RIGHTS of unix(7)). The descriptor arrives with the first byte. Returns the
+// number of bytes, or -1 with errno set.
 static inline long authd_send_descriptor(int fd, const void *bytes, size_t count, int passed) {
     struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
     union {
@@ -226,8 +226,8 @@ static inline int authd_pipe(int ends[2], int size) {
 }
 
 // Two connected sockets for a body (unix(7)), closed on exec and never blocking. ends[0] is the agent's: it cannot send, and
-// receives no descriptors where the kernel can refuse them (SO_PASSRIGHTS of Linux 6.16); with `refuses`, it is an error if the
-// kernel cannot. An urgent byte (MSG_OOB) would make ends[0] readable without a byte to read, so these are received as the
+// receives no descriptors if the kernel can refuse them (SO_PASSRIGHTS of Linux 6.16); with `refuses`, it is an error if the
+// kernel cannot. An urgent byte (MSG_OOB) would make ends[0] readable without a byte to read, so it is received like the
 // others. The kernel holds about `room` bytes from ends[1], or as many as it allows (SO_SNDBUF of socket(7)). Returns 0, or -1
 // with errno set.
 static inline int authd_body_sockets(int ends[2], int room, bool refuses) {

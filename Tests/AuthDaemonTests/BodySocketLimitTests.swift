@@ -88,7 +88,7 @@ struct BodySocketLimitTests {
         }
     }
 
-    @Test("a stream has a few sockets, each of which replaces the one before, then its body goes in pieces")
+    @Test("a stream has a few sockets, each of which replaces the one before, then its body is sent in pieces")
     func several() async throws {
         try await BodySocketRequestTests.play { rig, transport in
             try await onThread {
@@ -113,7 +113,7 @@ struct BodySocketLimitTests {
         }
     }
 
-    @Test("the agent has a limited number, confined clients a part of it, and refusals are a line a minute")
+    @Test("the agent has a limited number, confined clients a part of it, and refusals are logged once a minute")
     func limited() async throws {
         var limits = ConnectionLimits()
         (limits.bodySockets, limits.confinedBodySockets) = (2, 1)

@@ -255,7 +255,7 @@ struct BodySocketRequestTests {
         }
     }
 
-    @Test("a client that closes its end too early has not ended the body, and continues as it likes")
+    @Test("a client that closes its end too early has not ended the body, and can continue")
     func early() async throws {
         try await Self.play { rig, transport in
             try await onThread {

@@ -93,7 +93,7 @@ struct HiddenTextTests {
         }
     }
 
-    @Test("an import of a damaged file is refused with the same message")
+    @Test("the refusal to import a damaged file keeps its message")
     func damagedFile() {
         let error = AgentError(.validation, "It cannot be opened: no end.", cause: "damaged")
         #expect(HiddenSessions.filtered(error) == error)

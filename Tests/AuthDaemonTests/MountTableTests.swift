@@ -98,8 +98,8 @@ struct MountTableTests {
 
     @Test("a file is described by its path only if the kernel knows it already, so that no file system is asked")
     func knownPath() async throws {
-        // The kernel does not know a file of a new process in /proc before the first look-up. Another program may look for it
-        // first, but hardly for this file of each of ten processes.
+        // The kernel does not know a file of a new process in /proc before the first look-up. Another program may
+        // look it up first, but hardly for each of ten processes.
         var wasUnknown = false
         for _ in 0..<10 where !wasUnknown {
             let child = try await Child(["/usr/bin/sleep", "infinity"], environment: [:])

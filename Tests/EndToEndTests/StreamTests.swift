@@ -83,7 +83,7 @@ struct StreamTests {
         return try #require(counters?["body_sockets"]?.integerValue)
     }
 
-    @Test("a file goes through a socket of the agent, once for each time that it is sent, and other input in pieces")
+    @Test("a file goes through a socket of the agent, one for each time that it is sent, and other input in pieces")
     func sockets() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)

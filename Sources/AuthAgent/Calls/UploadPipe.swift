@@ -6,7 +6,7 @@ internal import Synchronization
 /// A body on its way from a client to a transport, one piece at a time, or through a socket.
 ///
 /// Invariants: at most one piece is held and one more waits; a piece is taken only where the one before it ended; each
-/// waiting side is resumed once. Every reading begins at 0, and ends the one before it, with its socket. A piece that
+/// waiting side is resumed once. Every reading begins at 0, ends the one before it and closes its socket. A piece that
 /// follows a socket is taken once everything before it has been read from the socket.
 package final class UploadPipe: Sendable {
     fileprivate struct State {
@@ -14,7 +14,7 @@ package final class UploadPipe: Sendable {
         /// Where the next piece begins, or the next byte of the socket.
         var expected = 0
         var held: [UInt8]?
-        /// Its bytes follow the held piece.
+        /// The socket whose bytes follow the held piece.
         var input: (any BodySocket)?
         /// How many sockets this reading has had.
         var sockets = 0
@@ -43,7 +43,7 @@ package final class UploadPipe: Sendable {
     }
 
     /// Whether the body can be sent again from its start.
-    /// What a client has written to a socket is gone, also if it has not been read.
+    /// What a client has written to a socket is lost, even if it has not been read.
     var mayRepeat: Bool { state.withLock { !announced.once || ($0.expected == 0 && $0.sockets == 0) } }
 
     var idleSince: BootInstant? { state.withLock { $0.idleSince } }
@@ -104,7 +104,7 @@ package final class UploadPipe: Sendable {
         return try outcome.get()
     }
 
-    /// Reads what follows from a socket, instead of an earlier one.
+    /// Reads what follows from a socket, which replaces an earlier one.
     /// - Parameter create: creates the socket. It is called only if the socket can be used.
     /// - Returns: where the next bytes begin, and whether the socket is used: only if they begin at `offset`.
     package func acceptSocket(

@@ -80,7 +80,7 @@ struct StoreMove {
             switch stored {
             case .record(let record): records.append(record)
             case .damaged(let session, let reason):
-                // Not `damaged`: HiddenSessions replaces messages with that cause, because they may name any session.
+                // Not `damaged`: HiddenSessions replaces messages with that cause, which may name any session.
                 throw AgentError(
                     .keyringUnavailable,
                     "The record of \(names.text(stored: session)) cannot be read (\(reason)): sign in to it again, or sign out, "

@@ -178,8 +178,8 @@ struct Visibility {
 }
 
 extension AgentError {
-    /// A message for a client that must not know about other sessions; `nil`: messages of such errors name no session, or only
-    /// those that the client may know about.
+    /// A message for a client that must not know about other sessions; `nil` if the messages of such errors name no
+    /// session, or only those that the client may know about.
     static func textWithoutOtherSessions(of error: AgentError) -> String? {
         switch error.cause {
         case "shared_sign_in": "This session uses the sign-in of another one, which is not signed in."

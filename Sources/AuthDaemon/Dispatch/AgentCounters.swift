@@ -28,7 +28,7 @@ package final class AgentCounters: Sendable {
 
     /// Sockets that clients were given for bodies.
     package var bodySockets: Int { bodySocketCount.load(ordering: .relaxed) }
-    /// Those that are open now, also while a client is being given one.
+    /// Sockets for bodies that are open now, including one that is just being sent to a client.
     package var openBodySockets: Int { openBodySocketCount.load(ordering: .relaxed) }
 
     func request() { requestCount.add(1, ordering: .relaxed) }

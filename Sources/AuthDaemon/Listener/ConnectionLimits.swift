@@ -26,8 +26,8 @@ package struct ConnectionLimits: Sendable {
 
     package var streamsPerConnection = Limits.streamsPerConnection
 
-    /// Sockets that clients write bodies to, and what all confined clients together may have of them. Each needs a descriptor.
-    /// If there are no more, a body is sent in pieces.
+    /// Sockets that clients write bodies to, and how many of them all confined clients together may have. Each needs a
+    /// descriptor. Without a socket, a body is sent in pieces.
     package var bodySockets = 64
     package var confinedBodySockets = 16
     /// The kernel's room for each (``InputSocket``).

@@ -6,11 +6,11 @@ import Synchronization
 
 /// Our end of a pair of sockets. A client writes a body to the other end.
 ///
-/// It only receives: no bytes leave the agent through it, and no descriptors come in. From Linux 6.16 on, a client cannot make
-/// a call wait: each end has its own lock in the kernel, and bytes are read without waiting. The ends of a pipe share one lock, and a
-/// client could hold it with a splice(2) from a file that does not answer. The reader's thread reads; the executor only
-/// watches the socket while the reader waits. @unchecked Sendable: `isWatched` is used only by the executor's thread, and
-/// the rest is Sendable itself.
+/// It only receives: no bytes leave the agent through it, and no descriptors come in. From Linux 6.16 on, a client
+/// cannot block a call: each end has its own lock in the kernel, and bytes are read without waiting. The ends of a pipe
+/// share one lock, and a client could hold it with a splice(2) from a file that does not answer. The reader's thread
+/// reads; the executor only watches the socket while the reader waits. @unchecked Sendable: `isWatched` is used only by
+/// the executor's thread, and the rest is Sendable itself.
 final class InputSocket: BodySocket, ReadinessHandler, @unchecked Sendable {
     private struct State {
         /// `nil` after ``InputSocket/close()``.
@@ -38,10 +38,10 @@ final class InputSocket: BodySocket, ReadinessHandler, @unchecked Sendable {
     }
 
     /// - Parameters:
-    ///   - room: bytes that the kernel holds for the reader. It counts twice as many, with its own data about them, and
+    ///   - room: bytes that the kernel holds for the reader. It doubles the number for its own data about them, and
     ///     allows at most `net.core.wmem_max` (socket(7)).
-    ///   - refusesDescriptors: fails on kernels that cannot refuse descriptors (before Linux 6.16): they close one that the client
-    ///     sends in the thread that reads, which may last.
+    ///   - refusesDescriptors: fails on kernels that cannot refuse descriptors (before Linux 6.16). They close a
+    ///     descriptor that the client sends in the reader's thread, which may take long.
     ///   - whenClosed: called once, when the agent's end has been closed; not if an error is thrown.
     /// - Returns: the socket, and the client's end, which the caller closes. Neither blocks.
     static func open(
@@ -130,7 +130,7 @@ final class InputSocket: BodySocket, ReadinessHandler, @unchecked Sendable {
             defer { state.notify = nil }
             return (state.descriptor, state.notify)
         }
-        // Until the reader waits again, neither more input nor the end of it wakes this thread.
+        // Until the reader waits again, neither more input nor its end wakes this thread.
         if let descriptor {
             isWatched = false
             executor.unwatch(descriptor)

@@ -20,8 +20,8 @@ package final class AgentLog: Sendable {
 
     package func logger() -> Logger { logger(to: { Self.queue.add($0) }) }
 
-    /// For the lines of the audit log, which are written at any level. They take no room from others, and are not dropped while
-    /// the agent runs: ``AuditLog`` limits and counts them.
+    /// For the lines of the audit log, which are written at any level. They take no room from others, and are not
+    /// dropped while the agent runs: ``AuditLog`` limits and counts them.
     func auditLogger() -> Logger { auditLogger(to: { Self.queue.add($0, isLimited: false) }) }
 
     func logger(to write: @escaping @Sendable (LogLine) -> Void) -> Logger {

@@ -27,23 +27,25 @@ struct LogOutput: Sendable {
 ///
 /// Invariant: lines are written in the order of the calls. Lines that do not fit are dropped, and one line reports how many.
 final class LogQueue: Sendable {
-    /// Lines that wait, including the one that is being written, without those of the audit log. One event causes far fewer.
+    /// Lines that wait, including the one that is being written, but not those of the audit log. One event causes far
+    /// fewer.
     static let mostLines = 1024
     /// The bytes of these lines. Most lines have a few hundred.
     static let mostBytes = 1 << 20
     /// How long the agent waits at its end for a log that accepts no line.
     static let longestPause = Duration.seconds(1)
-    /// How long it waits for a slow log. Then the lines that still wait are dropped, and their number has ``longestPause``. With
-    /// requests in progress (5 s) and the store (4 s), all this is less than the units' `TimeoutStopSec=` (15 s).
+    /// How long it waits for a slow log. Then the lines that still wait are dropped, and the log has ``longestPause``
+    /// to accept a line with their number. With requests in progress (5 s) and the store (4 s), the total is below the
+    /// units' `TimeoutStopSec=` (15 s).
     static let longestFinish = Duration.seconds(3)
-    /// The time between two attempts to make a thread. They fail while the memory or `TasksMax=` is used up.
+    /// The time between two attempts to create a thread. They fail while memory or `TasksMax=` is used up.
     static let threadPause = Duration.milliseconds(250)
 
     private struct State {
         struct Waiting {
             let entry: LogEntry
             let isLimited: Bool
-            /// How many lines are missing if this one is: a report is about many.
+            /// How many lines are lost if this one is dropped: a report stands for those that it counts.
             let number: Int
         }
 
@@ -109,7 +111,7 @@ final class LogQueue: Sendable {
     /// How many lines have been written, or dropped after they were added.
     private let done = StateBroadcast(0)
 
-    /// - Parameter makeThread: runs the work on another thread; `false`: there is none.
+    /// - Parameter makeThread: runs the work on another thread; `false` if there is none.
     init(
         to output: LogOutput, clock: any SystemClock = BootClock(),
         makeThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = SystemThread.start
@@ -124,9 +126,9 @@ final class LogQueue: Sendable {
         startThread { $0.isOpen = true }
     }
 
-    /// It does not block. If no thread can be made, the line waits for the next call.
-    /// - Parameter isLimited: `false`: the line is accepted even if there is no room, and takes none. The caller limits the
-    ///   number of these lines.
+    /// It does not block. If no thread can be created, the line waits for the next call.
+    /// - Parameter isLimited: `false`: the line is accepted even if there is no room, and does not count. The caller
+    ///   limits the number of these lines.
     func add(_ line: LogLine, isLimited: Bool = true) {
         let entry = output.format(line)
         startThread { state in
@@ -151,8 +153,8 @@ final class LogQueue: Sendable {
         _ = await done.wait { $0 >= last }
     }
 
-    /// Returns when all lines are written, or when the log has accepted none for some time, or after the limit. Then the log is
-    /// slow: the lines that wait are dropped, and a last line reports how many. No line may be added meanwhile.
+    /// Returns when all lines are written, when the log has accepted none for `pause`, or soon after the limit: then
+    /// the lines that wait are dropped, and a last line reports how many. No line may be added meanwhile.
     func finish(pause: Duration = longestPause, within limit: Duration = longestFinish) async {
         startThread { state in
             state.isOpen = true
@@ -174,7 +176,7 @@ final class LogQueue: Sendable {
         var deadline = min(begin + pause, end)
         repeat {
             if await isEmpty(by: deadline) { return true }
-            // Lines that were accepted meanwhile extend it.
+            // A line that was accepted meanwhile extends the deadline.
             deadline = min((state.withLock { $0.accepted } ?? begin) + pause, end)
         } while clock.bootInstant < deadline
         return false

@@ -29,7 +29,7 @@ enum StandardError {
         }
     }
 
-    /// - Returns: `false`: the system cannot wait for it.
+    /// - Returns: `false` if poll(2) cannot wait for it.
     private static func waitForRoom(_ descriptor: CInt) -> Bool {
         var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return unsafe poll(&writable, 1, -1) > 0 || errno == EINTR

@@ -12,9 +12,9 @@ package struct FrontLimits: Sendable {
     /// are passed on faster in large pieces (Docs/decisions/proxy.md).
     package static let readBytes = 256 << 10
 
-    /// At once. Each takes some 20 KiB, and up to 400 KiB while a body is passed on. After a long body, NIO keeps the buffer for
-    /// reads (``readBytes``) until the connection ends. All of them fit into `MemoryMax=` of the units, without what the kernel
-    /// buffers.
+    /// At once. Each takes some 20 KiB, and up to 400 KiB while a body is passed on. After a long body, NIO keeps the
+    /// buffer for reads (``readBytes``) until the connection ends. All connections fit into `MemoryMax=` of the units,
+    /// not counting what the kernel buffers.
     package var connections = 256
     /// From the connection to the end of the first request's head. A client sends it at once.
     package var headTime = Duration.seconds(10)

@@ -52,7 +52,7 @@ package enum HTTPStreamLimits {
     /// Small enough that a connection of 2 KiB/s transfers one within the time limit for silent servers.
     package static let pieceBytes = 64 << 10
 
-    /// Read at once from a client's socket, and passed on in pieces, if the connection is quick.
+    /// The most that is read from a client's socket at once, if the connection is quick. It is passed on in pieces.
     package static let longestRead = 128 << 10
 }
 

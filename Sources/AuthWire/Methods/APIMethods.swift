@@ -192,7 +192,7 @@ public struct APIWrite: AgentMethod, HoldsSecrets {
 
     public func validate() throws(AgentError) {
         guard !requestsSocket || (bytes.isEmpty && !isLast) else {
-            throw .invalidParams("params.socket: expected neither body_base64 nor last beside it.")
+            throw .invalidParams("params.socket: expected neither body_base64 nor last with it.")
         }
     }
 }

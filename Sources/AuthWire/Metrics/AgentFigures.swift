@@ -41,7 +41,7 @@ package struct AgentFigures: Sendable {
         ("unsent_bytes", .gauge, "Bytes of responses that clients have not received yet."),
         ("unread_bytes", .gauge, "Bytes of lines that are incomplete or not parsed yet."),
         ("body_sockets", .counter, "Sockets that clients were given for the bodies of calls."),
-        ("open_body_sockets", .gauge, "Those that are open now."),
+        ("open_body_sockets", .gauge, "Sockets for the bodies of calls that are open now."),
     ]
 
     private func addTokenRequests(to text: inout MetricsText) {

@@ -45,7 +45,7 @@ final class Signals {
 
     /// Waits for `descriptor` or `other` to be readable; -1 for none.
     /// - Parameters:
-    ///   - input: it also returns once this descriptor is writable or has no reader; -1 for none.
+    ///   - input: a descriptor; also returns once it is writable or has no reader; -1 for none.
     ///   - output: the program ends if the reader of this descriptor closes it, as at the next write; -1 for none.
     func wait(
         for descriptor: Int32, or other: Int32 = -1, orWriting input: Int32 = -1, until deadline: Deadline,

@@ -19,7 +19,7 @@ struct Transfer {
     private var requestedSocket: Int?
     /// The socket, and how much of the body has been written so far.
     private var socket: (output: Descriptor, position: Int)?
-    /// `false` once the agent has given none, such as an older one.
+    /// `false` once the agent has given no socket, as an older one does, or if sendfile(2) does not support the file.
     private var hasSockets = true
     private var read: Int64?
     private var received = 0
