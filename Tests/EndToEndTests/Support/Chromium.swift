@@ -15,11 +15,7 @@ struct Chromium: Sendable {
         in desktop: Desktop, arguments: [String] = [], schemes: [String: String] = [:], logs: Bool = false,
         with variables: [String: String] = [:], _ test: @Sendable (Chromium) async throws -> Void
     ) async throws {
-        let driver = try await Child(
-            ["chromedriver", "--port=0"], environment: desktop.environment.merging(variables) { $1 })
-        guard await driver.out.wait(for: "successfully on port"), await driver.out.wait(for: ".\n"),
-            let port = driver.out.text.firstMatch(of: /successfully on port (\d+)/)?.1
-        else { throw Failure("no chromedriver: \(driver.out.text)\(driver.err.text)") }
+        let (driver, port) = try await Self.driver(environment: desktop.environment.merging(variables) { $1 })
         let options: [String: Any] = [
             "args": [
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server",
@@ -44,6 +40,24 @@ struct Chromium: Sendable {
         _ = try? await Self.ask(desktop, "DELETE", browser.session, nil)
         await driver.end()
         try result.get()
+    }
+
+    /// A driver and its port. It takes a free port of `::1` and then requires the same one of 127.0.0.1, which another
+    /// process may have: then it ends, and the next one is started.
+    private static func driver(environment: [String: String]) async throws -> (Child, port: Substring) {
+        var texts: [String] = []
+        for _ in 0..<10 {
+            let driver = try await Child(["chromedriver", "--port=0"], environment: environment)
+            if await driver.out.wait(for: "successfully on port"), await driver.out.wait(for: ".\n"),
+                let port = driver.out.text.firstMatch(of: /successfully on port (\d+)/)?.1
+            {
+                return (driver, port)
+            }
+            await driver.end()
+            texts.append(driver.out.text + driver.err.text)
+            guard texts.last?.contains("port not available") == true else { break }
+        }
+        throw Failure("no chromedriver: \(texts)")
     }
 
     /// Returns when the page has loaded.
