@@ -46,10 +46,12 @@ struct ClusterView: Sendable, Equatable {
     /// - Parameters:
     ///   - former: the state when it was requested. A write of this host may have ended since.
     ///   - isOlder: something else that was read shows that etcd went back.
+    ///   - shown: a revision that etcd had after that, if one is known. Other changes may have brought it further since.
     /// - Returns: the sessions that have changed or are gone, all of them if etcd has an older state than before, and
     ///   whether it has.
     mutating func read(
-        _ header: EtcdHeader, _ found: [SessionName: Int64], since former: State? = nil, isOlder: Bool = false
+        _ header: EtcdHeader, _ found: [SessionName: Int64], since former: State? = nil, isOlder: Bool = false,
+        shown: Int64? = nil
     ) -> (changed: Set<SessionName>, wentBack: Bool) {
         let former = former ?? state
         let isOther = former.isOther(than: header)
@@ -63,7 +65,8 @@ struct ClusterView: Sendable, Equatable {
             // A record that was written since may have the revision of another one before.
             changed.formUnion(found.keys)
             // What was written since is not there any more.
-            lost.formUnion(written.filter { isOther || $0.value > header.revision }.keys)
+            let kept = min(header.revision, shown ?? header.revision)
+            lost.formUnion(written.filter { isOther || $0.value > kept }.keys)
             changed.formUnion(lost)
             // Revisions of the former history say nothing about what is reported from now on.
             written = written.mapValues { min($0, header.revision + 1) }

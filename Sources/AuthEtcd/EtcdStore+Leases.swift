@@ -124,8 +124,11 @@ extension EtcdStore: LeaseStore {
     ) async throws(StoreError) -> SessionRecord? {
         // Other changes since etcd went back, and this one, may have brought it to the revision that this host knows, or
         // further.
-        let wentBack = state.isLater(thanChange: outcome.header) || isNoticedElsewhere(outcome.entries[places.history])
-        if wentBack, !hasGoneBack(since: state) { readAgain() }
+        let isLater = state.isLater(thanChange: outcome.header)
+        if isLater || isNoticedElsewhere(outcome.entries[places.history]), !hasGoneBack(since: state) {
+            // The hold itself is a change since then.
+            if isLater { readAgain(shownBy: outcome.header.revision - 1) } else { readAgain() }
+        }
         guard !hasGoneBack(since: state) else {
             try? await giveBack(session, hold)
             throw .cluster(.wentBack)

@@ -32,7 +32,7 @@ extension EtcdStore {
 
     /// Until all of it has succeeded.
     func recover() async throws(StoreError) {
-        guard let recovery else { return isRecovering() ? try await removeEndedAgain() : () }
+        guard let recovery else { return removesEnded() ? try await removeEndedAgain() : () }
         // Before other changes bring etcd to the revision that another host knows.
         if !recovery.isMarked { try await tryToMark() }
         // The record of the cluster may be an older one, too, and others are sealed with its keys.
@@ -87,7 +87,19 @@ extension EtcdStore {
     func readMarked() async throws(StoreError) -> (cluster: EtcdEntry?, mark: EtcdEntry?) {
         let answer = try await call(.range(places.cluster, end: places.historyEnd))
         let entries = try cluster { () throws(ClusterFault) in try EtcdRange(answer) }.entries
-        return (entries.first { $0.key == places.cluster }, entries.first { $0.key == places.history })
+        let mark = entries.first { $0.key == places.history }
+        if !history.isOther(mark) { markReadAt = clock.now().boot }
+        return (entries.first { $0.key == places.cluster }, mark)
+    }
+
+    /// The revision that etcd had when another host noticed the restore: it has written the mark before everything else.
+    /// - Returns: `nil` if no host has, or if this host has not read the mark for long: others may have signed out
+    ///   meanwhile, and no longer repeat that.
+    func revision(before mark: EtcdEntry?) -> Int64? {
+        guard let mark, history.isNew(mark), let markReadAt,
+            clock.now().boot - markReadAt <= EtcdLimits.longestSilence
+        else { return nil }
+        return mark.modRevision - 1
     }
 
     func removeEndedAgain() async throws(StoreError) {
@@ -104,6 +116,11 @@ extension EtcdStore {
     /// For a while, another host may have a request on its way for which etcd has no intent any more.
     func isRecovering() -> Bool {
         wentBackAt.map { clock.now().boot - $0 < EtcdLimits.recovery } ?? false
+    }
+
+    /// Whether sessions that this host has seen end are removed again, if others write them.
+    func removesEnded() -> Bool {
+        wentBackAt.map { clock.now().boot - $0 < EtcdLimits.removing } ?? false
     }
 
     /// Whether etcd went back, and this intent is older than that, or missing. Then no host has begun to send these

@@ -42,8 +42,13 @@ extension EtcdStore {
         let (header, entries) = try await pages(below: places.sessions, keysOnly: true)
         var found: [SessionName: Int64] = [:]
         for entry in entries { if let name = places.sessionName(of: entry.key) { found[name] = entry.modRevision } }
-        let (changed, wentBack) = view.read(header, found, since: former, isOlder: isOlder || hasGoneBack)
-        if wentBack { isToReadAgain.set(false) }
+        let (changed, wentBack) = view.read(
+            header, found, since: former, isOlder: isOlder || hasGoneBack,
+            shown: [shownRevision, revision(before: mark)].compactMap(\.self).min())
+        if wentBack {
+            shownRevision = nil
+            isToReadAgain.set(false)
+        }
         let toRead = changed.union(unread)
         unread = []
         defer { for session in toRead.sorted() { tellChange.yield(session) } }
@@ -101,10 +106,10 @@ extension EtcdStore {
                 guard let session = places.sessionName(of: change.entry.key) else { continue }
                 sessions.append((session, change.entry.modRevision, change.isDeletion))
             }
-            if wentBackAt != nil, !isRecovering() { view.endRecovery() }
+            if wentBackAt != nil, !removesEnded() { view.endRecovery() }
             for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
             // A host that does not know of a sign-out may write the session again. What fails is left to `readAll`.
-            if !sessions.isEmpty, isRecovering() { try? await removeEndedAgain() }
+            if !sessions.isEmpty, removesEnded() { try? await removeEndedAgain() }
             for session in released { tellReleased.yield(session) }
             // A message without changes says that there are none up to its revision.
             processed = max(processed, changes.map(\.entry.modRevision).max() ?? header.revision)

@@ -77,10 +77,14 @@ package actor EtcdStore {
     var wentBackAt: BootInstant?
     /// The revision that etcd had then, or a later one.
     var wentBackTo: Int64?
+    /// The lowest revision of a response that has shown that etcd went back, until everything is read again.
+    var shownRevision: Int64?
     /// Sessions whose records were not used because etcd went back. They are read again with everything else.
     var unread: Set<SessionName> = []
     var recovery: Recovery?
     var history = EtcdHistory()
+    /// When etcd last had the value that this host expects.
+    var markReadAt: BootInstant?
     /// Something is sealed with a key that the cluster has given up.
     var hasFormerSeals = false
     /// This host's, once it is known.
@@ -190,6 +194,11 @@ package actor EtcdStore {
         guard former.isLater(than: header) else { return view.saw(header, since: former) }
         // Everything may have been read again since this was requested.
         guard view.state.isLater(than: header) else { return }
+        readAgain(shownBy: header.revision)
+    }
+
+    func readAgain(shownBy revision: Int64) {
+        shownRevision = min(shownRevision ?? revision, revision)
         readAgain()
     }
 

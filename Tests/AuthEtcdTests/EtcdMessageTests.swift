@@ -132,6 +132,18 @@ struct EtcdMessageTests {
         #expect(older.wentBack)
     }
 
+    @Test("tell what a backup lacks by the lowest revision after the restore, however far etcd has come since")
+    func lostBefore() throws {
+        let names = try ["a", "b", "c"].map { try SessionName($0) }
+        var view = ClusterView()
+        let written: [SessionName: Int64] = [names[0]: 4, names[1]: 8, names[2]: 9]
+        for (name, revision) in written { view.wrote(name, at: revision, generation: 1) }
+        _ = view.read(header(9), written)
+        // One that was written before the backup, and that etcd does not have, was signed out of since.
+        let read = view.read(header(12), [names[2]: 11], isOlder: true, shown: 7)
+        #expect(read == (Set(names), true) && view.lost == [names[1]])
+    }
+
     @Test("tell nothing by the revision of a record that had the same one before a backup was restored")
     func sameRevision() throws {
         let a = try SessionName("a")

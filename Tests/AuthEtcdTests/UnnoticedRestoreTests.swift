@@ -72,7 +72,7 @@ struct UnnoticedRestoreTests {
         }
         let store = Self.store(transport)
         _ = try await store.opened()
-        await store.expectNoHistory()
+        await store.expectHistory([nil])
         etcd.setHistory("another")
         etcd.setRevision(9)
         let sample = try etcdSample()
@@ -100,6 +100,31 @@ struct UnnoticedRestoreTests {
                 let mark = try await #require(store.read(store.places.history))
                 let wentBackTo = await store.wentBackTo
                 #expect(mark.value == Array("another".utf8) && wentBackTo == mark.modRevision)
+            }
+        }
+    }
+
+    @Test("does not end a sign-in that it lacks, if the mark of another host brings etcd to the revision of that one")
+    func signInBeforeMark() async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                try await store.save(etcdSample())
+                await store.expectHistory([nil])
+                let backup = try await members.backUp()
+                let later = try etcdSample("later")
+                try await store.save(later)
+                try await members.restore(backup)
+                try await members.control("put", "/authd/ada/history", "another")
+                let isRead = try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { await store.run() }
+                    defer { group.cancelAll() }
+                    return try await until { await store.restoresRead == 1 }
+                }
+                let isLost = try await store.hasLost(later.session)
+                #expect(isRead && isLost)
+                #expect(try await store.update(later, replacesOther: false).stored == nil)
+                #expect(try await store.load(later.session) == later)
             }
         }
     }
@@ -220,6 +245,25 @@ struct UnnoticedRestoreTests {
         }
     }
 
+    @Test("says what is lost to a host that has read the former mark lately: others repeat their sign-outs for longer")
+    func silence() async throws {
+        let etcd = OneKey()
+        let store = Self.store(ScriptedTransport(etcd.answer))
+        await store.expectHistory(["former"])
+        etcd.setHistory("former")
+        _ = try await store.readMarked()
+        let mark = EtcdEntry(key: "/p/history", value: [1], modRevision: 9)
+        #expect(await store.revision(before: mark) == 8)
+        etcd.setHistory("another")
+        _ = try await store.readMarked()
+        await store.expectSilence(of: .seconds(61))
+        #expect(await store.revision(before: mark) == nil)
+        await store.noteWentBack(9)
+        await store.expectSilence(of: .seconds(80))
+        let (isRecovering, removesEnded) = await (store.isRecovering(), store.removesEnded())
+        #expect(!isRecovering && removesEnded)
+    }
+
     private static func store(_ transport: ScriptedTransport) -> EtcdStore {
         EtcdStore(
             .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
@@ -228,6 +272,21 @@ struct UnnoticedRestoreTests {
 }
 
 extension EtcdStore {
+    /// How often this host has noticed that etcd went back, and read everything again.
+    var restoresRead: Int { recovery == nil ? view.state.history : view.state.history - 1 }
+
+    /// As if all this had happened so long ago.
+    fileprivate func expectSilence(of time: Duration) {
+        let before = clock.now().boot - time
+        (markReadAt, wentBackAt) = (before, wentBackAt.map { _ in before })
+    }
+
     /// As after everything was read.
-    fileprivate func expectNoHistory() { history.accept(nil) }
+    fileprivate func expectHistory(_ values: [String?]) {
+        markReadAt = clock.now().boot
+        for value in values {
+            history.accept(
+                value.map { EtcdEntry(key: places.history, value: Array($0.utf8), modRevision: 1) })
+        }
+    }
 }
