@@ -48,12 +48,15 @@ extension EtcdStore {
     }
 
     /// If etcd has no space, or this host may not write the mark, the rest of the recovery continues: it may only
-    /// remove records. Hosts that cannot notice by themselves then do not notice.
+    /// remove records. Hosts that cannot notice by themselves then do not notice, or only once there is space again.
     private func tryToMark() async throws(StoreError) {
         do throws(StoreError) {
             try await markHistory()
-        } catch .cluster(.noSpace), .cluster(.denied) {
+        } catch .cluster(.noSpace) {
             // The state and the fault are reported.
+            isMarkDue = true
+        } catch .cluster(.denied) {
+            // The same.
         }
         recovery?.isMarked = true
     }
@@ -62,9 +65,12 @@ extension EtcdStore {
     private func markHistory() async throws(StoreError) {
         let place = places.history
         var found = try await read(place)
+        var isNew = history.isNew(found)
         // Intents that were noted since are not outdated.
-        if let found, history.isNew(found) { wentBackTo = wentBackTo.map { min($0, found.modRevision) } }
-        for _ in 1...EtcdLimits.writeAttempts where !history.isNew(found) {
+        if let found, isNew { wentBackTo = wentBackTo.map { min($0, found.modRevision) } }
+        // Even if etcd refuses another value: otherwise this one would look like news of another host at every check.
+        history.accept(found)
+        for _ in 1...EtcdLimits.writeAttempts where !isNew {
             let value = Array(String(random(), radix: 36).utf8)
             let outcome = try await transaction(
                 .put(
@@ -73,8 +79,10 @@ extension EtcdStore {
             found =
                 outcome.succeeded
                 ? EtcdEntry(key: place, value: value, modRevision: outcome.header.revision) : outcome.entries[place]
+            isNew = history.isNew(found)
+            history.accept(found)
         }
-        history.accept(found)
+        isMarkDue = false
     }
 
     /// Whether another host has noticed that etcd went back, and this one has not.

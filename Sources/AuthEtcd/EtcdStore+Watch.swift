@@ -128,6 +128,10 @@ extension EtcdStore {
             if let found, isNoticedElsewhere(found.mark) { readAgain() }
             await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
+            if isMarkDue, present == nil {
+                isMarkDue = false
+                readAgain()
+            }
             if client.endpoint != used { return .lagging }
             await sealFormerAgain()
         }

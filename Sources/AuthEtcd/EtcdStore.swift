@@ -85,6 +85,8 @@ package actor EtcdStore {
     var history = EtcdHistory()
     /// When etcd last had the value that this host expects.
     var markReadAt: BootInstant?
+    /// etcd had no space for the mark of its history.
+    var isMarkDue = false
     /// Something is sealed with a key that the cluster has given up.
     var hasFormerSeals = false
     /// This host's, once it is known.

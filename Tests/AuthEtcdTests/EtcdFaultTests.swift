@@ -124,6 +124,37 @@ struct EtcdFaultTests {
         }
     }
 
+    @Test("delay the mark of a restored backup while there is no space, and nothing is read again meanwhile")
+    func noSpaceForMark() async throws {
+        var options = EtcdMembers.Options()
+        options.quota = 2 << 20
+        try await EtcdMembers.running(options) { members in
+            var host = try EtcdHost()
+            host.checkInterval = .milliseconds(200)
+            try await host.start(at: members.endpoints) { store in
+                let places = await store.places
+                #expect(try await until { await store.history.isRead })
+                try await members.control("put", places.history, "first")
+                #expect(try await until { await store.restoresRead == 1 })
+                var fault: ClusterFault?
+                for index in 1...40 where fault == nil {
+                    let record = try etcdSample("large", generation: UInt64(index), padding: 300_000)
+                    fault = await store.fault { store throws(StoreError) in try await store.save(record) }
+                }
+                #expect(fault == .noSpace)
+                // As a backup from before the mark has it.
+                try await members.control("del", places.history)
+                #expect(try await until { await store.isMarkDue })
+                let revision = try await members.revision()
+                try await members.control("compact", revision)
+                try await members.control("defrag")
+                try await members.control("alarm", "disarm")
+                #expect(try await until { await (try? store.read(places.history)) != nil })
+                #expect(await store.view.state.history == 3)
+            }
+        }
+    }
+
     @Test("are no loss after a compaction of what a host has not read yet")
     func compacted() async throws {
         try await EtcdMembers.running { members in

@@ -129,6 +129,34 @@ struct UnnoticedRestoreTests {
         }
     }
 
+    @Test(
+        "counts as noticed once, also if etcd refuses the mark",
+        arguments: [
+            (429, #"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#, true),
+            (403, #"{"code":7,"message":"etcdserver: permission denied"}"#, false),
+        ])
+    func refusedMark(status: Int, body: String, isDue: Bool) async throws {
+        let etcd = OneKey()
+        let place = Base64.encode(Array("/p/history".utf8))
+        let transport = ScriptedTransport { path, request throws(TransportError) in
+            let key = request["success"]?[0]?["request_put"]?["key"]?.stringValue
+            if key == place { return (status, body) }
+            return try etcd.answer(path, request)
+        }
+        let store = Self.store(transport)
+        _ = try await store.opened()
+        await store.expectHistory(["former", "later"])
+        // The backup has the former mark.
+        etcd.setHistory("former")
+        await store.noteWentBack(7)
+        try await store.recover()
+        let mark = try await store.readMarked().mark
+        let (isNoticed, isMarkDue, recovery) = await (
+            store.isNoticedElsewhere(mark), store.isMarkDue, store.recovery
+        )
+        #expect(mark != nil && !isNoticed && isMarkDue == isDue && recovery == nil)
+    }
+
     @Test("makes a host give back a hold that it gets after another response has shown the restore")
     func shownMeanwhile() async throws {
         let etcd = OneKey()
