@@ -85,7 +85,7 @@ extension SignInMachine {
     private static func scopes(
         _ wanted: [String], in lent: LoginLent, at authority: ProviderProfile
     ) throws(AgentError) -> [String] {
-        guard !wanted.isEmpty else { return lent.scopes.filter(OAuthScope.isOne) }
+        guard !wanted.isEmpty else { return OAuthScope.limited(lent.scopes) }
         let scopes = wanted.filter(lent.scopes.contains)
         // Without an ID token, nothing that the provider has signed would say whose session it is.
         if wanted.contains("openid"), !scopes.contains("openid") {

@@ -5,7 +5,7 @@ package enum OAuthScope {
             && text.utf8.allSatisfy(\.isScopeCharacter)
     }
 
-    /// Bytes of a response. Scopes are stored with the session and are part of its status. Long lists have some kilobytes.
+    /// Bytes of a list. Scopes are stored with the session and are part of its status. Long lists have some kilobytes.
     private static let longestList = 16 << 10
 
     /// The scopes of a response, separated by spaces, or by commas as some providers write them. Invalid scopes and those
@@ -15,5 +15,15 @@ package enum OAuthScope {
         // The last one may be cut off.
         let whole = text.utf8.count > longestList ? words.dropLast() : words[...]
         return whole.map { String(decoding: $0, as: UTF8.self) }.filter(isOne)
+    }
+
+    /// The scopes that another machine lists, with the same omissions.
+    package static func limited(_ scopes: [String]) -> [String] {
+        var left = longestList
+        return Array(
+            scopes.filter(isOne).prefix { scope in
+                left -= scope.utf8.count + 1
+                return left >= 0
+            })
     }
 }

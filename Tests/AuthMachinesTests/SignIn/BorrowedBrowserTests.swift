@@ -90,6 +90,12 @@ struct BorrowedBrowserTests {
         let open = try Self.begin(&bench)
         _ = Self.answer(&bench, Self.lent(try open.query(), scopes: ["read", "a b"]))
         #expect(bench.machine.authority.oauth?.scopes == ["read"] && bench.requested.count == 1)
+        // As many as of a provider: they become part of the session's record and status.
+        bench = try Self.bench { $0.scopes = [] }
+        let long = try Self.begin(&bench)
+        _ = Self.answer(&bench, Self.lent(try long.query(), scopes: (10_000..<50_000).map { "s\($0)" }))
+        let stored = try #require(bench.machine.authority.oauth?.scopes)
+        #expect(stored.count == (16 << 10) / 7 && stored.first == "s10000")
     }
 
     @Test("without openid, which shows who has signed in, nothing is exchanged", arguments: ["browser", "device"])
