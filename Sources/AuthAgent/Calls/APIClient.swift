@@ -189,13 +189,15 @@ package final class APIClient: Sendable {
             guard error.rejectsToken else { throw await explained(error.error, session) }
             first = error
         }
+        // The client may send during the renewal.
+        let mayRepeat = stream?.rewind() ?? true
         do throws(AgentError) {
             try await session.reject(Secret(token))
         } catch {
             // The session continues with the same token, so the error is that of the call.
             throw error.cause == AgentError.renewalRefusal ? refusal(first, order, session.name) : error
         }
-        guard stream?.mayRepeat ?? true else { throw .bodyIsSpent(first.error) }
+        guard mayRepeat else { throw .bodyIsSpent(first.error) }
         let renewed = try await session.token(minValid: nil).accessToken
         // If a token that was renewed a moment ago is refused, another renewal would change nothing.
         guard renewed != token else { throw refusal(first, order, session.name) }
@@ -235,7 +237,7 @@ package final class APIClient: Sendable {
                 }
                 let wantsNonce = context.providers.signer.recordNonce(of: reply, to: ready)
                 if wantsNonce, !isChallenged {
-                    guard stream?.mayRepeat ?? true else { throw .refused(.bodyIsSpentOnChallenge) }
+                    guard stream?.rewind() ?? true else { throw .refused(.bodyIsSpentOnChallenge) }
                     isChallenged = true
                     continue
                 }
@@ -255,8 +257,7 @@ package final class APIClient: Sendable {
                 reason = ProviderFailure(error)
                 failure = .transport(error)
             }
-            guard stream?.mayRepeat ?? true,
-                let pause = random.withLock({ plan.pause(after: failure, using: &$0) })
+            guard let pause = random.withLock({ plan.pause(after: failure, using: &$0) }), stream?.rewind() ?? true
             else { throw reason }
             // If the caller has gone or the agent stops, the last failure is the result.
             guard (try? await context.clock.sleep(until: context.clock.now().boot + pause)) != nil else { throw reason }

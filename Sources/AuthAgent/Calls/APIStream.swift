@@ -76,8 +76,10 @@ package final class APIStream: HTTPResponseSink {
 
     // MARK: The call's side
 
-    /// Whether what was streamed so far can be streamed again.
-    var mayRepeat: Bool { (upload?.mayRepeat ?? true) && !hasResponded }
+    /// Ends the attempt.
+    /// - Returns: whether what was streamed so far can be streamed again. The next attempt gets what the client sends
+    ///   from now on.
+    func rewind() -> Bool { !hasResponded && (upload?.rewind() ?? true) }
 
     var idleSince: BootInstant? {
         [upload?.idleSince, download?.idleSince].compactMap(\.self).min()

@@ -11,6 +11,8 @@ internal import Synchronization
 package final class UploadPipe: Sendable {
     fileprivate struct State {
         var reading = 0
+        /// What the client sends before a reading has begun belongs to that one.
+        var hasBegun = false
         /// Where the next piece begins, or the next byte of the socket.
         var expected = 0
         var held: [UInt8]?
@@ -44,7 +46,7 @@ package final class UploadPipe: Sendable {
 
     /// Whether the body can be sent again from its start.
     /// What a client has written to a socket is lost, even if it has not been read.
-    var mayRepeat: Bool { state.withLock { !announced.once || ($0.expected == 0 && $0.sockets == 0) } }
+    var mayRepeat: Bool { state.withLock { $0.mayRepeat(announced) } }
 
     var idleSince: BootInstant? { state.withLock { $0.idleSince } }
 
@@ -141,18 +143,24 @@ package final class UploadPipe: Sendable {
 
     // MARK: The transport's side
 
+    /// Ends the reading that has begun, so that it takes nothing that the client sends from now on.
+    /// - Returns: whether the body can be sent again from its start. If not, nothing has changed.
+    func rewind() -> Bool {
+        let (mayRepeat, former, waiters) = state.withLock { state -> (Bool, (any BodySocket)?, [Waiter?]) in
+            guard state.mayRepeat(announced) else { return (false, nil, []) }
+            let (former, waiters) = state.rewind()
+            return (true, former, waiters)
+        }
+        former?.close()
+        for waiter in waiters { waiter?.send(()) }
+        return mayRepeat
+    }
+
     /// A new reading, from the start.
     func begin() -> Reading {
         let (number, former, waiters) = state.withLock { state -> (Int, (any BodySocket)?, [Waiter?]) in
-            let waiters = [state.writer, state.reader]
-            let end = state.end
-            // What the client wrote before the first reading belongs to it.
-            let isFirst = state.reading == 0
-            let former = isFirst ? nil : state.input
-            state = State(
-                reading: state.reading + 1, expected: isFirst ? state.expected : 0, held: isFirst ? state.held : nil,
-                input: isFirst ? state.input : nil, sockets: isFirst ? state.sockets : 0,
-                isWhole: isFirst && state.isWhole, end: end)
+            let (former, waiters) = state.rewind()
+            state.hasBegun = true
             return (state.reading, former, waiters)
         }
         former?.close()
@@ -266,6 +274,16 @@ package final class UploadPipe: Sendable {
 }
 
 extension UploadPipe.State {
+    fileprivate func mayRepeat(_ announced: BodyStream) -> Bool { !announced.once || (expected == 0 && sockets == 0) }
+
+    /// Ends the reading, if one has begun.
+    /// - Returns: the socket to be closed, and the sides that wait.
+    fileprivate mutating func rewind() -> (input: (any BodySocket)?, waiters: [UploadPipe.Waiter?]) {
+        guard hasBegun else { return (nil, []) }
+        defer { self = UploadPipe.State(reading: reading + 1, end: end) }
+        return (input, [writer, reader])
+    }
+
     /// Whether what comes before `offset` may still be in the socket.
     fileprivate func followsInput(_ offset: Int) -> Bool { input != nil && expected < offset }
 

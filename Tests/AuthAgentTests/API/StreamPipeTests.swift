@@ -86,6 +86,22 @@ struct StreamPipeTests {
         #expect(try await reading.next() == Array("ab".utf8))
     }
 
+    @Test("an attempt that can be repeated takes nothing that is written after it, and the next one gets that")
+    func rewound() async throws {
+        let pipe = Self.upload(once: true)
+        let first = pipe.begin()
+        async let waits = #expect(throws: TransportError.cancelled) { _ = try await first.next() }
+        while pipe.idleSince == nil { await Task.yield() }
+        #expect(pipe.rewind() && pipe.idleSince == nil)
+        _ = await waits
+        #expect(try await pipe.write(Self.piece("ab", at: 0)) == StreamTaken(next: 2))
+        let second = pipe.begin()
+        #expect(try await second.next() == Array("ab".utf8))
+        #expect(!pipe.rewind())
+        #expect(try await pipe.write(Self.piece("cd", at: 2)) == StreamTaken(next: 4))
+        #expect(try await second.next() == Array("cd".utf8))
+    }
+
     @Test("a piece from elsewhere is not taken, and one beyond the announced size is refused")
     func wrong() async throws {
         let pipe = Self.upload(size: 3)
@@ -171,6 +187,66 @@ struct StreamPipeTests {
             for await answer in answers.stream { said.append(try answer.get()) }
             #expect(said.map(\.status) == [200])
             #expect(bodies.withLock { $0 } == ["abcdef", "abcdef"])
+        }
+    }
+
+    @Test(
+        "after a 401, a body that can be sent once is sent if none of it was accepted before; otherwise the call fails",
+        arguments: [false, true])
+    func onceRefused(isAccepted: Bool) async throws {
+        let bodies = Mutex<[String]>([])
+        let current = Mutex<APIStream?>(nil)
+        let written = AsyncStream<Void>.makeStream()
+        let tokens = ExampleProvider.numbering()
+        let transport = ScriptedTransport { request async throws(TransportError) in
+            guard let source = request.source else {
+                // The client begins to send during the renewal.
+                if !isAccepted, let stream = current.withLock({ $0 }) {
+                    _ = try? await stream.write(Self.piece("abc", at: 0))
+                    written.continuation.yield()
+                }
+                return try await tokens.send(request)
+            }
+            let reading = source.begin()
+            let isFirst = bodies.withLock { $0.isEmpty }
+            var bytes: [UInt8] = []
+            if isFirst {
+                if isAccepted { bytes = try await reading.next() ?? [] }
+            } else {
+                while let piece = try await reading.next() { bytes += piece }
+            }
+            bodies.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+            return ExampleProvider.json(isFirst ? 401 : 200, #"{"message":"said"}"#)
+        }
+        let example = try ExampleProvider(transport: transport)
+        try await example.running { _, signIns in
+            _ = try await signIns.start(
+                LoginStart(provider: "example", fields: ["email": "a@b.example", "password": "pw"]))
+            // Old enough for its age to be what is wrong with it.
+            example.clock.advance(.seconds(400))
+            let answers = AsyncStream<Result<APIResponse, AgentError>>.makeStream()
+            let params = APIRequest(method: "POST", path: "/file", bodyStream: BodyStream(once: true), stream: "s")
+            let api = example.apiClient
+            let stream = try api.stream(for: params) { answers.continuation.yield($0) }
+            current.withLock { $0 = stream }
+            if isAccepted { #expect(try await stream.write(Self.piece("abc", at: 0)) == StreamTaken(next: 3)) }
+            async let life: Void = api.carry(params, by: stream)
+            if !isAccepted {
+                for await _ in written.stream { break }
+                let end = try await stream.write(Self.piece("def", at: 3, last: true))
+                #expect(end == StreamTaken(next: 6, done: true))
+                // Without the beginning, the call would wait for it.
+                if !end.done { stream.close(.streamClosed) }
+            }
+            await life
+            answers.continuation.finish()
+            for await answer in answers.stream {
+                switch answer {
+                case .success(let response): #expect(!isAccepted && response.status == 200)
+                case .failure(let error): #expect(isAccepted && error.kind == .refused && error.cause == "body_once")
+                }
+            }
+            #expect(bodies.withLock { $0 } == (isAccepted ? ["abc"] : ["", "abcdef"]))
         }
     }
 }
