@@ -47,43 +47,78 @@ struct BodySocketLimitTests {
     }
 
     /// Whether the thread waits in a system call (proc_pid_stat(5), the state).
-    private static func sleeps(_ thread: CInt) throws -> Bool {
-        let text = try String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8)
-        return text.split(separator: ")").last?.hasPrefix(" S") == true
+    private static func sleeps(_ thread: CInt) -> Bool {
+        let text = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8)
+        return text?.split(separator: ")").last?.hasPrefix(" S") == true
     }
 
-    @Test("a splice from an empty pipe into the client's end delays neither the agent's close nor other clients")
-    func splice() async throws {
+    /// What a client splices into its end.
+    enum Source: CaseIterable {
+        /// A pipe with bytes, while the client's end is full: the kernel waits for room.
+        case bytes
+        /// A socket that never has any. If the client's end were a pipe, the kernel would hold the lock of both ends
+        /// while it waits for bytes. It does not splice from a socket into a socket.
+        case silence
+
+        fileprivate func ends() throws -> (reading: CInt, other: CInt) {
+            var ends: [CInt] = [-1, -1]
+            switch self {
+            case .bytes:
+                try #require(pipe(&ends) == 0)
+                try #require(write(ends[1], "abc", 3) == 3)
+            case .silence: try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            }
+            return (ends[0], ends[1])
+        }
+    }
+
+    @Test(
+        "a splice into the client's end delays neither the agent's close nor other clients", arguments: Source.allCases)
+    func splice(source: Source) async throws {
         try await BodySocketRequestTests.play { rig, _ in
             try await onThread {
-                let upload = try Upload(try rig.dial())
+                let upload = try Upload(try rig.dial(), size: 3)
                 let socket = try #require(try upload.socket().end)
-                // The agent has read from it and waits for more.
                 #expect(socket.write("abc"))
-                var ends: [CInt] = [-1, -1]
-                try #require(pipe(&ends) == 0)
-                let (reading, writing) = (ends[0], ends[1])
+                // The agent has read that, and reads no more than was announced.
+                while try upload.socket(at: 7).answer["result"]?["next"] != 3 { rig.turn() }
+                if source == .bytes {
+                    while socket.write(String(repeating: "x", count: 1 << 12)) {}
+                    // From now on, writes to it wait.
+                    try #require(fcntl(socket.number, F_SETFL, 0) == 0)
+                }
+                let (reading, other) = try source.ends()
+                defer { for end in [reading, other] { close(end) } }
                 let thread = Mutex<CInt>(0)
+                let hasEnded = Mutex(false)
                 let done = DispatchSemaphore(value: 0)
                 Thread.detachNewThread {
+                    // The agent's close may end the splice with a signal.
+                    var signals = sigset_t()
+                    sigemptyset(&signals)
+                    sigaddset(&signals, SIGPIPE)
+                    pthread_sigmask(SIG_BLOCK, &signals, nil)
                     thread.withLock { $0 = (try? Call.threadID()) ?? -1 }
                     _ = try? Call.splice(reading, socket.number)
+                    hasEnded.withLock { $0 = true }
                     done.signal()
+                }
+                defer {
+                    // Ends it, whatever it waits for.
+                    for end in [socket.number, other] { shutdown(end, CInt(SHUT_RDWR)) }
+                    done.wait()
                 }
                 while thread.withLock({ $0 }) == 0 { rig.turn() }
                 let number = thread.withLock { $0 }
-                while try !Self.sleeps(number) { rig.turn() }
+                while !hasEnded.withLock({ $0 }), !Self.sleeps(number) { rig.turn() }
 
                 #expect(try rig.dial().ask("agent.ping")["result"] != nil)
+                if source == .bytes { #expect(!hasEnded.withLock { $0 }, "the splice ended before the agent's close") }
                 try upload.client.send(RawClient.request("api.close", ["stream": "s"], id: 4))
                 #expect(socket.isClosed())
                 rig.turn()
                 #expect(rig.counters.openBodySockets == 0)
                 #expect(try rig.dial().ask("agent.ping")["result"] != nil)
-                #expect(try Self.sleeps(number), "the splice has ended before the agent's close")
-                close(writing)
-                done.wait()
-                close(reading)
             }
         }
     }
