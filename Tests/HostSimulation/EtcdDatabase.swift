@@ -72,8 +72,14 @@ struct EtcdDatabase {
 
     static func isSession(_ key: String) -> Bool { key.contains("/sessions/") }
     static func isHolder(_ key: String) -> Bool { key.contains("/holders/") }
+    static func isMark(_ key: String) -> Bool { key.hasSuffix("/history") }
     /// The cluster's record, with its hosts.
     static func isHostList(_ key: String) -> Bool { key.hasSuffix("/cluster") }
+
+    var hasSession: Bool { entries.keys.contains(where: Self.isSession) }
+
+    /// What the first host that notices a restore replaces; empty if no host has.
+    var mark: [UInt8] { entries.first { Self.isMark($0.key) }?.value.value ?? [] }
 
     /// A copy with another value for each of these keys.
     /// - Parameter entry: `nil`: removes the keys.

@@ -30,12 +30,16 @@ extension HostSimulationRun {
         let host = hosts[process.host]
         time.after(latency()) { [self] in
             guard isReachable(host) else { return }
+            let former = etcd.revision
             let response = carryOut(path, body, for: process)
-            let (revision, cluster, restores) = (etcd.revision, etcd.clusterID, restoreCount)
+            let hasMark = Self.readsMark(body) && (path == "kv/range" || etcd.revision > former)
+            let shown = ShownState(
+                revision: etcd.revision, cluster: etcd.clusterID, restores: restoreCount, hasMark: hasMark,
+                isMarked: isMarked(for: process), hasSession: etcd.hasSession)
             time.after(latency()) { [self] in
                 guard process.life.isAlive, isConnected(host) else { return }
                 if path.hasPrefix("kv/"), !isSign, time.now >= host.pausedUntil {
-                    saw(revision, cluster, after: restores, process)
+                    saw(shown, process)
                 }
                 answer(.success(response))
             }
@@ -62,6 +66,18 @@ extension HostSimulationRun {
     private static func keysWritten(by body: JSON) -> [String] {
         (body["success"]?.arrayValue ?? []).compactMap {
             ($0["request_put"] ?? $0["request_delete_range"])?["key"]?.text
+        }
+    }
+
+    /// Whether a host finds the mark with this request, if it succeeds: with its regular check, and before it sends a
+    /// refresh token.
+    private static func readsMark(_ body: JSON) -> Bool {
+        guard body["key"] == nil else {
+            return body["range_end"] != nil && body["key"]?.text.map(EtcdDatabase.isHostList) ?? false
+        }
+        return (body["success"]?.arrayValue ?? []).contains { step in
+            step["request_put"]?["key"]?.text.map(EtcdDatabase.isHolder)
+                ?? step["request_range"]?["key"]?.text.map(EtcdDatabase.isMark) ?? false
         }
     }
 
@@ -105,6 +121,7 @@ extension HostSimulationRun {
         let process = processes[number]
         let body = (try? JSON(parsing: request.body?.revealBytes() ?? [])) ?? [:]
         let watch = SimulatedWatch(process: number, body, lines)
+        process.mark = etcd.mark
         time.after(latency()) { [self] in
             guard process.life.isAlive, watch.isOpen, isConnected(hosts[process.host]) else {
                 return time.after(limit) { [self] in end(watch) }

@@ -13,8 +13,22 @@ struct Restore {
     let tokens: WrittenTokens?
     /// Processes that know everything that the backup lacks.
     var knowers: Set<Int>
-    /// How long each of them could write since the restore, without a fault.
+    /// How long each of them has had no fault since the restore was marked in etcd, or since it has noticed it.
     var time: [Int: Duration] = [:]
+}
+
+/// What a response of etcd shows a process.
+struct ShownState {
+    let revision: Int64
+    let cluster: Int
+    /// How often etcd had been restored.
+    let restores: Int
+    /// The response has the mark.
+    let hasMark: Bool
+    /// etcd had another mark than the process expects: another host has noticed the restore.
+    let isMarked: Bool
+    /// etcd had a session.
+    let hasSession: Bool
 }
 
 extension HostSimulationRun {
@@ -86,35 +100,47 @@ extension HostSimulationRun {
         endWatches(of: host)
     }
 
-    /// Whether the process may not know yet that etcd was restored a short time ago. The page about clusters names this
-    /// limit.
+    /// Whether another host has noticed a restore, and this process finds its mark with the next check.
+    func isMarked(for process: SimulatedProcess) -> Bool { process.mark.map { $0 != etcd.mark } ?? false }
+
+    /// Whether the process may not know yet that etcd was restored a short time ago: when it took the session, no other
+    /// host had noticed it either. The page about clusters names this limit.
     func isUnaware(_ process: SimulatedProcess) -> Bool {
         time.now - restoredAt < Self.unknownRequests && !noticed.contains(process.number)
     }
 
     /// A process has received a response.
-    func saw(_ revision: Int64, _ cluster: Int, after restores: Int, _ process: SimulatedProcess) {
+    func saw(_ shown: ShownState, _ process: SimulatedProcess) {
         // The response was sent before the backup was restored.
-        guard restores == restoreCount else { return }
-        let wentBack = process.knownCluster != 0 && (cluster != process.knownCluster || revision < process.known)
-        if wentBack { noticed.insert(process.number) }
-        // There have been more changes since the restore than the backup lacks, so this host does not notice it.
-        if !noticed.contains(process.number) { restore?.knowers.remove(process.number) }
-        process.known = wentBack ? revision : max(process.known, revision)
-        process.knownCluster = cluster
+        guard shown.restores == restoreCount else { return }
+        let (number, isOther) = (process.number, shown.cluster != process.knownCluster)
+        let wentBack = process.knownCluster != 0 && (isOther || shown.revision < process.known)
+        // Otherwise there have been more changes since the restore than the backup lacks. A host then notices it only
+        // by the mark of another one. Until then, a session that is missing counts as signed out of.
+        let keeps = wentBack || noticed.contains(number) || shown.isMarked && shown.hasSession
+        if !keeps { restore?.knowers.remove(number) }
+        if wentBack || shown.isMarked && shown.hasMark, noticed.insert(number).inserted {
+            restore?.time[number] = .zero
+        }
+        process.known = wentBack ? shown.revision : max(process.known, shown.revision)
+        process.knownCluster = shown.cluster
     }
 
     /// Runs once a second, until a host has written the missing data or no host can.
-    private func followRestore() {
+    func followRestore() {
         let step = Duration.seconds(1)
         time.after(step) { [self] in
             guard var known = restore else { return }
             let able = known.knowers.filter { processes[$0].life.isAlive }
             guard !able.isEmpty, time.now - known.at < Self.longest else { return endRestore(by: nil) }
-            for number in able.intersection(noticed).sorted() {
-                let isWell = isWell(hosts[processes[number].host])
-                known.time[number] = isWell ? known.time[number, default: .zero] + step : .zero
-                if known.time[number, default: .zero] >= Self.writing { return endRestore(by: processes[number]) }
+            for number in able.sorted() {
+                let (process, hasNoticed) = (processes[number], noticed.contains(number))
+                guard hasNoticed || isMarked(for: process) else { continue }
+                let passed = isWell(hosts[process.host]) ? known.time[number, default: .zero] + step : .zero
+                known.time[number] = passed
+                // The mark is read within 30 s, or when the host reaches etcd again.
+                let limit = hasNoticed ? Self.writing : Self.convergence + Self.writing
+                if passed >= limit { return endRestore(by: process) }
             }
             restore = known
             followRestore()

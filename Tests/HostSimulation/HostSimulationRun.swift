@@ -30,7 +30,7 @@ final class HostSimulationRun: @unchecked Sendable {
     var restore: Restore?
     var restoreCount = 0
     var restoredAt = Duration.seconds(-1000)
-    /// Processes that have received a response that shows the restore.
+    /// Processes that have received a response that shows the restore, or the mark of another host that has noticed it.
     var noticed: Set<Int> = []
     /// Until then, a host that does not know the missing data does not start.
     var heldOffUntil = Duration.zero
