@@ -80,38 +80,51 @@ struct HiddenSessions {
         return visible
     }
 
-    /// The methods whose results list what is about sessions, and where. `audit.list` leaves entries out itself.
-    private static let lists = [
-        SessionListGet.name: "sessions", ClusterStatusGet.name: "renewals", ConsentListGet.name: "questions",
-        PolicyReplay.name: "changes", OutboxListGet.name: "entries", OutboxFlush.name: "entries",
-        OutboxDrop.name: "entries",
-    ]
-
     /// The methods whose result is the status of a session.
     static let statuses: Set<String> = [
         SessionStatusGet.name, SessionWait.name, SessionRefresh.name, SessionValidate.name, TokenReject.name,
         SessionUse.name, SessionLogout.name,
     ]
-    /// The methods whose result has a status in `status`.
-    private static let withStatus: Set<String> = [
-        SessionTrust.name, LoginStart.name, LoginAnswer.name, LoginCheck.name, LoginWait.name,
-    ]
+
+    /// What in a method's result is about sessions.
+    private enum Part {
+        /// The items of this list.
+        case list(String)
+        /// The whole result, the status of a session.
+        case status
+        /// The status in `status`.
+        case statusMember
+        /// The message of the store, whose status is the result.
+        case storeMessage
+    }
+
+    /// `nil`: nothing. `audit.list` leaves entries out itself.
+    private static func part(of method: String) -> Part? {
+        switch method {
+        case SessionListGet.name: .list("sessions")
+        case ClusterStatusGet.name: .list("renewals")
+        case ConsentListGet.name: .list("questions")
+        case PolicyReplay.name: .list("changes")
+        case OutboxListGet.name, OutboxFlush.name, OutboxDrop.name: .list("entries")
+        case SessionTrust.name, LoginStart.name, LoginAnswer.name, LoginCheck.name, LoginWait.name: .statusMember
+        case StoreUnlock.name: .storeMessage
+        default: statuses.contains(method) ? .status : nil
+        }
+    }
 
     /// The same handling of a method that lists sessions, without the hidden ones, and of any method, without names of
     /// them in errors.
     func filtering(_ handling: RequestHandling, of method: String) -> RequestHandling {
-        handling.wrapping(
-            now: { $0.map { filtered($0, of: method) }.mapError(Self.filtered) },
-            work: { filtering($0, of: method) },
+        let part = Self.part(of: method)
+        return handling.wrapping(
+            now: { $0.map { Self.filtered($0, part, contains) }.mapError(Self.filtered) },
+            work: { filtering($0, part) },
             opening: { $0.changingErrors(Self.filtered) })
     }
 
-    private func filtering(_ work: @escaping RequestTask.Work, of method: String) -> RequestTask.Work {
+    private func filtering(_ work: @escaping RequestTask.Work, _ part: Part?) -> RequestTask.Work {
         // If the store has not been read yet, the list is not known, but the facts about the caller are.
-        let isFiltered =
-            Self.lists[method] != nil || method == StoreUnlock.name
-            || Self.statuses.union(Self.withStatus).contains(method)
-        let isHidden = isFiltered ? rule : nil
+        let isHidden = part == nil ? nil : rule
         return { end async throws(AgentError) in
             let payload: Payload
             do throws(AgentError) {
@@ -121,21 +134,21 @@ struct HiddenSessions {
             }
             guard let isHidden else { return payload }
             guard case .value(let json) = payload else { return .value([:]) }
-            return .value(Self.filtered(json, of: method, isHidden))
+            return .value(Self.filtered(json, part, isHidden))
         }
     }
 
-    private func filtered(_ json: JSON, of method: String) -> JSON { Self.filtered(json, of: method, contains) }
-
-    private static func filtered(_ json: JSON, of method: String, _ isHidden: (SessionName) -> Bool) -> JSON {
-        if let list = lists[method] { return filtered(json, list) { !isHidden($0) } }
-        if statuses.contains(method) { return visible(json, isHidden) }
-        if method == StoreUnlock.name { return (try? StoreInfo(json)).map { withoutMessage($0).json } ?? json }
-        guard withStatus.contains(method), var object = json.objectValue, let status = object["status"] else {
-            return json
+    private static func filtered(_ json: JSON, _ part: Part?, _ isHidden: (SessionName) -> Bool) -> JSON {
+        switch part {
+        case .list(let key): return filtered(json, key) { !isHidden($0) }
+        case .status: return visible(json, isHidden)
+        case .statusMember:
+            guard var object = json.objectValue, let status = object["status"] else { return json }
+            object["status"] = visible(status, isHidden)
+            return .object(object)
+        case .storeMessage: return (try? StoreInfo(json)).map { withoutMessage($0).json } ?? json
+        case nil: return json
         }
-        object["status"] = visible(status, isHidden)
-        return .object(object)
     }
 
     private static func visible(_ json: JSON, _ isHidden: (SessionName) -> Bool) -> JSON {
