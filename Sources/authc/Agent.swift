@@ -91,7 +91,7 @@ struct Agent {
                 if case .answer(id, let result)? = try connection.nextMessage(deadline: .now) {
                     return try result.mapError(ClientError.agent).get()
                 }
-                switch signals.wait(for: connection.fileDescriptor, until: deadline) {
+                switch signals.wait(for: .readable(connection.fileDescriptor), until: deadline) {
                 case .ready: break
                 case .deadline: throw .timedOut
                 case .signal where signals.caught == SIGTSTP: signals.stopProgram()

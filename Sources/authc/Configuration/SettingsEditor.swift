@@ -36,7 +36,7 @@ struct SettingsEditor {
         while true {
             let status = try ChildProgram(command: Self.command(editor, draft.path), variables: []).run()
             // Those of the terminal were for the editor.
-            while signals.wait(for: -1, until: .now) == .signal {
+            while signals.wait(until: .now) == .signal {
                 guard signals.caught == SIGINT || signals.caught == SIGQUIT else {
                     throw Failure(ClientError.cancelled, doing: "", within: .zero)
                 }

@@ -43,34 +43,39 @@ final class Signals {
         case signal
     }
 
-    /// Waits for `descriptor` or `other` to be readable; -1 for none.
-    /// - Parameters:
-    ///   - input: a descriptor; also returns once it is writable or has no reader; -1 for none.
-    ///   - output: the program ends if the reader of this descriptor closes it, as at the next write; -1 for none.
-    func wait(
-        for descriptor: Int32, or other: Int32 = -1, orWriting input: Int32 = -1, until deadline: Deadline,
-        writingTo output: Int32 = -1
-    ) -> Outcome {
-        guard caught == nil else { return .signal }
-        var descriptors = [
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
+    /// What a command waits for besides signals. A descriptor of -1 is ignored.
+    enum Event {
+        case readable(Int32)
+        /// It is writable, or has no reader.
+        case writable(Int32)
+        /// Its reader has closed it. The program then ends, as at the next write.
+        case unread(Int32)
+
+        fileprivate var descriptor: pollfd {
+            switch self {
+            case .readable(let number): pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            case .writable(let number): pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
             // POLLERR is always reported (poll(2)).
-            pollfd(fd: output, events: 0, revents: 0),
-            pollfd(fd: other, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
-        ]
-        while true {
-            let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), deadline.pollTimeout)
-            if ready > 0, descriptors[1].revents != 0 {
-                var number: UInt8 = 0
-                if unsafe read(reading, &number, 1) == 1 {
-                    caught = Int32(number)
-                    return .signal
-                }
+            case .unread(let number): pollfd(fd: number, events: 0, revents: 0)
             }
-            if ready > 0, [0, 3, 4].contains(where: { descriptors[$0].revents != 0 }) { return .ready }
-            if ready > 0, descriptors[2].revents & Int16(POLLERR) != 0 { Output.endUnread() }
+        }
+    }
+
+    func wait(for events: Event..., until deadline: Deadline) -> Outcome {
+        guard caught == nil else { return .signal }
+        var descriptors = ([Event.readable(reading)] + events).map(\.descriptor)
+        while true {
+            if unsafe poll(&descriptors, nfds_t(descriptors.count), deadline.pollTimeout) > 0 {
+                if descriptors[0].revents != 0, readSignal() { return .signal }
+                var isUnread = false
+                for (event, result) in zip(events, descriptors.dropFirst()) {
+                    switch event {
+                    case .readable, .writable: if result.revents != 0 { return .ready }
+                    case .unread: if result.revents & Int16(POLLERR) != 0 { isUnread = true }
+                    }
+                }
+                if isUnread { Output.endUnread() }
+            }
             if deadline.hasPassed { return .deadline }
         }
     }
@@ -95,6 +100,13 @@ final class Signals {
     func stopProgram() {
         caught = nil
         performDefault(SIGTSTP)
+    }
+
+    private func readSignal() -> Bool {
+        var number: UInt8 = 0
+        guard unsafe read(reading, &number, 1) == 1 else { return false }
+        caught = Int32(number)
+        return true
     }
 
     private func install(_ number: Int32) {

@@ -21,7 +21,7 @@ struct TerminalInput {
             // Before the question: an immediate answer must not be shown, nor dropped.
             let found = isSecret ? try hideEcho() : nil
             Output.question(question)
-            let outcome = signals.wait(for: STDIN_FILENO, until: .never)
+            let outcome = signals.wait(for: .readable(STDIN_FILENO), until: .never)
             let line = outcome == .ready ? readLine() : nil
             if let found { restore(found) }
             // Nothing else has ended the line of the question.

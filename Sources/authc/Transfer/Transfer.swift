@@ -167,9 +167,9 @@ struct Transfer {
     ) throws(Failure) -> Message? {
         let message = try mappingErrors { () throws(ClientError) in try connection.nextMessage(deadline: .now) }
         if let message { return message }
-        switch signals.wait(
-            for: connection.fileDescriptor, orWriting: socket?.output.number ?? -1, until: deadline)
-        {
+        let outcome = signals.wait(
+            for: .readable(connection.fileDescriptor), .writable(socket?.output.number ?? -1), until: deadline)
+        switch outcome {
         case .ready: return nil
         case .deadline: throw failure(.timedOut)
         case .signal: throw failure(.cancelled)

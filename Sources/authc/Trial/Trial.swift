@@ -31,7 +31,7 @@ struct Trial {
                 "\nIt worked, in \(time), and everything was removed. Sign in for real: `authc login`.")
         } catch {
             // A child may have ended by the same signal first.
-            _ = signals.wait(for: -1, until: .now)
+            _ = signals.wait(until: .now)
             guard let number = signals.consume() else { throw error }
             TrialPlace.removeOrReport()
             // Ends the program by the signal, so that a script's shell stops too.
@@ -161,9 +161,10 @@ struct Trial {
     private func ended(_ program: Running) throws(Failure) -> (status: Int32, output: String) {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 4096)
+        let output = program.output.number
         while true {
-            guard signals.wait(for: program.output.number, until: .never) == .ready else { throw .interrupted }
-            let count = unsafe read(program.output.number, &part, part.count)
+            guard signals.wait(for: .readable(output), until: .never) == .ready else { throw .interrupted }
+            let count = unsafe read(output, &part, part.count)
             guard count > 0, bytes.count < Self.longestOutput else { break }
             bytes += part[..<count]
         }
@@ -184,7 +185,7 @@ struct Trial {
     }
 
     private func wait(_ time: Duration) throws(Failure) {
-        guard signals.wait(for: -1, until: .after(time)) == .deadline else { throw .interrupted }
+        guard signals.wait(until: .after(time)) == .deadline else { throw .interrupted }
     }
 
     private func failure(_ words: [String], _ result: (status: Int32, output: String)) -> Failure {

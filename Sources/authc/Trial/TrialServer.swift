@@ -77,7 +77,7 @@ final class TrialServer {
                 defer { unread.removeSubrange(...end) }
                 return String(decoding: unread[..<end], as: UTF8.self)
             }
-            switch signals.wait(for: output.number, until: deadline) {
+            switch signals.wait(for: .readable(output.number), until: deadline) {
             case .ready: break
             case .signal: throw .interrupted
             case .deadline: throw .internalError("authd-gateway does not answer")

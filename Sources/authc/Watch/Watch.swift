@@ -49,7 +49,7 @@ struct Watch {
         } catch {
             watch.view.leave()
             // Nothing can be read or written after the terminal was closed, perhaps before SIGHUP arrives.
-            _ = signals.wait(for: -1, until: .now)
+            _ = signals.wait(until: .now)
             let number = signals.consume() ?? (hasLostTerminal ? SIGHUP : nil)
             if let number, number != SIGINT { signals.performDefault(number) }
             // ^C is the normal end of a view.
@@ -101,7 +101,7 @@ struct Watch {
             let end = min(deadline, .after(pause * Double.random(in: 0.5...1)))
             pause = min(pause * 2, Self.longestPause)
             while !end.hasPassed {
-                switch signals.wait(for: -1, or: view.keys, until: min(end, nextChange)) {
+                switch signals.wait(for: .readable(view.keys), until: min(end, nextChange)) {
                 case .signal: try handleSignal()
                 case .ready:
                     for action in try view.pressed() {
@@ -142,8 +142,8 @@ struct Watch {
                 }
             }
             let outcome = signals.wait(
-                for: connection.fileDescriptor, or: view.keys, until: min(deadline, nextChange),
-                writingTo: STDOUT_FILENO)
+                for: .readable(connection.fileDescriptor), .readable(view.keys), .unread(STDOUT_FILENO),
+                until: min(deadline, nextChange))
             switch outcome {
             case .ready:
                 var actions: [LiveModel.Action] = []
@@ -228,7 +228,7 @@ struct Watch {
             view.leave()
             signals.stopProgram()
             // What continued this program is one more signal.
-            if signals.wait(for: -1, until: .now) == .signal, signals.caught == SIGCONT { _ = signals.consume() }
+            if signals.wait(until: .now) == .signal, signals.caught == SIGCONT { _ = signals.consume() }
             try view.show(nil)
         default: throw Self.quit
         }
