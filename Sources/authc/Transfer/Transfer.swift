@@ -15,15 +15,27 @@ struct Transfer {
     private var progress: TransferProgress
     private var call: Int64 = 0
     private var write: Int64?
-    /// The offset of the write in progress, if it asked for a socket.
-    private var requestedSocket: Int?
-    /// The socket, and how much of the body has been written so far.
-    private var socket: (output: Descriptor, position: Int)?
-    /// `false` once the agent has given no socket, as an older one does, or if sendfile(2) does not support the file.
-    private var hasSockets = true
+    private var socket = BodySocket.available
     private var read: Int64?
     private var received = 0
     private var head: (response: APIResponse, json: JSON)?
+
+    /// The socket through which the body is sent.
+    private enum BodySocket {
+        /// There is none yet. One can be requested.
+        case available
+        /// The write in progress requests one for the bytes from `offset` on.
+        case requested(offset: Int)
+        /// The bytes before `position` have been written.
+        case open(Descriptor, position: Int)
+        /// The agent has given none, as an older one does, or sendfile(2) does not support the file.
+        case unavailable
+
+        /// -1 for none.
+        var descriptor: Int32 {
+            if case .open(let output, _) = self { output.number } else { -1 }
+        }
+    }
 
     init(_ request: some AgentMethod<APIResponse>, _ options: Options, body: BodyFile?, output: ResponseFile?) {
         self.request = request
@@ -73,7 +85,8 @@ struct Transfer {
         let json = try Self.value(result)
         let response = try mappingErrors { () throws(ClientError) in try decoded(json, as: APIResponse.self) }
         head = (response, json)
-        (body, socket) = (nil, nil)
+        body = nil
+        if case .open = socket { socket = .available }
         if response.stream != nil, output != nil { read = try begin(APIRead(Self.params), connection, deadline) }
     }
 
@@ -81,22 +94,22 @@ struct Transfer {
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         write = nil
-        let requested = requestedSocket
-        requestedSocket = nil
+        var requested: Int?
+        if case .requested(let offset) = socket { (requested, socket) = (offset, .available) }
         let passed = connection.takeDescriptor()
         // The call has been answered, or will be.
         if case .failure(let error) = result, error.cause == "no_stream" { return }
         if let requested, case .failure(let error) = result, error.kind == .busy {
-            hasSockets = false
+            socket = .unavailable
             return try send(from: requested, connection, deadline)
         }
         let json = try Self.value(result)
         guard let accepted = try? StreamTaken(json), !accepted.done, body != nil else { return }
         if requested != nil, let passed {
-            socket = (passed, accepted.next)
+            socket = .open(passed, position: accepted.next)
             return
         }
-        if requested == accepted.next { hasSockets = false }
+        if requested == accepted.next { socket = .unavailable }
         try send(from: accepted.next, connection, deadline)
     }
 
@@ -105,9 +118,9 @@ struct Transfer {
     ) throws(Failure) {
         guard let body else { return }
         progress.moved(to: offset, of: body.announced.size)
-        if body.isFile, hasSockets, offset != body.announced.size {
+        if case .available = socket, body.isFile, offset != body.announced.size {
             connection.acceptDescriptors()
-            requestedSocket = offset
+            socket = .requested(offset: offset)
             write = try begin(APIWrite(socketFor: Self.stream, offset: offset), connection, deadline)
             return
         }
@@ -119,22 +132,22 @@ struct Transfer {
 
     /// Writes what the socket accepts now. After the last byte, a piece without bytes ends the body.
     private mutating func fillSocket(_ connection: AgentConnection, _ deadline: Deadline) throws(Failure) {
-        guard let (output, position) = socket, let body else { return }
+        guard case .open(let output, let position) = socket, let body else { return }
         guard position != body.announced.size else {
-            socket = nil
+            socket = .available
             return try send(from: position, connection, deadline)
         }
         switch try body.send(to: output, from: position) {
         case .sent(let count):
-            socket = (output, position + count)
+            socket = .open(output, position: position + count)
             progress.moved(to: position + count, of: body.announced.size)
         case .later: break
         case .unread:
             // The response says from where on the agent needs the body now, if at all.
-            socket = nil
+            socket = .available
             try send(from: 0, connection, deadline)
         case .unsupported:
-            (socket, hasSockets) = (nil, false)
+            socket = .unavailable
             try send(from: position, connection, deadline)
         }
     }
@@ -168,7 +181,7 @@ struct Transfer {
         let message = try mappingErrors { () throws(ClientError) in try connection.nextMessage(deadline: .now) }
         if let message { return message }
         let outcome = signals.wait(
-            for: .readable(connection.fileDescriptor), .writable(socket?.output.number ?? -1), until: deadline)
+            for: .readable(connection.fileDescriptor), .writable(socket.descriptor), until: deadline)
         switch outcome {
         case .ready: return nil
         case .deadline: throw failure(.timedOut)
