@@ -30,7 +30,7 @@ struct StreamedBody: AsyncSequence, Sendable {
             while rest.readableBytes == 0 {
                 let reader = reader
                 let piece = try await stallDetector.pausing { () async throws(TransportError) in
-                    try await reader.nextPiece()
+                    try await reader.next()
                 }
                 switch piece {
                 case .bytes(let bytes): rest = ByteBuffer(bytes: bytes)

@@ -113,9 +113,7 @@ struct PieceBuffersTests {
 
         func begin() -> any HTTPBodyReader { self }
 
-        func next() async throws(TransportError) -> [UInt8]? { nil }
-
-        func nextPiece() async throws(TransportError) -> HTTPBodyPiece? {
+        func next() async throws(TransportError) -> HTTPBodyPiece? {
             let isLeft = left.count.withLock { left in
                 left -= 1
                 return left >= 0

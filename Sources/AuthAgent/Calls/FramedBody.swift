@@ -26,23 +26,14 @@ struct FramedBody: HTTPBodySource {
             self.content = content
         }
 
-        func next() async throws(TransportError) -> [UInt8]? {
-            if place.withLock({ $0 }) == .content, let bytes = try await content.next() { return bytes }
-            switch try await nextPiece() {
-            case .bytes(let bytes): return bytes
-            case .input: return try await next()
-            case nil: return nil
-            }
-        }
-
-        func nextPiece() async throws(TransportError) -> HTTPBodyPiece? {
+        func next() async throws(TransportError) -> HTTPBodyPiece? {
             while true {
                 switch place.withLock({ $0 }) {
                 case .before:
                     place.withLock { $0 = .content }
                     if body.before.count > 0 { return .bytes(body.before.revealBytes()) }
                 case .content:
-                    if let piece = try await content.nextPiece() { return piece }
+                    if let piece = try await content.next() { return piece }
                     place.withLock { $0 = .after }
                 case .after:
                     place.withLock { $0 = .end }

@@ -172,21 +172,7 @@ package final class UploadPipe: Sendable {
         let pipe: UploadPipe
         let number: Int
 
-        func next() async throws(TransportError) -> [UInt8]? {
-            while true {
-                switch try await nextPiece() {
-                case .bytes(let bytes): return bytes
-                case .input:
-                    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Limits.pieceBytes) { room, count in
-                        count = unsafe read(into: UnsafeMutableRawBufferPointer(room))
-                    }
-                    if !bytes.isEmpty { return bytes }
-                case nil: return nil
-                }
-            }
-        }
-
-        func nextPiece() async throws(TransportError) -> HTTPBodyPiece? { try await pipe.next(of: self) }
+        func next() async throws(TransportError) -> HTTPBodyPiece? { try await pipe.next(of: self) }
 
         func read(into room: UnsafeMutableRawBufferPointer) -> Int { unsafe pipe.read(into: room, of: number) }
     }

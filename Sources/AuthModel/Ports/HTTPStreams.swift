@@ -11,21 +11,12 @@ package protocol HTTPBodySource: Sendable {
 package protocol HTTPBodyReader: Sendable {
     /// The next piece, once there is one; `nil` at the end.
     /// - Throws: when no more will come. The request then fails.
-    func next() async throws(TransportError) -> [UInt8]?
-
-    /// The same, but bytes in a socket stay there until the caller reads them.
-    func nextPiece() async throws(TransportError) -> HTTPBodyPiece?
-}
-
-extension HTTPBodyReader {
-    package func nextPiece() async throws(TransportError) -> HTTPBodyPiece? {
-        try await next().map(HTTPBodyPiece.bytes)
-    }
+    func next() async throws(TransportError) -> HTTPBodyPiece?
 }
 
 package enum HTTPBodyPiece: Sendable {
     case bytes([UInt8])
-    /// Bytes that are in a socket now. They are read before the next piece is requested.
+    /// Bytes that are in a socket now, and stay there until the caller reads them, before it requests the next piece.
     case input(any HTTPBodyInput)
 }
 

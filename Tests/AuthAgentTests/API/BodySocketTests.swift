@@ -18,7 +18,7 @@ struct BodySocketTests {
 
     private static func rest(of reading: UploadPipe.Reading) async throws -> String {
         var bytes: [UInt8] = []
-        while let piece = try await reading.next() { bytes += piece }
+        while let piece = try await reading.nextBytes() { bytes += piece }
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -66,7 +66,7 @@ struct BodySocketTests {
         let reading = upload.begin()
         #expect(try upload.acceptSocket(at: 0) { socket }.isUsed)
         socket.put("abcdef")
-        #expect(try await reading.next() == Array("abc".utf8))
+        #expect(try await reading.nextBytes() == Array("abc".utf8))
         let error = await #expect(throws: AgentError.self) { _ = try await upload.write(Self.last(at: 6)) }
         #expect(error?.cause == "size")
         #expect(socket.left == 3)
@@ -93,7 +93,7 @@ struct BodySocketTests {
         let (upload, socket) = (Self.upload(), FakeSocket())
         let reading = upload.begin()
         #expect(try upload.acceptSocket(at: 0) { socket }.isUsed)
-        async let waits = #expect(throws: TransportError.cancelled) { _ = try await reading.next() }
+        async let waits = #expect(throws: TransportError.cancelled) { _ = try await reading.nextBytes() }
         await socket.isWaitedFor()
         #expect(upload.idleSince != nil)
         upload.finish(.done)
@@ -107,7 +107,7 @@ struct BodySocketTests {
     func idle() async throws {
         let (upload, socket) = (Self.upload(), FakeSocket())
         let reading = upload.begin()
-        async let piece = reading.next()
+        async let piece = reading.nextBytes()
         while upload.idleSince == nil { await Task.yield() }
         // The reader finds the bytes at once, without another wait.
         socket.put("ab")

@@ -36,7 +36,7 @@ struct ProvedCallTests {
         let transport = ScriptedTransport { request async throws(TransportError) in
             if let source = request.source {
                 let reading = source.begin()
-                while try await reading.next() != nil {}
+                while try await reading.nextBytes() != nil {}
             }
             return seen.withLock { seen in
                 seen.append(Self.shown(request))

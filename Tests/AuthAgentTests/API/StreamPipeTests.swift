@@ -25,7 +25,7 @@ struct StreamPipeTests {
             pipe.write(Self.piece("e", at: 4, last: true)),
         ]
         var bytes: [UInt8] = []
-        while let piece = try await reading.next() { bytes += piece }
+        while let piece = try await reading.nextBytes() { bytes += piece }
         #expect(String(decoding: bytes, as: UTF8.self) == "abcde")
         pipe.finish(.done)
         let taken = try await written
@@ -37,16 +37,16 @@ struct StreamPipeTests {
         let pipe = Self.upload()
         let first = pipe.begin()
         async let last = pipe.write(Self.piece("xyz", at: 0))
-        _ = try await first.next()
+        _ = try await first.nextBytes()
         #expect(try await last == StreamTaken(next: 3))
         async let end = pipe.write(Self.piece("!", at: 3, last: true))
-        while try await first.next() != nil {}
+        while try await first.nextBytes() != nil {}
         let second = pipe.begin()
         #expect(try await end == StreamTaken(next: 0))
-        await #expect(throws: TransportError.cancelled) { _ = try await first.next() }
+        await #expect(throws: TransportError.cancelled) { _ = try await first.nextBytes() }
         async let whole = pipe.write(Self.piece("xyz!", at: 0, last: true))
-        #expect(try await second.next() == Array("xyz!".utf8))
-        #expect(try await second.next() == nil)
+        #expect(try await second.nextBytes() == Array("xyz!".utf8))
+        #expect(try await second.nextBytes() == nil)
         pipe.finish(.done)
         #expect(try await whole == StreamTaken(next: 4, done: true))
     }
@@ -59,8 +59,8 @@ struct StreamPipeTests {
         write.cancel()
         await #expect(throws: AgentError.callerGone) { _ = try await write.value }
         let reading = up.begin()
-        #expect(try await reading.next() == Array("ab".utf8))
-        let next = Task { try await reading.next() }
+        #expect(try await reading.nextBytes() == Array("ab".utf8))
+        let next = Task { try await reading.nextBytes() }
         next.cancel()
         await #expect(throws: TransportError.cancelled) { _ = try await next.value }
         #expect(up.idleSince == nil)
@@ -83,23 +83,23 @@ struct StreamPipeTests {
         #expect(try await pipe.write(Self.piece("ab", at: 0)) == StreamTaken(next: 2))
         #expect(!pipe.mayRepeat)
         let reading = pipe.begin()
-        #expect(try await reading.next() == Array("ab".utf8))
+        #expect(try await reading.nextBytes() == Array("ab".utf8))
     }
 
     @Test("an attempt that can be repeated takes nothing that is written after it, and the next one gets that")
     func rewound() async throws {
         let pipe = Self.upload(once: true)
         let first = pipe.begin()
-        async let waits = #expect(throws: TransportError.cancelled) { _ = try await first.next() }
+        async let waits = #expect(throws: TransportError.cancelled) { _ = try await first.nextBytes() }
         while pipe.idleSince == nil { await Task.yield() }
         #expect(pipe.rewind() && pipe.idleSince == nil)
         _ = await waits
         #expect(try await pipe.write(Self.piece("ab", at: 0)) == StreamTaken(next: 2))
         let second = pipe.begin()
-        #expect(try await second.next() == Array("ab".utf8))
+        #expect(try await second.nextBytes() == Array("ab".utf8))
         #expect(!pipe.rewind())
         #expect(try await pipe.write(Self.piece("cd", at: 2)) == StreamTaken(next: 4))
-        #expect(try await second.next() == Array("cd".utf8))
+        #expect(try await second.nextBytes() == Array("cd".utf8))
     }
 
     @Test("a piece from elsewhere is not taken, and one beyond the announced size is refused")
@@ -116,7 +116,7 @@ struct StreamPipeTests {
     func closed() async throws {
         let pipe = Self.upload()
         let reading = pipe.begin()
-        async let waits = #expect(throws: TransportError.cancelled) { _ = try await reading.next() }
+        async let waits = #expect(throws: TransportError.cancelled) { _ = try await reading.nextBytes() }
         pipe.finish(.failed(.streamClosed))
         _ = await waits
         let error = await #expect(throws: AgentError.self) { _ = try await pipe.write(Self.piece("a", at: 0)) }
@@ -155,7 +155,7 @@ struct StreamPipeTests {
             guard let source = request.source else { return try await tokens.send(request) }
             let reading = source.begin()
             var bytes: [UInt8] = []
-            while let piece = try await reading.next() { bytes += piece }
+            while let piece = try await reading.nextBytes() { bytes += piece }
             let count = bodies.withLock { bodies in
                 bodies.append(String(decoding: bytes, as: UTF8.self))
                 return bodies.count
@@ -211,9 +211,9 @@ struct StreamPipeTests {
             let isFirst = bodies.withLock { $0.isEmpty }
             var bytes: [UInt8] = []
             if isFirst {
-                if isAccepted { bytes = try await reading.next() ?? [] }
+                if isAccepted { bytes = try await reading.nextBytes() ?? [] }
             } else {
-                while let piece = try await reading.next() { bytes += piece }
+                while let piece = try await reading.nextBytes() { bytes += piece }
             }
             bodies.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
             return ExampleProvider.json(isFirst ? 401 : 200, #"{"message":"said"}"#)

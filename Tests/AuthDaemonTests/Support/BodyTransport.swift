@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthAgent
 import AuthModel
 import Synchronization
@@ -29,7 +30,7 @@ final class BodyTransport: HTTPTransport {
         let reading = source.begin()
         state.withLock { $0.readings += 1 }
         var body: [UInt8] = []
-        while let piece = try await reading.next() { body += piece }
+        while let piece = try await reading.nextBytes() { body += piece }
         let status = state.withLock { state in
             state.bodies.append(String(decoding: body, as: UTF8.self))
             return state.statuses.isEmpty ? 200 : state.statuses.removeFirst()
