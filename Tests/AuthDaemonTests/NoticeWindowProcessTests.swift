@@ -28,7 +28,7 @@ struct NoticeWindowProcessTests {
         let window = try Self.window(
             "{ echo \"$*\"; cat; ps -o sid= -p $$; echo $$; env; } > '\(log)'; exit 7", in: folder, browser: true,
             activation: "focus")
-        let status = try await BlockingThread().complete { Result { try window.run(runtimeFolder: nil) } }.get()
+        let status = try await BlockingThread().complete { Result { try window.process.run(runtimeFolder: nil) } }.get()
         #expect(status == 7)
         let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map(String.init)
         #expect(lines[0] == "terminal --socket /s --browser -- login work")
@@ -57,17 +57,17 @@ struct NoticeWindowProcessTests {
     func failures() async throws {
         let folder = try TemporaryFolder()
         let killed = try Self.window("kill -TERM $$", in: folder)
-        #expect(try killed.run(runtimeFolder: nil) == 128 + 15)
+        #expect(try killed.process.run(runtimeFolder: nil) == 128 + 15)
         let none = NoticeWindow(
             program: folder.path + "/none", socket: "/s", arguments: [], usesBrowser: false, activation: nil)
-        #expect(throws: (any Error).self) { try none.run(runtimeFolder: nil) }
+        #expect(throws: (any Error).self) { try none.process.run(runtimeFolder: nil) }
     }
 
     @Test("a unit keeps what it started, writes nothing to the journal, and gets its arguments as they are")
     func unit() {
         let window = NoticeWindow(
             program: "/bin/authc", socket: "/run/$x", arguments: ["unlock"], usesBrowser: false, activation: "a$b")
-        let unit = window.unit
+        let unit = window.process.unit
         #expect(unit.suffix(7) == ["--", "/bin/authc", "terminal", "--socket", "/run/$$x", "--", "unlock"])
         for option in [
             "--user", "--collect", "--wait", "--slice=app.slice", "--property=KillMode=process",

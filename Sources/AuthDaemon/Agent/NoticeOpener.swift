@@ -38,7 +38,7 @@ struct NoticeOpener: Sendable {
             activation: activation)
         let result = await BlockingThread().run {
             Result { () throws(SystemFailure) in
-                try window.run(runtimeFolder: Environment.value("XDG_RUNTIME_DIR"))
+                try window.process.run(runtimeFolder: Environment.value("XDG_RUNTIME_DIR"))
             }
         }
         switch result {

@@ -1,5 +1,4 @@
 import AuthFiles
-import AuthProcesses
 import Glibc
 
 /// A terminal, or the browser, that the user has asked for with a click: `authc terminal` with a command of `authc`.
@@ -16,35 +15,13 @@ package struct NoticeWindow: Sendable {
     /// The value of XDG_ACTIVATION_TOKEN.
     let activation: String?
 
-    /// Returns when it has ended, with its exit status; 128 + n for signal n.
-    func run(runtimeFolder: String?) throws(SystemFailure) -> Int32 {
-        let stdin = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-        guard stdin >= 0 else { throw SystemFailure("open /dev/null") }
-        defer { close(stdin) }
-        let isUnit = TransientUnit.isPossible(runtimeFolder: runtimeFolder)
-        let child = try UserProcess.spawn(
-            isUnit ? unit : command, stdin: stdin, separately: .session, passing: UserProcess.desktopVariables,
-            with: activation.map { [(Self.activationVariable, $0)] } ?? [])
-        return ProcessEnd(of: child).shellStatus
+    var process: DesktopProcess {
+        let options = ["--socket", socket] + (usesBrowser ? ["--browser"] : [])
+        return DesktopProcess(
+            command: [program, "terminal"] + options + ["--"] + arguments,
+            description: "Opened from a notification of authd",
+            values: activation.map { [("XDG_ACTIVATION_TOKEN", $0)] } ?? [])
     }
-
-    var command: [String] {
-        [program, "terminal", "--socket", socket] + (usesBrowser ? ["--browser"] : []) + ["--"] + arguments
-    }
-
-    /// The variables of the unit are the manager's, such as DISPLAY. `KillMode=process` keeps a browser that was
-    /// started from it. Its output is not for the journal.
-    var unit: [String] {
-        let token = activation.map { ["--setenv=\(Self.activationVariable)=\($0)"] } ?? []
-        return TransientUnit.command(
-            command,
-            options: [
-                "--wait", "--slice=app.slice", "--property=KillMode=process", "--property=StandardOutput=null",
-                "--property=StandardError=null", "--description=Opened from a notification of authd",
-            ] + token)
-    }
-
-    private static let activationVariable = "XDG_ACTIVATION_TOKEN"
 }
 
 /// Where the agent's other program is, for ``NoticeWindow``.
