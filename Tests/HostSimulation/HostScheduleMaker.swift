@@ -3,13 +3,13 @@ import Simulation
 
 /// Makes a schedule from a seed: two to five hosts, whose programs request tokens, one to three kinds of faults, and in
 /// most schedules a backup that is restored.
-struct HostScheduleMaker {
+struct HostScheduleMaker: RandomChoice {
     private enum Trouble: CaseIterable {
         case callers, users, connections, pauses, kills, etcd, provider
     }
 
+    var random: SeededRandom
     private let seed: UInt64
-    private var random: SeededRandom
 
     init(seed: UInt64) {
         self.seed = seed
@@ -39,7 +39,7 @@ struct HostScheduleMaker {
     private mutating func addRestore(to steps: inout [SimulationStep<HostOperation>]) {
         let backup = Int.random(in: 0..<steps.count, using: &random)
         let restore = Int.random(in: backup + 1...steps.count, using: &random)
-        let members = RestoredMembers.allCases[Int.random(in: 0..<RestoredMembers.allCases.count, using: &random)]
+        let members = pick(RestoredMembers.allCases)
         steps.insert(SimulationStep(makePause(), .restore(members)), at: restore)
         steps.insert(SimulationStep(makePause(), .backUp), at: backup)
     }
@@ -76,11 +76,5 @@ struct HostScheduleMaker {
             return .provider(
                 pick([.well, .slow(.seconds(2)), .slow(.seconds(12)), .slow(.seconds(29)), .losesAnswers]))
         }
-    }
-
-    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-
-    private mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
-        choices[Int.random(in: choices.indices, using: &random)]
     }
 }
