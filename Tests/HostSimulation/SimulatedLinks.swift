@@ -8,10 +8,7 @@ struct EtcdLink: HTTPLiveTransport {
     let process: Int
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        let answer = OneShot<Result<HTTPResponse, TransportError>>()
-        run.callEtcd(process, request) { answer.send($0) }
-        guard let result = await answer.value() else { throw .cancelled }
-        return try result.get()
+        try await response { run.callEtcd(process, request, $0) }
     }
 
     func stream(
@@ -34,13 +31,20 @@ struct ProviderLink: HTTPTransport {
     let process: Int
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        let answer = OneShot<Result<HTTPResponse, TransportError>>()
-        run.callProvider(process, request) { answer.send($0) }
-        guard let result = await answer.value() else { throw .cancelled }
-        return try result.get()
+        try await response { run.callProvider(process, request, $0) }
     }
 
     func closeIdleConnections() async {}
+}
+
+/// Returns when the simulation gives the answer to this call.
+private func response(
+    to call: (@escaping HostSimulationRun.Answer) -> Void
+) async throws(TransportError) -> HTTPResponse {
+    let answer = OneShot<Result<HTTPResponse, TransportError>>()
+    call { answer.send($0) }
+    guard let result = await answer.value() else { throw .cancelled }
+    return try result.get()
 }
 
 /// A watch of a process.
