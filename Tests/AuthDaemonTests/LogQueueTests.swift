@@ -17,6 +17,10 @@ struct LogQueueTests {
     /// As the journal gets it, with the message alone.
     private static let format: @Sendable (LogLine) -> LogEntry = { LogEntry(fields: [Array($0.message.utf8)]) }
 
+    private static func queue(to log: SlowLog, _ clock: any SystemClock = BootClock()) -> LogQueue {
+        LogQueue(to: LogOutput(format: format, write: log.write), clock: clock)
+    }
+
     private static func missing(_ lines: String) -> String {
         "\(lines) missing here: the log did not accept lines fast enough."
     }
@@ -31,7 +35,7 @@ struct LogQueueTests {
         defer { withExtendedLifetime(folder) {} }
         let journal = try NotifySocket(at: folder.path + "/socket")
         let log = SlowLog(receives: true, passing: { journal.sendBlocking($0.bytes) })
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write))
+        let queue = Self.queue(to: log)
         queue.start()
         queue.add(Self.line("before"))
         #expect(await journal.message { !$0.hasPrefix("X_TEST") } == "before")
@@ -53,14 +57,14 @@ struct LogQueueTests {
     @Test("are kept until the agent may have threads")
     func kept() async {
         let log = SlowLog(receives: true)
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write))
+        let queue = Self.queue(to: log)
         for number in 1...3 { queue.add(Self.line("\(number)")) }
         #expect(log.begun.withLock { $0 } == 0)
         queue.start()
         await queue.flush()
         #expect(log.lines == ["1", "2", "3"])
         // The end writes them, too.
-        let other = LogQueue(to: LogOutput(format: Self.format, write: log.write))
+        let other = Self.queue(to: log)
         other.add(Self.line("4"))
         await Self.finish(other)
         #expect(log.lines.last == "4")
@@ -69,7 +73,7 @@ struct LogQueueTests {
     @Test("that do not fit are dropped; one line reports how many, before newer lines")
     func tooMany() async throws {
         let log = SlowLog()
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write))
+        let queue = Self.queue(to: log)
         queue.start()
         let kept = (1...LogQueue.mostLines).map { "\($0)" }
         for text in kept + ["dropped", "dropped"] { queue.add(Self.line(text)) }
@@ -88,7 +92,7 @@ struct LogQueueTests {
     @Test("that were dropped are reported even if no line follows")
     func lastDropped() async throws {
         let log = SlowLog()
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write))
+        let queue = Self.queue(to: log)
         queue.start()
         let kept = (1...LogQueue.mostLines).map { "\($0)" }
         for text in kept + ["dropped"] { queue.add(Self.line(text)) }
@@ -100,7 +104,7 @@ struct LogQueueTests {
     @Test("have a limit of bytes; the one that is being written counts")
     func bytes() async throws {
         let log = SlowLog()
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write))
+        let queue = Self.queue(to: log)
         queue.start()
         let long = String(repeating: "x", count: LogQueue.mostBytes / 4)
         for _ in 1...4 { queue.add(Self.line(long)) }
@@ -118,7 +122,7 @@ struct LogQueueTests {
     @Test("of the audit log wait in its backlog, are counted if that is full, and do not delay its end")
     func audit() async throws {
         let log = SlowLog()
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write))
+        let queue = Self.queue(to: log)
         queue.start()
         let audit = AuditLog(clock: BootClock())
         func record(_ count: Int) {
@@ -150,7 +154,7 @@ struct LogQueueTests {
     @Test("are written at the agent's end as long as the log accepts one a second")
     func slowEnd() async throws {
         let (log, clock) = (SlowLog(), ManualClock())
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write), clock: clock)
+        let queue = Self.queue(to: log, clock)
         queue.start()
         for number in 1...3 { queue.add(Self.line("\(number)"), isLimited: number > 1) }
         let begin = clock.bootInstant
@@ -171,7 +175,7 @@ struct LogQueueTests {
     @Test("that a slow log does not accept at the agent's end in time are counted in the last line")
     func tooSlowEnd() async throws {
         let (log, clock) = (SlowLog(), ManualClock())
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write), clock: clock)
+        let queue = Self.queue(to: log, clock)
         queue.start()
         for number in 1...6 { queue.add(Self.line("\(number)"), isLimited: number % 2 == 0) }
         let begin = clock.bootInstant
@@ -194,7 +198,7 @@ struct LogQueueTests {
     @Test("that a report counts are counted by the last line, if that report is dropped at the agent's end")
     func droppedReport() async throws {
         let (log, clock) = (SlowLog(), ManualClock())
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write), clock: clock)
+        let queue = Self.queue(to: log, clock)
         let most = LogQueue.mostLines
         for number in 1...most + 5 { queue.add(Self.line("\(number)")) }
         queue.start()
@@ -223,7 +227,7 @@ struct LogQueueTests {
     @Test("are not waited for at the agent's end if the log accepts none")
     func hungEnd() async throws {
         let (log, clock) = (SlowLog(), ManualClock())
-        let queue = LogQueue(to: LogOutput(format: Self.format, write: log.write), clock: clock)
+        let queue = Self.queue(to: log, clock)
         queue.start()
         for number in 1...2 { queue.add(Self.line("\(number)")) }
         let ending = Task { await queue.finish() }
