@@ -119,18 +119,13 @@ struct HiddenTextTests {
     }
 }
 
-/// A store with a record that cannot be read.
-private final class DamagedMemoryStore: SessionStore, KeyStore {
-    private let memory = MemoryStore()
-    private let damaged: String
+/// A store that keeps its sessions and keys in memory.
+private protocol MemoryKept: SessionStore, KeyStore {
+    var memory: MemoryStore { get }
+}
 
-    init(_ session: String) { damaged = session }
-
-    var kind: StoreKind { .secretService }
-
-    func loadAll() async throws(StoreError) -> [StoredSession] {
-        try await memory.loadAll() + [.damaged(session: damaged, reason: "no end")]
-    }
+extension MemoryKept {
+    func loadAll() async throws(StoreError) -> [StoredSession] { try await memory.loadAll() }
     func names() async throws(StoreError) -> [StoredName] { try await memory.names() }
     func retryPrompts() async {}
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await memory.load(session) }
@@ -143,23 +138,25 @@ private final class DamagedMemoryStore: SessionStore, KeyStore {
     }
 }
 
+/// A store with a record that cannot be read.
+private final class DamagedMemoryStore: MemoryKept {
+    fileprivate let memory = MemoryStore()
+    private let damaged: String
+
+    init(_ session: String) { damaged = session }
+
+    var kind: StoreKind { .secretService }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] {
+        try await memory.loadAll() + [.damaged(session: damaged, reason: "no end")]
+    }
+}
+
 /// A store with a second host that can be removed, and with a change of its key that has not ended.
-private final class SharedMemoryStore: SessionStore, KeyStore, ClusterStore, SealedStore {
-    private let memory = MemoryStore()
+private final class SharedMemoryStore: MemoryKept, ClusterStore, SealedStore {
+    fileprivate let memory = MemoryStore()
 
     var kind: StoreKind { .etcd }
-
-    func loadAll() async throws(StoreError) -> [StoredSession] { try await memory.loadAll() }
-    func names() async throws(StoreError) -> [StoredName] { try await memory.names() }
-    func retryPrompts() async {}
-    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await memory.load(session) }
-    func save(_ record: SessionRecord) async throws(StoreError) { try await memory.save(record) }
-    func delete(_ session: SessionName) async throws(StoreError) { try await memory.delete(session) }
-    func states() -> AsyncStream<StoreState> { memory.states() }
-    func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { try await memory.key(for: purpose) }
-    func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
-        try await memory.save(key, for: purpose)
-    }
 
     func members() async throws(StoreError) -> [ClusterMember] {
         [ClusterMember(id: "1", name: "this", isThis: true), ClusterMember(id: "2", name: "other", isThis: false)]
