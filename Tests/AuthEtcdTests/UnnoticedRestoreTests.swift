@@ -15,6 +15,14 @@ struct UnnoticedRestoreTests {
         get throws { try SessionName("work") }
     }
 
+    private static func faultOfHold(
+        of record: SessionRecord, in store: EtcdStore, under lease: LeaseID = LeaseID(1)
+    ) async -> ClusterFault? {
+        await store.fault { store throws(StoreError) in
+            _ = try await store.hold(record.session, for: record.version, under: lease)
+        }
+    }
+
     @Test("is noticed by the response to a hold, before anything is sent")
     func hold() async throws {
         try await EtcdMembers.running { members in
@@ -26,9 +34,7 @@ struct UnnoticedRestoreTests {
                 try await store.saveLater()
                 try await members.restore(backup)
                 let lease = try await store.grantLease().id
-                let fault = await store.fault { store throws(StoreError) in
-                    _ = try await store.hold(sample.session, for: sample.version, under: lease)
-                }
+                let fault = await Self.faultOfHold(of: sample, in: store, under: lease)
                 #expect(fault == .wentBack)
                 let left = try await members.dump("/authd/ada/")
                 #expect(!left.contains("holders/work") && !left.contains("intents/work"))
@@ -46,19 +52,15 @@ struct UnnoticedRestoreTests {
         }
         let store = Self.store(transport)
         _ = try await store.opened()
-        let (sample, lease) = (try etcdSample(), LeaseID(1))
-        let fault = await store.fault { store throws(StoreError) in
-            _ = try await store.hold(sample.session, for: sample.version, under: lease)
-        }
+        let sample = try etcdSample()
+        let fault = await Self.faultOfHold(of: sample, in: store)
         let hold = await store.holds[sample.session]
         #expect(fault == .wentBack && hold == nil)
         let isGivenBack = changes.withLock { $0.last?["success"]?[0]?["request_delete_range"] != nil }
         #expect(isGivenBack)
         // Nothing is requested before everything is read again.
         let count = changes.withLock { $0.count }
-        let again = await store.fault { store throws(StoreError) in
-            _ = try await store.hold(sample.session, for: sample.version, under: lease)
-        }
+        let again = await Self.faultOfHold(of: sample, in: store)
         #expect(again == .wentBack && changes.withLock { $0.count } == count)
     }
 
@@ -76,9 +78,7 @@ struct UnnoticedRestoreTests {
         etcd.setHistory("another")
         etcd.setRevision(9)
         let sample = try etcdSample()
-        let fault = await store.fault { store throws(StoreError) in
-            _ = try await store.hold(sample.session, for: sample.version, under: LeaseID(1))
-        }
+        let fault = await Self.faultOfHold(of: sample, in: store)
         let hold = await store.holds[sample.session]
         #expect(fault == .wentBack && hold == nil)
         let isGivenBack = changes.withLock { $0.last?["success"]?[0]?["request_delete_range"] != nil }
@@ -174,9 +174,7 @@ struct UnnoticedRestoreTests {
             }
         }
         let sample = try etcdSample()
-        let fault = await store.fault { store throws(StoreError) in
-            _ = try await store.hold(sample.session, for: sample.version, under: LeaseID(1))
-        }
+        let fault = await Self.faultOfHold(of: sample, in: store)
         let hold = await store.holds[sample.session]
         #expect(fault == .wentBack && hold == nil)
     }
