@@ -13,7 +13,7 @@ package final class LentSignIns: Sendable {
     package static let longest = AuthorizationAttempt.timeout + ConsentMachine.longestQuestion + .seconds(60)
 
     private let context: AgentContext
-    private let registry: SessionRegistry
+    private let clients: LentClients
     private let dependencies: SignInDependencies?
     private let browser: any BrowserOpening
     private let desktop: any Notifier
@@ -38,7 +38,8 @@ package final class LentSignIns: Sendable {
         context: AgentContext, registry: SessionRegistry, dependencies: SignInDependencies?,
         browser: any BrowserOpening, desktop: any Notifier, showsNotices: @escaping @Sendable () -> Bool
     ) {
-        (self.context, self.registry, self.dependencies) = (context, registry, dependencies)
+        (self.context, self.dependencies) = (context, dependencies)
+        clients = LentClients(context: context, registry: registry)
         (self.browser, self.desktop, self.showsNotices) = (browser, desktop, showsNotices)
     }
 
@@ -62,7 +63,7 @@ package final class LentSignIns: Sendable {
         try await confirm(offer.question)
         // Settings and profiles may have changed meanwhile.
         try agreement.check()
-        let client = OAuthClient(secret: try await secret(of: offer.profile))
+        let client = try await clients.client(of: offer.profile)
         if offer.isDevice { return try await begin(agreement, as: client) }
         let server = try await converting(
             ProviderFailure.self, try await context.providers.server(of: offer.profile, at: context.clock.now()))
@@ -194,48 +195,8 @@ package final class LentSignIns: Sendable {
         desktop.show(notice)
         context.tasks.alarms.set(end, for: code)
     }
-
-    /// The secret of the client, from a session at the provider. A public client has none.
-    /// - Throws: `conflict` if these sessions were signed in at other origins: their secret must not be sent to the
-    ///   present ones.
-    private func secret(of profile: ProviderProfile) async throws(AgentError) -> Secret? {
-        guard profile.oauth?.clientAuthentication != ClientAuthentication.none else { return nil }
-        var isElsewhere = false
-        for session in registry.all {
-            let record = await session.record
-            guard record.provider == profile.name, record.client == nil, let secret = record.clientSecret else {
-                continue
-            }
-            let present = try await converting(
-                ProviderFailure.self,
-                try await context.providers.origins(of: profile, in: record.environment, at: context.clock.now()))
-            if let present, let known = record.origins, known.change(to: present) == nil,
-                profile.namedCodeEndpoints.allSatisfy({ known.allows(.all, at: $0) })
-            {
-                return secret
-            }
-            isElsewhere = true
-        }
-        if isElsewhere { throw .secretIsForOthers(profile) }
-        return nil
-    }
-}
-
-extension ProviderProfile {
-    /// Where a client authenticates before there is a token, if the profile names it. Discovered ones belong to the issuer.
-    fileprivate var namedCodeEndpoints: [Origin] {
-        [oauth?.endpoints.deviceAuthorization, oauth?.endpoints.pushedAuthorization]
-            .compactMap { $0.flatMap { Origin(of: $0) } }
-    }
 }
 
 extension AgentError {
-    fileprivate static func secretIsForOthers(_ profile: ProviderProfile) -> AgentError {
-        AgentError(
-            .conflict,
-            "The client secret of \(profile.title) on the machine with the browser belongs to other addresses than those "
-                + "in its profile: sign in there again.", cause: originChangedCause)
-    }
-
     fileprivate static let cannotLend = AgentError(.unsupported, "This agent has no browser to lend.")
 }
