@@ -16,20 +16,9 @@ package final class LentSignIns: Sendable {
     private let clients: LentClients
     private let dependencies: SignInDependencies?
     private let browser: any BrowserOpening
-    private let desktop: any Notifier
+    private let codes: ShownCodes
     private let showsNotices: @Sendable () -> Bool
-    private let codes = Mutex<[ListenerName: ShownCode]>([:])
     private let busy = Mutex<Set<ListenerName>>([])
-
-    /// A code that the user is shown. The notification is withdrawn at its end.
-    private final class ShownCode: AlarmOwner {
-        private let listener: ListenerName
-        private let desktop: any Notifier
-
-        init(_ listener: ListenerName, _ desktop: any Notifier) { (self.listener, self.desktop) = (listener, desktop) }
-
-        func ring() async { desktop.withdraw(.signInCode(listener)) }
-    }
 
     /// - Parameters:
     ///   - dependencies: what signing in with a browser needs; without them it is unsupported.
@@ -40,7 +29,8 @@ package final class LentSignIns: Sendable {
     ) {
         (self.context, self.dependencies) = (context, dependencies)
         clients = LentClients(context: context, registry: registry)
-        (self.browser, self.desktop, self.showsNotices) = (browser, desktop, showsNotices)
+        codes = ShownCodes(on: desktop, alarms: context.tasks.alarms)
+        (self.browser, self.showsNotices) = (browser, showsNotices)
     }
 
     /// A cancelled task closes the page. The browser's window stays.
@@ -171,7 +161,7 @@ package final class LentSignIns: Sendable {
         // The request ends here, but the user still needs the notification and the page.
         let latest = now.boot + min(device.lifetime, AuthorizationAttempt.timeout)
         if showsNotices(), let notice = Notice.code(device, offer.question, at: listener) {
-            show(notice, at: listener, until: latest)
+            codes.show(notice, at: listener, until: latest)
         }
         // If it fails, the user can open the address, which the other machine shows.
         context.tasks.pool.order { [browser, clock = context.clock] in
@@ -183,17 +173,6 @@ package final class LentSignIns: Sendable {
             }
         }
         return LoginLent(clientID: offer.oauth.clientID, scopes: offer.oauth.scopes, device: device.json)
-    }
-
-    private func show(_ notice: Notice, at listener: ListenerName, until end: BootInstant) {
-        let code = ShownCode(listener, desktop)
-        let former = codes.withLock { codes in
-            defer { codes[listener] = code }
-            return codes[listener]
-        }
-        if let former { context.tasks.alarms.set(nil, for: former) }
-        desktop.show(notice)
-        context.tasks.alarms.set(end, for: code)
     }
 }
 
