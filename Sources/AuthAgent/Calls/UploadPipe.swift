@@ -35,6 +35,21 @@ package final class UploadPipe: Sendable {
         case failed(AgentError)
     }
 
+    /// What follows from a change of the state.
+    fileprivate struct Effects {
+        private var closed: [any BodySocket] = []
+        private var resumed: [Waiter] = []
+
+        mutating func close(_ socket: (any BodySocket)?) { if let socket { closed.append(socket) } }
+
+        mutating func resume(_ waiter: Waiter?) { if let waiter { resumed.append(waiter) } }
+
+        func perform() {
+            for socket in closed { socket.close() }
+            for waiter in resumed { waiter.send(()) }
+        }
+    }
+
     let announced: BodyStream
     private let clock: any SystemClock
     private let state = Mutex(State())
@@ -49,6 +64,14 @@ package final class UploadPipe: Sendable {
     var mayRepeat: Bool { state.withLock { $0.mayRepeat(announced) } }
 
     var idleSince: BootInstant? { state.withLock { $0.idleSince } }
+
+    /// Changes the state, and performs the effects when it is unlocked.
+    private func change<Outcome: Sendable>(_ change: (inout State, inout Effects) -> Outcome) -> Outcome {
+        var effects = Effects()
+        let outcome = state.withLock { change(&$0, &effects) }
+        effects.perform()
+        return outcome
+    }
 
     // MARK: The client's side
 
@@ -74,36 +97,25 @@ package final class UploadPipe: Sendable {
 
     /// `nil`: not yet.
     private func offer(_ piece: APIWrite, in reading: Int) throws(AgentError) -> StreamTaken? {
-        var outcome: Result<StreamTaken?, AgentError> = .success(nil)
-        let (former, reader) = state.withLock { state -> ((any BodySocket)?, Waiter?) in
-            if let answer = state.answer {
-                outcome = answer
-                return (nil, nil)
-            }
+        try change { state, effects -> Result<StreamTaken?, AgentError> in
+            if let answer = state.answer { return answer }
             let end = piece.offset + piece.bytes.count
             // Accepted. It is unknown yet whether the body must be sent again.
-            if state.isWhole, end == state.expected, piece.isLast, state.reading == reading { return (nil, nil) }
+            if state.isWhole, end == state.expected, piece.isLast, state.reading == reading { return .success(nil) }
             let isLater = state.followsInput(piece.offset)
             guard isLater || piece.offset == state.expected, !state.isWhole else {
-                outcome = .success(StreamTaken(next: state.expected))
-                return (nil, nil)
+                return .success(StreamTaken(next: state.expected))
             }
-            if let problem = problem(end: end, isLast: piece.isLast) {
-                outcome = .failure(problem)
-                return (nil, nil)
-            }
-            guard !isLater, state.held == nil else { return (nil, nil) }
-            defer { (state.reader, state.input) = (nil, nil) }
+            if let problem = problem(end: end, isLast: piece.isLast) { return .failure(problem) }
+            guard !isLater, state.held == nil else { return .success(nil) }
             state.held = piece.bytes
             state.expected = end
             state.isWhole = piece.isLast
             state.idleSince = nil
-            outcome = .success(piece.isLast ? nil : StreamTaken(next: end))
-            return (state.input, state.reader)
-        }
-        former?.close()
-        reader?.send(())
-        return try outcome.get()
+            effects.close(state.input.take())
+            effects.resume(state.reader.take())
+            return .success(piece.isLast ? nil : StreamTaken(next: end))
+        }.get()
     }
 
     /// Reads what follows from a socket, which replaces an earlier one.
@@ -115,16 +127,18 @@ package final class UploadPipe: Sendable {
         let early = try state.withLock { $0.answerToSocket(at: offset) }.get()
         guard early.isUsed else { return early }
         let socket = try create()
-        let (answer, former, reader) = state.withLock { state -> (SocketAnswer, (any BodySocket)?, Waiter?) in
+        return try change { state, effects -> SocketAnswer in
             let answer = state.answerToSocket(at: offset)
-            guard case .success((taken: _, isUsed: true)) = answer else { return (answer, socket, nil) }
-            defer { (state.input, state.reader, state.idleSince) = (socket, nil, nil) }
+            guard case .success((taken: _, isUsed: true)) = answer else {
+                effects.close(socket)
+                return answer
+            }
+            effects.close(state.input.take())
+            effects.resume(state.reader.take())
+            (state.input, state.idleSince) = (socket, nil)
             state.sockets += 1
-            return (answer, state.input, state.reader)
-        }
-        former?.close()
-        reader?.send(())
-        return try answer.get()
+            return answer
+        }.get()
     }
 
     fileprivate typealias SocketAnswer = Result<(taken: StreamTaken, isUsed: Bool), AgentError>
@@ -146,25 +160,20 @@ package final class UploadPipe: Sendable {
     /// Ends the reading that has begun, so that it takes nothing that the client sends from now on.
     /// - Returns: whether the body can be sent again from its start. If not, nothing has changed.
     func rewind() -> Bool {
-        let (mayRepeat, former, waiters) = state.withLock { state -> (Bool, (any BodySocket)?, [Waiter?]) in
-            guard state.mayRepeat(announced) else { return (false, nil, []) }
-            let (former, waiters) = state.rewind()
-            return (true, former, waiters)
+        change { state, effects in
+            guard state.mayRepeat(announced) else { return false }
+            state.rewind(&effects)
+            return true
         }
-        former?.close()
-        for waiter in waiters { waiter?.send(()) }
-        return mayRepeat
     }
 
     /// A new reading, from the start.
     func begin() -> Reading {
-        let (number, former, waiters) = state.withLock { state -> (Int, (any BodySocket)?, [Waiter?]) in
-            let (former, waiters) = state.rewind()
+        let number = change { state, effects in
+            state.rewind(&effects)
             state.hasBegun = true
-            return (state.reading, former, waiters)
+            return state.reading
         }
-        former?.close()
-        for waiter in waiters { waiter?.send(()) }
         return Reading(pipe: self, number: number)
     }
 
@@ -179,20 +188,17 @@ package final class UploadPipe: Sendable {
 
     private func next(of reading: Reading) async throws(TransportError) -> HTTPBodyPiece? {
         while true {
-            let (outcome, writer) = state.withLock { state -> (Result<Next, TransportError>, Waiter?) in
-                guard state.end == nil, state.reading == reading.number else { return (.failure(.cancelled), nil) }
-                if let held = state.held {
-                    state.held = nil
+            let outcome = change { state, effects -> Result<Next, TransportError> in
+                guard state.end == nil, state.reading == reading.number else { return .failure(.cancelled) }
+                if let held = state.held.take() {
                     // The writer of the last piece waits for the response.
-                    guard !state.isWhole else { return (.success(.piece(.bytes(held))), nil) }
-                    defer { state.writer = nil }
-                    return (.success(.piece(.bytes(held))), state.writer)
+                    if !state.isWhole { effects.resume(state.writer.take()) }
+                    return .success(.piece(.bytes(held)))
                 }
-                if state.isWhole { return (.success(.end), nil) }
-                guard let input = readable(in: state), input.isReady else { return (.success(.later), nil) }
-                return (.success(.piece(.input(reading))), nil)
+                if state.isWhole { return .success(.end) }
+                guard let input = readable(in: state), input.isReady else { return .success(.later) }
+                return .success(.piece(.input(reading)))
             }
-            writer?.send(())
             switch try outcome.get() {
             case .piece(let piece): return piece
             case .end: return nil
@@ -226,36 +232,27 @@ package final class UploadPipe: Sendable {
     }
 
     private func read(into room: UnsafeMutableRawBufferPointer, of reading: Int) -> Int {
-        let (count, former, writer) = state.withLock { state -> (Int, (any BodySocket)?, Waiter?) in
-            guard state.end == nil, state.reading == reading, let input = readable(in: state) else {
-                return (0, nil, nil)
-            }
+        change { state, effects in
+            guard state.end == nil, state.reading == reading, let input = readable(in: state) else { return 0 }
             let rest = announced.size.map { $0 - state.expected } ?? room.count
             let part = unsafe UnsafeMutableRawBufferPointer(rebasing: room.prefix(rest))
-            guard let count = unsafe input.read(into: part) else { return (0, nil, nil) }
+            guard let count = unsafe input.read(into: part) else { return 0 }
             state.expected += count
-            defer { state.writer = nil }
-            guard count == 0 else { return (count, nil, state.writer) }
-            state.input = nil
-            return (0, input, state.writer)
+            if count == 0 { effects.close(state.input.take()) }
+            effects.resume(state.writer.take())
+            return count
         }
-        former?.close()
-        writer?.send(())
-        return count
     }
 
     /// Ends the pipe. The first reason counts.
     func finish(_ end: End) {
-        let (former, waiters) = state.withLock { state -> ((any BodySocket)?, [Waiter?]) in
-            guard state.end == nil else { return (nil, []) }
-            state.end = end
-            state.held = nil
-            state.idleSince = nil
-            defer { (state.input, state.writer, state.reader) = (nil, nil, nil) }
-            return (state.input, [state.writer, state.reader])
+        change { state, effects in
+            guard state.end == nil else { return }
+            (state.end, state.held, state.idleSince) = (end, nil, nil)
+            effects.close(state.input.take())
+            effects.resume(state.writer.take())
+            effects.resume(state.reader.take())
         }
-        former?.close()
-        for waiter in waiters { waiter?.send(()) }
     }
 }
 
@@ -263,11 +260,12 @@ extension UploadPipe.State {
     fileprivate func mayRepeat(_ announced: BodyStream) -> Bool { !announced.once || (expected == 0 && sockets == 0) }
 
     /// Ends the reading, if one has begun.
-    /// - Returns: the socket to be closed, and the sides that wait.
-    fileprivate mutating func rewind() -> (input: (any BodySocket)?, waiters: [UploadPipe.Waiter?]) {
-        guard hasBegun else { return (nil, []) }
-        defer { self = UploadPipe.State(reading: reading + 1, end: end) }
-        return (input, [writer, reader])
+    fileprivate mutating func rewind(_ effects: inout UploadPipe.Effects) {
+        guard hasBegun else { return }
+        effects.close(input.take())
+        effects.resume(writer.take())
+        effects.resume(reader.take())
+        self = UploadPipe.State(reading: reading + 1, end: end)
     }
 
     /// Whether what comes before `offset` may still be in the socket.
