@@ -9,34 +9,8 @@ internal import Synchronization
 /// waiting side is resumed once. Every reading begins at 0, ends the one before it and closes its socket. A piece that
 /// follows a socket is taken once everything before it has been read from the socket.
 package final class UploadPipe: Sendable {
-    fileprivate struct State {
-        var reading = 0
-        /// What the client sends before a reading has begun belongs to that one.
-        var hasBegun = false
-        /// Where the next piece begins, or the next byte of the socket.
-        var expected = 0
-        var held: [UInt8]?
-        /// The socket whose bytes follow the held piece.
-        var input: (any BodySocket)?
-        /// How many sockets this reading has had.
-        var sockets = 0
-        /// The last piece was taken.
-        var isWhole = false
-        var writer: Waiter?
-        var reader: Waiter?
-        /// Why no more pieces are accepted; `nil` while they are.
-        var end: End?
-        /// Since when the transport waits for the client.
-        var idleSince: BootInstant?
-    }
-
-    enum End {
-        case done
-        case failed(AgentError)
-    }
-
     /// What follows from a change of the state.
-    fileprivate struct Effects {
+    struct Effects {
         private var closed: [any BodySocket] = []
         private var resumed: [Waiter] = []
 
@@ -141,12 +115,8 @@ package final class UploadPipe: Sendable {
         }.get()
     }
 
-    fileprivate typealias SocketAnswer = Result<(taken: StreamTaken, isUsed: Bool), AgentError>
-
     /// The first one, and a few for a client that loses one or begins again.
     package static let socketsPerReading = 4
-
-    fileprivate typealias Waiter = OneShot<Void>
 
     private func problem(end: Int, isLast: Bool) -> AgentError? {
         guard let size = announced.size, end > size || (isLast && end != size) else { return nil }
@@ -253,51 +223,5 @@ package final class UploadPipe: Sendable {
             effects.resume(state.writer.take())
             effects.resume(state.reader.take())
         }
-    }
-}
-
-extension UploadPipe.State {
-    fileprivate func mayRepeat(_ announced: BodyStream) -> Bool { !announced.once || (expected == 0 && sockets == 0) }
-
-    /// Ends the reading, if one has begun.
-    fileprivate mutating func rewind(_ effects: inout UploadPipe.Effects) {
-        guard hasBegun else { return }
-        effects.close(input.take())
-        effects.resume(writer.take())
-        effects.resume(reader.take())
-        self = UploadPipe.State(reading: reading + 1, end: end)
-    }
-
-    /// Whether what comes before `offset` may still be in the socket.
-    fileprivate func followsInput(_ offset: Int) -> Bool { input != nil && expected < offset }
-
-    /// The answer to a write that cannot be accepted. `nil` if it may be accepted.
-    fileprivate var answer: Result<StreamTaken?, AgentError>? {
-        switch end {
-        case .done?: .success(StreamTaken(next: expected, done: true))
-        case .failed(let error)?: .failure(error)
-        case nil: writer == nil ? nil : .failure(.oneWriteAtATime)
-        }
-    }
-
-    /// The answer to a request for a socket.
-    fileprivate func answerToSocket(at offset: Int) -> UploadPipe.SocketAnswer {
-        if let answer { return answer.map { ($0 ?? StreamTaken(next: expected), false) } }
-        guard offset == expected, !isWhole else { return .success((StreamTaken(next: expected), false)) }
-        guard sockets < UploadPipe.socketsPerReading else { return .failure(.tooManySockets) }
-        return .success((StreamTaken(next: expected), true))
-    }
-}
-
-extension AgentError {
-    fileprivate static var oneWriteAtATime: AgentError {
-        AgentError(.busy, "Another write to this stream is in progress.")
-    }
-
-    fileprivate static var tooManySockets: AgentError {
-        AgentError(
-            .busy,
-            "This stream has had \(UploadPipe.socketsPerReading) sockets, the most that are allowed: send the rest in pieces."
-        )
     }
 }
