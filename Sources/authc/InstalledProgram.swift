@@ -5,7 +5,7 @@ import Glibc
 enum InstalledProgram {
     /// The path of this program (proc_pid_exe(5)).
     static func own() throws(Failure) -> String {
-        guard let path = link else { throw .internalError("/proc/self/exe is not there") }
+        guard let path else { throw .internalError("/proc/self/exe is not there") }
         return path
     }
 
@@ -14,15 +14,16 @@ enum InstalledProgram {
 
     /// Beside this program, as in a build; where `make install` puts it; otherwise on the PATH.
     static var agent: String {
-        guard let path = link else { return "authd" }
+        guard let path else { return "authd" }
         let folder = PrivateFolder.parent(of: path)
         return ["\(folder)/authd", "\(folder)/../../bin/authd"].first { unsafe access($0, X_OK) == 0 } ?? "authd"
     }
 
-    private static var link: String? {
+    /// That of this program; `nil` without /proc.
+    static let path: String? = {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &path, path.count)
         guard count > 0, count < path.count else { return nil }
         return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
+    }()
 }

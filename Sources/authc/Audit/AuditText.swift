@@ -61,9 +61,9 @@ struct AuditText {
         return Layout.shortened(shown + details, to: columns, isUnicode: screen.isUnicode)
     }
 
-    /// The path of the program, as far as it is known.
+    /// The path of the program, as far as it is known. authc and authd have their names.
     private func path(_ entry: AuditItem) -> String {
-        Visible.line(isOfAgent(entry) ? "authd" : entry.exe ?? "?")
+        Visible.line(isOfAgent(entry) ? "authd" : entry.program ?? "?")
     }
 
     private func isOfAgent(_ entry: AuditItem) -> Bool {
@@ -89,5 +89,14 @@ struct AuditText {
             entry.readOnly == true ? "nothing changed" : nil, entry.outbox.map { "sent from the outbox: \($0)" },
             entry.purpose.map { "claimed purpose: \($0)" },
         ].compactMap { $0.map { ": " + $0 } }.joined()
+    }
+}
+
+extension AuditItem {
+    /// The path of the program. For this program it is `authc`: that is what users start, and what starts the program that has
+    /// the commands.
+    var program: String? {
+        let isOwn = exe != nil && exe == InstalledProgram.path && exeUncertain != true
+        return isOwn ? "authc" : exe
     }
 }

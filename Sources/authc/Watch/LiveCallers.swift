@@ -72,7 +72,7 @@ struct LiveCallers {
 
 extension LiveCallers.Line {
     init(_ entry: AuditItem) {
-        let name = entry.exe?.split(separator: "/").last.map(String.init)
+        let name = entry.program?.split(separator: "/").last.map(String.init)
         program = Visible.line(name ?? entry.pid.map { "pid \($0)" } ?? "?")
         // Directly after the name, so that a long request does not push it off the screen.
         let mark = entry.exeUncertain == true ? "(path not verified)" : nil
