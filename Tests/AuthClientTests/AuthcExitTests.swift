@@ -46,6 +46,20 @@ struct AuthcExitTests {
         #expect(result.errors.contains("systemctl --user start authd.socket"))
     }
 
+    @Test("a profile cannot be checked without an agent: the error and the help say so, and what can be done instead")
+    func checkWithoutAgent() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for more in [[], ["--against", "https://shop.example.org"]] {
+            let check = try await Program.run(
+                ["provider", "check", "-"] + more, folder: folder, input: "name = \"shop\"\n")
+            let words = "the agent checks profiles; without it, `authd --check`"
+            #expect(check.status == 69 && check.errors.contains(words), "\(check)")
+        }
+        let help = try await Program.run(["provider", "check", "--help"], folder: folder)
+        #expect(help.output.contains("The agent checks it and must be running."), "\(help)")
+    }
+
     @Test("an agent that does not answer is 75 after --timeout")
     func timeout() async throws {
         let agent = try TestAgent { _, _ in }

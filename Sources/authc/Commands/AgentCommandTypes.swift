@@ -52,6 +52,7 @@ struct Provider: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Check a profile. The exit status is 78 if it has an error.",
             discussion: """
+                The agent checks it and must be running. Without an agent, `authd --check` checks the installed profiles.
                 With `--against URL` the profile's requests are also sent to the server with that base URL, without \
                 credentials, and each line says how it answered, or why a request was not sent. The exit status is \
                 76 if an answer is not one that the profile expects. For an OAuth profile the URL is the issuer's.
@@ -75,7 +76,7 @@ struct Provider: ParsableCommand {
             let text = try FileText.read(file, atMost: Self.longestProfile)
             if let against { return try run(text, against: against, options) }
             let params = ProviderCheckRun(text: text, file: file)
-            let (check, json) = try options.connect().call(params)
+            let (check, json) = try connect(options).call(params)
             if options.json {
                 try Output.json(json)
             } else if check.problems.isEmpty {
@@ -87,8 +88,20 @@ struct Provider: ParsableCommand {
             return check.problems.isEmpty ? .done : .badSettings
         }
 
+        private func connect(_ options: Options) throws(Failure) -> Agent {
+            do throws(Failure) {
+                return try options.connect()
+            } catch {
+                var failure = error
+                guard failure.kind == "no_agent" else { throw failure }
+                let more = "the agent checks profiles; without it, `authd --check` checks the installed ones"
+                failure.hint = [failure.hint, more].compactMap(\.self).joined(separator: "\n  ")
+                throw failure
+            }
+        }
+
         private func run(_ text: String, against url: String, _ options: Options) throws(Failure) -> ExitStatus {
-            let (trial, json) = try options.connect().call(ProviderTry(text: text, file: file, url: url))
+            let (trial, json) = try connect(options).call(ProviderTry(text: text, file: file, url: url))
             if options.json {
                 try Output.json(json)
             } else if trial.problems.isEmpty {
