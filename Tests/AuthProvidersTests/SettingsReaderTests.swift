@@ -173,4 +173,13 @@ struct SettingsReaderTests {
         #expect(problem.line == 2)
         #expect(problem.expected.contains(expected), "\(problem)")
     }
+
+    @Test(
+        "an empty text is named as what was found",
+        arguments: ["store", "sealed_key", "log_level", "default_session", "http.ca_file", "http.total_timeout"])
+    func emptyText(key: String) throws {
+        let problem = try #require(problems("\(key) = \"\"").first)
+        #expect("\(problem)".hasPrefix("authd.toml:1: \(key): expected "))
+        #expect("\(problem)".hasSuffix(", found an empty text"), "\(problem)")
+    }
 }

@@ -19,7 +19,8 @@ final class ProblemList {
         problems.append(
             ProfileProblem(
                 file: file, line: lines.line(of: path), key: VisibleText.line(path),
-                expected: VisibleText.line(expected), found: found?.quotable))
+                expected: VisibleText.line(expected),
+                found: found.map { $0.isEmpty ? "an empty text" : $0.quotable }))
     }
 
     func line(of path: String) -> Int { lines.line(of: path) }
