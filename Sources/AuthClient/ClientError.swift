@@ -30,7 +30,8 @@ extension ClientError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noAgent(let path, let reason):
-            "no agent answers on \(path) (\(reason)); start it with `systemctl --user start authd.socket`, or run `authd`"
+            "no agent answers on \(path) (\(reason)); if none runs, start it with "
+                + "`systemctl --user start authd.socket`, or run `authd`"
         case .timedOut: "the agent did not answer in time; try again, or allow more time"
         case .closed:
             "the agent closed the connection before it answered; check its settings with `authd --check`, and try again"

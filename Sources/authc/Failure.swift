@@ -37,7 +37,7 @@ extension Failure {
         case .noAgent(let path, let reason):
             self.init(
                 status: .noAgent, kind: "no_agent", message: "no agent answers on \(path) (\(reason))",
-                hint: "start it: `systemctl --user start authd.socket`, or `authd`")
+                hint: AgentAdvice.unreachable(path))
         case .timedOut:
             self.init(
                 status: .temporary, kind: ErrorKind.timeout.rawValue,

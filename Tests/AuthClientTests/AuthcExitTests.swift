@@ -41,6 +41,7 @@ struct AuthcExitTests {
     func noAgent(arguments: [String]) async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
+        try SystemdManager.add(to: folder)
         let result = try await Program.run(arguments, folder: folder)
         #expect(result.status == 69)
         #expect(result.errors.contains("systemctl --user start authd.socket"))

@@ -129,6 +129,7 @@ struct DoctorFixTests {
         try "#!/bin/sh\necho \"$@\" >> '\(folder)/calls'\nexit 5\n".write(
             toFile: program, atomically: false, encoding: .utf8)
         #expect(chmod(program, 0o755) == 0)
+        try SystemdManager.add(to: folder)
         let environment = ["PATH": "\(folder):/usr/bin:/bin"]
         let named = try await Program.run(
             ["doctor", "--fix", "--socket", folder + "/other"], folder: folder, environment: environment)

@@ -21,12 +21,16 @@ enum DoctorEnvironment {
 
     private static func checkedSocket(_ path: String, from source: String, isDefault: Bool) -> Finding {
         let folder = String(SocketPath.neighbour("", of: path).dropLast())
+        if let obstacle = SocketObstacle(on: path) {
+            return .problem(
+                .socket, .noAgent, "\(path) (\(source)) is not accessible to you", hint: obstacle.hint)
+        }
         guard unsafe access(path, F_OK) == 0 else {
             return .problem(
                 .socket, .noAgent, "there is no socket at \(path) (\(source))",
-                hint: "start the agent: `systemctl --user enable --now authd.socket`, or `authd`",
+                hint: "start the agent: " + AgentAdvice.starting(with: "systemctl --user enable --now authd.socket"),
                 // A unit listens where nobody has named another place.
-                fix: isDefault ? .startSocket : nil)
+                fix: isDefault && AgentAdvice.hasUserManager ? .startSocket : nil)
         }
         guard SocketPath.isPrivateFolder(folder, getuid()) else {
             let remedy = mayClose(folder) ? "`chmod 700 \(ShellWord.quoted(folder))`, or " : ""

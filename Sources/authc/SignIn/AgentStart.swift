@@ -9,7 +9,9 @@ enum AgentStart {
     /// Reports nothing if it cannot: the next call of the agent fails, and says what to do.
     static func ifNeeded(_ options: Options) {
         // The unit serves only the default path.
-        guard options.hasDefaultSocket, let path = try? options.socketPath(), !listens(path) else { return }
+        guard options.hasDefaultSocket, let path = try? options.socketPath(), !listens(path),
+            SocketObstacle(on: path) == nil
+        else { return }
         guard let null = null() else { return }
         let deadline = Deadline.after(min(Self.longest, options.timeout ?? Self.longest))
         guard (try? DoctorFix.startSocket.perform(errors: null, until: deadline)) != nil else { return }

@@ -77,10 +77,11 @@ final class BrowserLender {
         } catch {
             guard error.kind == "no_agent" else { throw error }
             let forward = "forward it from the machine with the browser: `\(command)`"
+            let again =
+                isLeftOver ? "the connection that forwarded it has ended: remove the file, and \(forward)" : forward
             throw Failure(
                 status: error.status, kind: error.kind, message: error.message,
-                hint: isLeftOver
-                    ? "the connection that forwarded it has ended: remove the file, and \(forward)" : forward)
+                hint: SocketObstacle(on: path)?.reason ?? again)
         }
     }
 

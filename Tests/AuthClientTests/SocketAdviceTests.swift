@@ -1,0 +1,83 @@
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What to do if the agent cannot be reached", .timeLimit(.minutes(1)))
+struct SocketAdviceTests {
+    @Test("without a systemd user manager, the advice is to start authd, and doctor has no fix")
+    func withoutManager() async throws {
+        let folder = try TemporaryFolder()
+        let status = try await Program.run(["status"], folder: folder.path)
+        #expect(status.status == 69 && status.errors.contains("\n  start it: `authd &`, or `authd` in"), "\(status)")
+        let doctor = try await Program.run(["doctor", "--json"], folder: folder.path)
+        #expect(doctor.status == 69 && doctor.output.contains("start the agent: `authd &`"), "\(doctor)")
+        for result in [status, doctor] { #expect(!(result.output + result.errors).contains("systemctl"), "\(result)") }
+
+        try SystemdManager.add(to: folder.path)
+        let managed = try await Program.run(["doctor", "--json"], folder: folder.path)
+        #expect(managed.output.contains("`systemctl --user enable --now authd.socket`, or `authd`"), "\(managed)")
+        #expect(managed.output.contains("\"fix\":\"systemctl --user start authd.socket\""), "\(managed)")
+    }
+}
+
+/// `Tests/run-suites` leaves suites of this name out unless it runs as root: only root can become another user.
+@Suite("What to do if a socket is not accessible (as root)", .timeLimit(.minutes(1)))
+struct SocketAdviceRootTests {
+    private static let user = 65534
+
+    /// - Parameters:
+    ///   - owner: of the socket and its folder.
+    ///   - modes: of the folder and of the socket.
+    /// - Returns: what an ordinary user is shown, and the socket's path.
+    private static func results(
+        owner: Int, modes: (mode_t, mode_t), in folder: TemporaryFolder
+    ) async throws -> (results: [Program], path: String) {
+        // Where another user can start it.
+        let authc = try Program.copy(to: folder.path)
+        let agent = try TestAgent(folder: folder.path, replies: [:])
+        defer { agent.stop() }
+        #expect(chmod(folder.path, 0o755) == 0 && chown(agent.path, uid_t(owner), gid_t(owner)) == 0)
+        let inner = folder.path + "/authd"
+        #expect(chown(inner, uid_t(owner), gid_t(owner)) == 0)
+        #expect(chmod(inner, modes.0) == 0 && chmod(agent.path, modes.1) == 0)
+        var results: [Program] = []
+        for words in [["status"], ["doctor", "--json"]] {
+            results.append(
+                try await Program.run(
+                    ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", "--", authc] + words, folder: folder.path,
+                    program: "/usr/bin/setpriv"))
+        }
+        return (results, agent.path)
+    }
+
+    @Test("because it is another user's: the owner and the mode are named, and how to reach the own agent")
+    func others() async throws {
+        for (modes, path, mode, use) in [
+            ((0o700, 0o666), "/authd", "0700", "enter it"), ((0o755, 0o600), "/authd/socket", "0600", "write to it"),
+        ] as [((mode_t, mode_t), String, String, String)] {
+            let folder = try TemporaryFolder()
+            let (results, _) = try await Self.results(owner: 0, modes: modes, in: folder)
+            let reason = "\(folder.path)\(path) belongs to root, but its mode \(mode) does not let you \(use)"
+            for result in results {
+                let text = result.output + result.errors
+                #expect(result.status == 69 && text.contains(reason), "\(result)")
+                #expect(text.contains("`unset AUTHD_SOCKET XDG_RUNTIME_DIR`"), "\(result)")
+                #expect(!text.contains("start it") && !text.contains("start the agent"), "\(result)")
+            }
+        }
+    }
+
+    @Test("because of its mode: the command that corrects the mode is named")
+    func own() async throws {
+        for (modes, command) in [((0o600, 0o600), "u+x"), ((0o700, 0o400), "u+w")] as [((mode_t, mode_t), String)] {
+            let folder = try TemporaryFolder()
+            let (results, path) = try await Self.results(owner: Self.user, modes: modes, in: folder)
+            let place = command == "u+x" ? folder.path + "/authd" : path
+            for result in results {
+                let text = result.output + result.errors
+                #expect(result.status == 69 && text.contains("`chmod \(command) \(place)`"), "\(result)")
+            }
+        }
+    }
+}
