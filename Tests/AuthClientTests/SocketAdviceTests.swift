@@ -19,6 +19,28 @@ struct SocketAdviceTests {
         #expect(managed.output.contains("`systemctl --user enable --now authd.socket`, or `authd`"), "\(managed)")
         #expect(managed.output.contains("\"fix\":\"systemctl --user start authd.socket\""), "\(managed)")
     }
+
+    @Test("the advice about XDG_RUNTIME_DIR names a folder that exists, or makes one")
+    func runtimeFolder() async throws {
+        let folder = try TemporaryFolder()
+        // No socket can be there.
+        let long = ["XDG_RUNTIME_DIR": "/" + String(repeating: "x", count: SocketPath.longest)]
+        let result = try await Program.run(["doctor", "--json"], folder: folder.path, environment: long)
+        let checks = try #require(try JSON(parsing: result.output)["checks"]?.arrayValue, "\(result)")
+        let hint = try #require(checks.first { $0["check"] == "socket" }?["hint"]?.stringValue)
+        let login = "/run/user/\(getuid())"
+        guard !SocketPath.isPrivateFolder(login, getuid()) else {
+            #expect(hint.contains("`export XDG_RUNTIME_DIR=\(login)`"))
+            return
+        }
+        let commands = hint.matches(of: /`([^`]+)`/).map { String($0.1) }
+        let line = commands.joined(separator: " && ") + " && exec \"$0\" doctor --json"
+        let fixed = try await Program.run(
+            ["-c", line, Program.authc], folder: folder.path, environment: long, program: "/bin/sh")
+        #expect(fixed.output.contains("there is no socket at \(folder.path)/"), "\(hint): \(fixed)")
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/.authd-run")[.posixPermissions]
+        #expect(mode as? Int == 0o700)
+    }
 }
 
 /// `Tests/run-suites` leaves suites of this name out unless it runs as root: only root can become another user.

@@ -15,8 +15,18 @@ enum DoctorEnvironment {
         switch source {
         case "--socket": "without it, the default socket is used: `authc doctor`"
         case "$AUTHD_SOCKET": "`unset AUTHD_SOCKET` selects the default socket"
-        default: "`export XDG_RUNTIME_DIR=/run/user/\(getuid())` names the folder of the login session"
+        default: runtimeFolder
         }
+    }
+
+    /// A machine without a login manager does not have the usual folder.
+    private static var runtimeFolder: String {
+        let login = "/run/user/\(getuid())"
+        guard SocketPath.isPrivateFolder(login, getuid()) else {
+            return "choose a folder, for authd and every program that uses it: `mkdir -pm 700 \"$HOME/.authd-run\"` "
+                + "and `export XDG_RUNTIME_DIR=\"$HOME/.authd-run\"`"
+        }
+        return "`export XDG_RUNTIME_DIR=\(login)` names the folder of the login session"
     }
 
     private static func checkedSocket(_ path: String, from source: String, isDefault: Bool) -> Finding {
