@@ -89,13 +89,37 @@ struct FirstSignInTests {
     func url() async throws {
         for answers in [
             [("Number, name or URL: ", "https://mcp.example.org/mcp")],
-            [("Number, name or URL: ", "2"), ("URL: ", "mcp"), ("a URL has ://", "https://mcp.example.org/mcp")],
+            [("Number, name or URL: ", "2"), ("URL: ", "mcp"), ("Write an address", "https://mcp.example.org/mcp")],
         ] {
             let agent = try Self.agent()
             defer { agent.stop() }
             let text = try await Self.answer(answers, agent)
             #expect(Self.started(agent)?["url"] == "https://mcp.example.org/mcp", "\(text)")
         }
+    }
+
+    @Test(
+        "a wrong address is explained and asked for again, and the third one ends it",
+        arguments: [
+            [("Number, name or URL: ", "")], [("Number, name or URL: ", "2"), ("URL: ", "")],
+            [("Number, name or URL: ", "app-template"), ("or one of these names: ", "")],
+        ])
+    func wrongAddress(questions: [(String, String)]) async throws {
+        let first = questions.map { ($0, $1.isEmpty ? "ftp://foo" : $1) }
+        let wrong = [("https://, not with ftp://.", "http://foo.example.org"), ("use https://.", "https://a b")]
+        let right = "https://api.example.org"
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let again = try await Self.answer(first + [wrong[0], ("use https://.", right)], agent)
+        #expect(again.contains("exit 0"), "\(again)")
+        let started = try #require(Self.started(agent))
+        #expect(started["url"]?.stringValue == right || started["environment"] == "mine", "\(again)")
+
+        let other = try Self.agent()
+        defer { other.stop() }
+        let ended = try await Self.answer(first + wrong, other)
+        #expect(ended.contains("authc: That is not the address of a server") && ended.contains("exit 64"), "\(ended)")
+        #expect(Self.started(other) == nil && !FileManager.default.fileExists(atPath: other.folder + "/.config"))
     }
 
     @Test("a known provider: its profile is written and loaded, and the sign-in begins")

@@ -59,14 +59,15 @@ struct FirstSignIn {
             let lines = Layout.wrapped(Visible.line(label(choice)), on: screen, indent: 5)
             Output.note(Layout.padded("  \(index + 1)", to: 5) + lines.joined(separator: "\n     "))
         }
-        while true {
-            let answer = try ask("Number, name or URL")
-            if let number = Int(answer), choices.indices.contains(number - 1) {
-                return try target(of: choices[number - 1])
-            }
-            if let target = try target(named: answer) { return target }
-            Output.note("That is not one of them.")
+        func chosen(_ answer: String) -> Choice? {
+            Int(answer).flatMap { choices.indices.contains($0 - 1) ? choices[$0 - 1] : nil }
         }
+        let answer = try ask("Number, name or URL") { answer in
+            if SignInRequestOptions.isURL(answer) { return ServerAddress.problem(of: answer, allowsQuery: true) }
+            return chosen(answer) != nil || isKnown(answer) ? nil : "That is not one of them."
+        }
+        if let choice = chosen(answer) { return try target(of: choice) }
+        return try target(named: answer)
     }
 
     private func label(_ choice: Choice) -> String {
@@ -82,7 +83,8 @@ struct FirstSignIn {
     private func target(of choice: Choice) throws(Failure) -> Target {
         switch choice {
         case .own(let provider): return Target(provider: provider.name)
-        case .url: return Target(provider: try ask("URL") { SignInRequestOptions.isURL($0) ? nil : "a URL has ://" })
+        case .url:
+            return Target(provider: try ask("URL") { ServerAddress.problem(of: $0, allowsQuery: true) })
         case .starter:
             let names = Starter.all.map(\.name)
             return try add(
@@ -97,14 +99,18 @@ struct FirstSignIn {
         }
     }
 
-    /// For an answer that is not a number.
-    private func target(named answer: String) throws(Failure) -> Target? {
+    private func isKnown(_ name: String) -> Bool {
+        providers.contains { $0.name == name } || Starter.named(name) != nil || ProfileFile.isWritten(name)
+    }
+
+    /// - Parameter answer: a known name, or a URL.
+    private func target(named answer: String) throws(Failure) -> Target {
         if SignInRequestOptions.isURL(answer) || own.contains(where: { $0.name == answer }) {
             return Target(provider: answer)
         }
         if bundledNames.contains(answer) { return try place(answer) }
         if let starter = Starter.named(answer) { return try add(starter.name) }
-        return ProfileFile.isWritten(answer) ? try loaded(answer) : nil
+        return try loaded(answer)
     }
 
     // MARK: The profiles
@@ -141,9 +147,7 @@ struct FirstSignIn {
         let real = detail.environments.filter { !isExample($0.url) }
         for environment in real { Output.note(Visible.line("  \(environment.name): \(environment.url)")) }
         let answer = try ask("Address of its API" + (real.isEmpty ? "" : ", or one of these names")) { answer in
-            let isKnown = real.contains { $0.name == answer }
-            guard !isKnown, !SignInRequestOptions.isURL(answer) else { return nil }
-            return "write an address, such as https://api.example.org"
+            real.contains { $0.name == answer } ? nil : ServerAddress.problem(of: answer, allowsQuery: false)
         }
         if let known = real.first(where: { $0.name == answer || Self.isSame($0.url, answer) }) {
             return Target(provider: name, environment: known.name)
@@ -203,8 +207,9 @@ struct FirstSignIn {
         return command
     }
 
-    /// - Parameter problem: why the answer is not accepted; it is then asked for again.
+    /// - Parameter problem: why the answer is not accepted; it is then asked for again, as often as a wrong password.
     private func ask(_ question: String, _ problem: (String) -> String? = { _ in nil }) throws(Failure) -> String {
+        var count = 0
         while true {
             guard let line = try TerminalInput.ask(Visible.line(question) + ": ", isSecret: false) else {
                 throw .cancelled("the sign-in was cancelled")
@@ -212,6 +217,8 @@ struct FirstSignIn {
             let answer = line.trimmed
             guard !answer.isEmpty else { continue }
             guard let problem = problem(answer) else { return answer }
+            count += 1
+            guard count < SignInTries.most else { throw .usage(problem, hint: "`authc login` asks again") }
             Output.note(Visible.line(problem))
         }
     }

@@ -5,7 +5,7 @@ import AuthWire
 /// Invariant: it holds no secret that was typed.
 struct SignInTries {
     /// As in ssh(1) and sudo(8).
-    private static let most = 3
+    static let most = 3
 
     /// The fields on the command line, which every try begins with.
     let fields: [String: String]
