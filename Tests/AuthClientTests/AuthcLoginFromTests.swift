@@ -130,6 +130,19 @@ struct AuthcLoginFromTests {
         #expect(host.requests.last?.method == "login.cancel")
     }
 
+    @Test("a browser that cannot be opened there is no mistake of the command line, and the error says what to do")
+    func noBrowser() async throws {
+        let error = AgentError(
+            .internal_, "No browser was opened on the machine that lends it: xdg-open ended with status 3.",
+            cause: AgentError.noBrowserCause)
+        let (host, laptop) = (try Self.host(), try TestAgent(replies: ["login.lend": .failure(error)]))
+        defer { [host, laptop].forEach { $0.stop() } }
+        let result = try await Self.run(host, from: laptop.path)
+        #expect(result.status == 70 && result.errors.contains("xdg-open ended with status 3"), "\(result)")
+        #expect(result.errors.contains("whether `xdg-open https://example.org` opens a browser; or"), "\(result)")
+        #expect(!result.errors.contains("--help"), "\(result)")
+    }
+
     @Test(
         "options that contradict each other are refused",
         arguments: [["--paste"], ["--web", "--device"], ["--method", "device", "--device"]])

@@ -130,6 +130,15 @@ struct LendingTests {
         }
     }
 
+    @Test("a browser that is not opened is a fault of this machine")
+    func notOpened() async throws {
+        await #expect {
+            try await DesktopBrowser().show("file:///etc/passwd")
+        } throws: { error in
+            (error as? AgentError)?.kind == .internal_ && (error as? AgentError)?.cause == "no_browser"
+        }
+    }
+
     @Test("the end of the client's input ends it, as ssh passes on the end of a forwarded connection")
     func halfClosed() async throws {
         try await Self.play(returns: false) { machine in

@@ -31,6 +31,7 @@ package struct DesktopBrowser: BrowserOpening {
 extension AgentError {
     fileprivate static func noBrowserOpened(_ reason: String) -> AgentError {
         AgentError(
-            .unsupported, "No browser was opened on the machine that lends it: \(reason).", cause: "no_browser")
+            .internal_, "No browser was opened on the machine that lends it: \(reason).",
+            cause: AgentError.noBrowserCause)
     }
 }

@@ -115,9 +115,17 @@ final class BrowserLender {
         }
         var explained = Failure(
             status: failure.status, kind: failure.kind, message: "the machine with the browser: " + failure.message,
-            hint: error.retryAfter.map { "try again in \(Span.text($0))" })
+            hint: Self.nextStep(after: error))
         explained.agentError = error
         return explained
+    }
+
+    private static func nextStep(after error: AgentError) -> String? {
+        guard error.cause != AgentError.noBrowserCause else {
+            return "check there whether `xdg-open https://example.org` opens a browser; or sign in with --device or "
+                + "--paste instead of --from"
+        }
+        return error.retryAfter.map { "try again in \(Span.text($0))" }
     }
 
     private static var hostName: String {
