@@ -51,12 +51,13 @@ struct Agent {
     }
 
     /// The same, cancelled by a signal.
+    /// - Parameter onAccept: runs once the agent has received the request and has not refused it at once.
     func call<Method: AgentMethod>(
-        _ method: Method, watching signals: Signals, until deadline: Deadline? = nil
+        _ method: Method, watching signals: Signals, until deadline: Deadline? = nil, onAccept: (() -> Void)? = nil
     ) throws(Failure) -> Method.Result {
         if method.holdsSecrets { try introduce(watching: signals) }
         let deadline = deadline ?? .after(timeout ?? Self.defaultTimeout)
-        return try decode(result(of: method, watching: signals, until: deadline), of: method)
+        return try decode(result(of: method, watching: signals, until: deadline, onAccept: onAccept), of: method)
     }
 
     /// The result as the agent has sent it.
@@ -83,13 +84,20 @@ struct Agent {
     }
 
     private func result<Method: AgentMethod>(
-        of method: Method, watching signals: Signals, until deadline: Deadline
+        of method: Method, watching signals: Signals, until deadline: Deadline, onAccept: (() -> Void)? = nil
     ) throws(Failure) -> JSON {
+        var onAccept = onAccept
         do throws(ClientError) {
             let id = try connection.begin(method, deadline: deadline)
+            // The answer to this one comes at once, but after a refusal of the first.
+            if onAccept != nil { _ = try connection.begin(AgentPing(), deadline: deadline) }
             while true {
-                if case .answer(id, let result)? = try connection.nextMessage(deadline: .now) {
-                    return try result.mapError(ClientError.agent).get()
+                while let message = try connection.nextMessage(deadline: .now) {
+                    guard case .answer(let answered, let result) = message else { continue }
+                    if answered == id, case .failure(let error) = result { throw .agent(error) }
+                    onAccept?()
+                    onAccept = nil
+                    if answered == id { return try result.mapError(ClientError.agent).get() }
                 }
                 switch signals.wait(for: .readable(connection.fileDescriptor), until: deadline) {
                 case .ready: break

@@ -1,5 +1,6 @@
 import AuthWire
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -127,7 +128,23 @@ struct AuthcLoginFromTests {
         let result = try await Self.run(host, from: laptop.path)
         #expect(result.status == 77 && result.errors.contains("the machine with the browser: You were"), "\(result)")
         #expect(result.errors.contains("try again in 2 m"), "\(result)")
+        #expect(!result.errors.contains("Continue on the machine"), "\(result)")
         #expect(host.requests.last?.method == "login.cancel")
+    }
+
+    @Test("while the other machine has accepted the request and waits for its user, the way to continue is shown")
+    func accepted() async throws {
+        let host = try Self.host()
+        let call = Mutex<RPCRequest?>(nil)
+        let laptop = try TestAgent { peer, request in
+            guard request.method == "agent.ping" else { return call.withLock { $0 = request } }
+            peer.reply(request, [:])
+            if let call = call.withLock({ $0 }) { peer.fail(call, AgentError(.denied, "You refused.")) }
+        }
+        defer { [host, laptop].forEach { $0.stop() } }
+        let result = try await Self.run(host, from: laptop.path)
+        #expect(result.status == 77 && result.errors.contains("Agree only if it shows 6XEY7."), "\(result)")
+        #expect(result.errors.contains("the machine with the browser: You refused."), "\(result)")
     }
 
     @Test("a browser that cannot be opened there is no mistake of the command line, and the error says what to do")

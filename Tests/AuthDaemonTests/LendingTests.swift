@@ -130,6 +130,18 @@ struct LendingTests {
         }
     }
 
+    @Test("a request that the settings do not allow is refused before a later request is answered")
+    func refusedFirst() async throws {
+        try await Self.play { machine in
+            var unknown = try #require(Self.request.objectValue)
+            unknown["client_id"] = "other"
+            let client = try machine.rig.dialExtra()
+            try client.send(
+                RawClient.request("login.lend", .object(unknown)) + RawClient.request("agent.ping", id: 2))
+            #expect(try client.json().errorCause == "other_client")
+        }
+    }
+
     @Test("a browser that is not opened is a fault of this machine")
     func notOpened() async throws {
         await #expect {

@@ -33,6 +33,14 @@ package final class LentSignIns: Sendable {
         (self.browser, self.showsNotices) = (browser, showsNotices)
     }
 
+    /// - Throws: why the settings and profiles do not allow it.
+    package func check(
+        _ call: LoginLend, at listener: ListenerName, by tables: StateBroadcast<ListenerTables>
+    ) throws(AgentError) {
+        guard dependencies != nil else { throw .cannotLend }
+        _ = try LendAgreement(call, at: listener, by: tables, context.providers)
+    }
+
     /// A cancelled task closes the page. The browser's window stays.
     /// - Parameters:
     ///   - tables: the rules of the listeners. It ends when new ones would make another offer.

@@ -14,6 +14,8 @@ extension Dispatcher {
                 throw .lentAtLimitedSockets
             }
             guard call.comparisonCode != nil else { throw LoginLend.needsComparison }
+            // Before the answers to later requests, so that the client knows whether the user is asked.
+            try lent.check(call, at: listener, by: confinement.tables)
             let identity = caller.identity(for: .program)
             let (subject, unit) = (PresenceSubject(identity), identity.unit)
             let (spender, description) = (caller.identity, LateDescription())

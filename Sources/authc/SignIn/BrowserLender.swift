@@ -57,13 +57,12 @@ final class BrowserLender {
         call.host = Self.hostName
         if call.device { call.comparison = LoginLend.randomComparison() }
         let agent = try connect(options.timeout)
-        Output.note(
-            Visible.line(
-                "Continue on the machine with the browser: it asks whether \(call.host) may sign in, and then opens the page. "
-                    + "Agree only if it shows \(call.comparisonCode ?? "the same")."))
+        let text =
+            "Continue on the machine with the browser: it asks whether \(call.host) may sign in, and then opens the page. "
+            + "Agree only if it shows \(call.comparisonCode ?? "the same")."
         let time = min(options.timeout ?? Self.longest, Self.longest)
         do throws(Failure) {
-            let lent = try agent.call(call, watching: signals, until: .after(time))
+            let lent = try agent.call(call, watching: signals, until: .after(time)) { Output.note(Visible.line(text)) }
             hasLent = true
             return lent
         } catch {
