@@ -66,8 +66,30 @@ struct FirstSignIn {
             if SignInRequestOptions.isURL(answer) { return ServerAddress.problem(of: answer, allowsQuery: true) }
             return chosen(answer) != nil || isKnown(answer) ? nil : "That is not one of them."
         }
+        try checkStore()
         if let choice = chosen(answer) { return try target(of: choice) }
         return try target(named: answer)
+    }
+
+    /// What the answers write would stay if no session could be kept in the end.
+    private func checkStore() throws(Failure) {
+        // Without an answer, the sign-in itself says what is wrong.
+        guard let store = try? options.connect().call(AgentInfoGet()).value.store else { return }
+        let error: AgentError? =
+            switch store.state {
+            case .locked where store.kind.isSealed:
+                AgentError(.keyringLocked, "Nothing was changed: the store of your sessions is locked.")
+            case .failed where store.kind.isSealed:
+                AgentError(
+                    .keyringUnavailable,
+                    "Nothing was changed: the store of your sessions failed" + (store.message.map { ": " + $0 } ?? "."))
+            case .missing:
+                AgentError(
+                    .keyringUnavailable, "Nothing was changed: there is no keyring for your sessions.", cause: "missing"
+                )
+            default: nil
+            }
+        if let error { throw Failure(error) }
     }
 
     private func label(_ choice: Choice) -> String {
