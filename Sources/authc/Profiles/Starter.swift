@@ -113,10 +113,13 @@ struct Starter {
         return line.map { String($0.dropFirst("title = \"".count).dropLast()) } ?? name
     }
 
-    /// What to register and where: the comment at the beginning of a profile.
+    /// What to register and where: the comment at the beginning of a profile, as one text without its line feeds, and then
+    /// each link as a separate line.
     static func advice(in text: String) -> [String] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0.hasPrefix("# ") }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0.hasPrefix("# ") }
             .map { String($0.dropFirst(2)) }
+        let isLink = { (line: String) in line.hasPrefix("https://") && !line.contains(" ") }
+        return [lines.filter { !isLink($0) }.joined(separator: " ")] + lines.filter(isLink)
     }
 
     /// The profile with these values.
