@@ -66,7 +66,7 @@ struct CompletionKindTests {
         #expect(Set(empty.map { "\($0.command): \($0.name)" }) == free)
     }
 
-    @Test("hosts of the cluster and scopes of a provider's sessions are offered")
+    @Test("hosts of the cluster, scopes of a provider's sessions and names of forwarded sockets are offered")
     func live() async throws {
         let hosts: JSON = [
             "hosts": [
@@ -82,15 +82,21 @@ struct CompletionKindTests {
         ]
         let agent = try TestAgent(replies: ["cluster.status": .success(hosts), "session.list": .success(sessions)])
         defer { agent.stop() }
+        for name in ["authd-from-laptop", "authd-from-desk-2", "authd-from-a.b", "authd-from-", "notes.txt"] {
+            try Data().write(to: URL(filePath: agent.folder + "/" + name))
+        }
         let cases: [(words: [String], expected: [String])] = [
             (["cluster", "forget", ""], ["login-1", "c25e", "d36f"]),
             (["login", "app-template", "--scope", ""], ["read", "write"]), (["login", "--scope", ""], []),
+            (["login", "app-template", "--from", ""], ["laptop", "desk-2"]),
+            (["login", "--from", agent.folder + "/authd-from-l"], [agent.folder + "/authd-from-laptop"]),
         ]
         for (words, expected) in cases {
             let line = """
                 cd "$HOME"; source <("$0" completion bash); COMP_WORDS=("$0" "$@") COMP_CWORD=$#
                 COMP_LINE="$0 $*" COMP_POINT=${#COMP_LINE}
-                _authc_and_values "$0" '' "${COMP_WORDS[COMP_CWORD - 1]}"; printf '%s\\n' "${COMPREPLY[@]}"
+                _authc_and_values "$0" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+                printf '%s\\n' "${COMPREPLY[@]}"
                 """
             let offered = try await Child(
                 ["bash", "-c", line, Program.authc] + words, environment: Program.environment(agent.folder)

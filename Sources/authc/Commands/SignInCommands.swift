@@ -85,7 +85,7 @@ struct LoginCommand: AgentCommand {
         help: ArgumentHelp(
             "OAuth only: use the browser of the machine that forwards this socket, with `ssh -R`.",
             valueName: "socket-or-name"),
-        completion: .file())
+        completion: .lenders)
     var from: String?
 
     @Option(

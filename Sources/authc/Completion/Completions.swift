@@ -21,6 +21,7 @@ extension CompletionKind {
     static let providerScopes = live(KnownNames.providerScopes)
     static let clusterHosts = live(KnownNames.clusterHosts)
     static let listeners = live(KnownNames.listeners)
+    static let lenders = live(KnownNames.lenders)
     static let outbox = live(KnownNames.outbox)
     static let tokenVariables = live(KnownNames.tokenVariables)
     static let sessionFields = live { $0.listed(SessionFields.names) }

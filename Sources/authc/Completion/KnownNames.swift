@@ -109,6 +109,11 @@ enum KnownNames {
         return usual + named.filter { !usual.contains($0) }
     }
 
+    /// What `login --from` accepts: the names of forwarded sockets, or a path.
+    static func lenders(_ line: CompletionLine) -> [String] {
+        line.prefix.hasPrefix("/") ? KnownPrograms.files(line.prefix) : BrowserLender.names
+    }
+
     /// The programs of the local HTTP endpoint.
     static func clients() -> [String] {
         let names = try? EndpointFolder(environment: environmentValue)?.names()

@@ -1,4 +1,5 @@
 import AuthClient
+import AuthFiles
 import AuthWire
 import Glibc
 
@@ -38,8 +39,19 @@ final class BrowserLender {
 
     /// sshd(8) makes no folders, so the socket is in one that is always there.
     static func usualPath(of name: String) -> String {
-        let folder = environmentValue("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (folder ?? "/run/user/\(getuid())") + "/authd-from-\(name)"
+        runtimeFolder + "/" + prefix + name
+    }
+
+    /// The names of the sockets at the usual place.
+    static var names: [String] {
+        let files = (try? FolderEntries.names(in: runtimeFolder)) ?? []
+        return files.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }.filter(isName).sorted()
+    }
+
+    private static let prefix = "authd-from-"
+
+    private static var runtimeFolder: String {
+        environmentValue("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/run/user/\(getuid())"
     }
 
     /// An older agent ignores `borrow`, and begins a sign-in on this machine.
