@@ -46,13 +46,40 @@ struct AuditRecordTests {
         }
     }
 
-    @Test("a request that takes too long is recorded as that at its deadline, whatever its work returns later")
-    func late() async throws {
-        let log = AuditLog(clock: BootClock())
+    private static func trail(in log: AuditLog) -> AuditTrail {
         let caller = Caller(
             PeerCredentials(processID: 7, userID: 1000), from: .api, process: nil, confinement: nil,
             changes: AccessChanges())
-        let trail = AuditTrail(AuditedRequest(method: "token.get"), by: caller, in: log)
+        return AuditTrail(AuditedRequest(method: "token.get"), by: caller, in: log)
+    }
+
+    @Test("a request is cancelled if its client leaves, not if the agent stops", arguments: [true, false])
+    func ended(hasLeft: Bool) async throws {
+        let log = AuditLog(clock: BootClock())
+        let (begun, departure) = (OneShot<Void>(), Departure())
+        let work: RequestTask.BoundedWork = { () async throws(AgentError) in
+            begun.send(())
+            _ = await OneShot<Void>().value()
+            throw .late(after: .seconds(1))
+        }
+        let task = RequestTask(
+            ticket: 1, kind: .once(within: .seconds(60), late: OneShot(), work, Self.trail(in: log)),
+            departure: departure)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await task.run { _ in } }
+            _ = await begun.value()
+            if hasLeft { departure.happen() }
+            group.cancelAll()
+        }
+        let entries = log.list(after: 0, limit: 9).entries
+        #expect(entries.map(\.error) == [hasLeft ? .timeout : .busy])
+        #expect(entries.map(\.cancelled) == [hasLeft ? true : nil])
+    }
+
+    @Test("a request that takes too long is recorded as that at its deadline, whatever its work returns later")
+    func late() async throws {
+        let log = AuditLog(clock: BootClock())
+        let trail = Self.trail(in: log)
         let token = TokenResult(accessToken: "a", tokenType: "Bearer", session: try SessionName("shop"))
         let (late, answered) = (OneShot<AgentError>(), OneShot<Void>())
         late.send(.late(after: .seconds(1)))

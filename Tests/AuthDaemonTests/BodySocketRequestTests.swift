@@ -10,10 +10,12 @@ import Testing
 /// Clients that request a socket for a body, on a real connection.
 @Suite("Sockets for bodies on the agent's socket", .timeLimit(.minutes(1)))
 struct BodySocketRequestTests {
-    /// - Parameter statuses: of the provider's first responses to a body.
+    /// - Parameters:
+    ///   - statuses: of the provider's first responses to a body.
+    ///   - responds: whether the provider responds to a request without one.
     static func play(
-        statuses: [Int] = [], limits: ConnectionLimits = ConnectionLimits(), rules: ListenerRules = ListenerRules(),
-        time: ManualTime? = nil, lines: Lines = Lines(),
+        statuses: [Int] = [], responds: Bool = true, limits: ConnectionLimits = ConnectionLimits(),
+        rules: ListenerRules = ListenerRules(), time: ManualTime? = nil, lines: Lines = Lines(),
         _ body: @escaping @Sendable (TestServer, BodyTransport) async throws -> Void
     ) async throws {
         let now = BootClock().now().wall
@@ -26,7 +28,7 @@ struct BodySocketRequestTests {
                     accessToken: Secret("a-token"), refreshToken: Secret("a-refresh-token"),
                     issuedAt: now + .seconds(-1000), expiresAt: now + .seconds(3600)),
                 user: nil, rawUser: nil, signedInAt: now + .seconds(-1000)))
-        let transport = BodyTransport(statuses: statuses)
+        let transport = BodyTransport(statuses: statuses, responds: responds)
         try await TestServer.run(
             limits: limits, names: [], catalog: ProfileCatalog([try Sample.profile()]), rules: rules, time: time,
             logger: lines.logger, keptIn: store, transport: transport
@@ -194,6 +196,28 @@ struct BodySocketRequestTests {
                 }
                 rig.turn()
                 #expect(rig.counters.openBodySockets == 0)
+            }
+        }
+    }
+
+    @Test("a call whose client leaves is recorded as cancelled, with a stream or without", arguments: [true, false])
+    func leaving(hasStream: Bool) async throws {
+        try await Self.play(responds: false) { rig, _ in
+            try await onThread {
+                func begin() throws {
+                    let client = try rig.dial()
+                    if hasStream {
+                        _ = try Upload(client)
+                    } else {
+                        try client.send(RawClient.request("api.request", ["method": "GET", "path": "/up"], id: 1))
+                    }
+                    // The call has begun.
+                    #expect(try client.ask("agent.ping")["result"] != nil)
+                }
+                try begin()
+                var entries: [AuditItem] = []
+                while entries.isEmpty { entries = try AuditLogTests.list(rig) }
+                #expect(entries.map(\.cancelled) == [true] && entries.map(\.error) == [.timeout], "\(entries)")
             }
         }
     }

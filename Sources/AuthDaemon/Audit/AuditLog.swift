@@ -43,11 +43,11 @@ package final class AuditLog: Sendable {
     @discardableResult
     package func record(
         _ request: AuditedRequest, by caller: CallerIdentity?, queuedBy: AccessFacts? = nil, rule: String,
-        enforced: Bool? = nil, error: ErrorKind? = nil, token: Secret? = nil
+        enforced: Bool? = nil, error: ErrorKind? = nil, isCancelled: Bool = false, token: Secret? = nil
     ) -> AuditRing.Place {
         let entry = AuditEntry(
             request, at: clock.now(), rule: rule, enforced: enforced, caller: caller, queuedBy: queuedBy, error: error,
-            token: token.map { hasher.hash(of: $0) })
+            isCancelled: isCancelled, token: token.map { hasher.hash(of: $0) })
         return inside.withLock { inside in
             let (kept, place, replaced) = inside.ring.append(entry)
             // Its number would be lost.
@@ -125,8 +125,8 @@ extension AuditEntry {
     var summary: String {
         let who = request.session.map { " for \($0)" } ?? ""
         let answered = count > 1 ? "answered \(count) times" : "answered"
-        let result = error.map { "refused or failed (\($0.rawValue))" } ?? answered
-        return "Audit: \(request.method)\(who) \(result)"
+        let failure = error.map { isCancelled ? "cancelled by the client" : "refused or failed (\($0.rawValue))" }
+        return "Audit: \(request.method)\(who) \(failure ?? answered)"
     }
 
     /// `session` becomes `AUTHD_SESSION` in the journal.
@@ -138,6 +138,7 @@ extension AuditEntry {
         ]
         let texts: [(String, String?)] = [
             ("enforced", item.enforced.map { $0 ? "true" : "false" }), ("error", item.error?.rawValue),
+            ("cancelled", item.cancelled == true ? "true" : nil),
             ("session", item.session?.text), ("endpoint", item.endpoint),
             ("call", item.call), ("origin", item.origin),
             ("next", item.next == true ? "true" : nil), ("outbox", item.outbox),

@@ -93,6 +93,7 @@ struct AuditTrail: Sendable {
         var answered = AnsweredRequest(
             request: request, caller: caller, rule: rule, enforced: enforced,
             error: error.map { $0.kind ?? .internal_ }, token: name)
+        answered.isCancelled = error == .callerGone || error == .clientLeft
         if name != nil, let again = decided?.decision(of: request.session) {
             (answered.rule, answered.enforced) = (again.rule.id, again.enforced)
         }

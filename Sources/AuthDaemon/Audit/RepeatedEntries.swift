@@ -45,7 +45,7 @@ final class RepeatedEntries: Sendable {
             }
             let place = log.record(
                 answered.request, by: answered.caller, rule: answered.rule, enforced: answered.enforced,
-                error: answered.error, token: token)
+                error: answered.error, isCancelled: answered.isCancelled, token: token)
             guard !inside.hasEnded else { return nil }
             if inside.entries.count == Self.most { log.ended(inside.entries.removeFirst().place) }
             let entry = RepeatedEntry(answered, at: place, began: now, generation: generation)

@@ -16,6 +16,7 @@ struct AnsweredRequest: Hashable, Sendable {
     var rule: String
     var enforced: Bool?
     var error: ErrorKind?
+    var isCancelled = false
     var token: Token?
 
     /// The token of a request for a session's token without anything else that the log records.

@@ -123,6 +123,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         }
         phase = .closed
         release()
+        for (_, stream, _) in streams.values { stream.close(.callerGone) }
         requests.end()
         if lingers { registry.lingerEnded() }
         lingers = false

@@ -1,6 +1,7 @@
 import AuthConcurrency
 import AuthModel
 import AuthWire
+import Synchronization
 
 /// A request that waits.
 struct RequestTask: Sendable {
@@ -11,6 +12,8 @@ struct RequestTask: Sendable {
     /// Identifies the request on its connection.
     let ticket: Int
     let kind: Kind
+    /// Why the task is cancelled.
+    var departure = Departure()
 
     enum Kind {
         /// `late` sends the error at the deadline, or when the agent is locked. The trail records the result that is sent.
@@ -32,8 +35,10 @@ struct RequestTask: Sendable {
             let first = await group.next() ?? nil
             group.cancelAll()
             var outcome = first ?? .failure(.late(after: limit))
-            // The agent stops, whatever error the work reports.
-            if Task.isCancelled, case .failure = outcome { outcome = .failure(.stopping) }
+            // The client has left or the agent stops, whatever error the work reports.
+            if Task.isCancelled, case .failure = outcome {
+                outcome = .failure(departure.hasHappened ? .callerGone : .stopping)
+            }
             trail?.record(outcome)
             answer(outcome.map(\.rendered))
         }
@@ -46,6 +51,15 @@ struct RequestTask: Sendable {
             return .failure(error)
         }
     }
+}
+
+/// Whether a client has left. Any thread uses it.
+final class Departure: Sendable {
+    private let state = Atomic(false)
+
+    var hasHappened: Bool { state.load(ordering: .acquiring) }
+
+    func happen() { state.store(true, ordering: .releasing) }
 }
 
 extension AgentError {

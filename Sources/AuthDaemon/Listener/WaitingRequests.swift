@@ -14,6 +14,7 @@ final class WaitingRequests {
     private var endAtLock: [Int: OneShot<AgentError>] = [:]
     /// Requests that the end of the client's input ends.
     private var endWithInput: [Int: OneShot<AgentError>] = [:]
+    private lazy var departure = Departure()
     /// `nil`: no request of the owner has begun, or the owner has gone.
     private var tasks: AsyncStream<RequestTask>.Continuation?
 
@@ -27,7 +28,9 @@ final class WaitingRequests {
         let work = registry.afterStart(request.work, within: limit)
         deadlines[ticket] = registry.executor.schedule(in: limit) { late.send(.late(after: limit)) }
         start(
-            RequestTask(ticket: ticket, kind: .once(within: limit, late: late, work, request.trail)), for: owner)
+            RequestTask(
+                ticket: ticket, kind: .once(within: limit, late: late, work, request.trail), departure: departure),
+            for: owner)
     }
 
     /// Begins a call that sends its own response.
@@ -69,8 +72,10 @@ final class WaitingRequests {
 
     /// The owner has gone: its requests are cancelled.
     func end() {
-        tasks?.finish()
-        tasks = nil
+        guard let tasks else { return }
+        departure.happen()
+        tasks.finish()
+        self.tasks = nil
     }
 }
 

@@ -87,6 +87,8 @@ package struct AuditEntry: Sendable, Equatable {
     @Boxed package private(set) var queuedBy: AccessFacts?
     /// `nil`: the request was answered.
     package let error: ErrorKind?
+    /// The client left before the response.
+    package let isCancelled: Bool
     /// The keyed hash of the token that was returned.
     package let token: String?
     /// Requests like this one, from ``at`` to ``last``.
@@ -97,14 +99,14 @@ package struct AuditEntry: Sendable, Equatable {
 
     package init(
         _ request: AuditedRequest, at: Moment, rule: String, enforced: Bool? = nil, caller: CallerIdentity?,
-        queuedBy: AccessFacts? = nil, error: ErrorKind? = nil, token: String? = nil
+        queuedBy: AccessFacts? = nil, error: ErrorKind? = nil, isCancelled: Bool = false, token: String? = nil
     ) {
         self.at = at
         self.request = request
         (self.rule, self.enforced) = (rule, enforced)
         self.caller = caller.map(Self.shortened)
         self.queuedBy = queuedBy
-        self.error = error
+        (self.error, self.isCancelled) = (error, isCancelled)
         self.token = token
         last = at.boot
     }
@@ -134,6 +136,7 @@ package struct AuditEntry: Sendable, Equatable {
         item.count = count
         item.lastAt = count > 1 ? at.date(of: last).unixSeconds : nil
         (item.enforced, item.error) = (enforced, error)
+        item.cancelled = isCancelled ? true : nil
         item.session = request.session
         (item.scopes, item.audience, item.purpose) = (request.scopes, request.audience, request.purpose)
         (item.endpoint, item.call) = (request.endpoint, request.call)

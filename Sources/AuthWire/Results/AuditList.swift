@@ -11,6 +11,8 @@ public struct AuditItem: WireObject {
     public var enforced: Bool?
     /// `nil`: the request was answered.
     public var error: ErrorKind?
+    /// `true`: the client left before the response.
+    public var cancelled: Bool?
     /// How often the client has made this request, until ``lastAt``.
     public var count = 1
     public var lastAt: Double?
@@ -62,6 +64,7 @@ public struct AuditItem: WireObject {
         try visitor.required("rule", &rule, .string)
         try visitor.optional("enforced", &enforced, .bool)
         try visitor.optional("error", &error, .word)
+        try visitor.optional("cancelled", &cancelled, .bool)
         try visitor.written("count", &count, .count)
         try visitor.optional("last_at", &lastAt, .instant)
         try visitor.optional("session", &session, .sessionName)

@@ -43,7 +43,8 @@ struct AuditText {
     private func cells(_ entry: AuditItem) -> [String] {
         let time =
             screen.isTerminal ? WallClock.text(entry.at, now: now, withSeconds: true) : WallClock.utc(entry.at)
-        let result = (entry.error?.rawValue ?? "ok") + (entry.enforced == false ? " (would be denied)" : "")
+        let failure = entry.cancelled == true ? "cancelled" : entry.error?.rawValue
+        let result = (failure ?? "ok") + (entry.enforced == false ? " (would be denied)" : "")
         let cells = [
             time, entry.method, entry.session?.text ?? "-", entry.count > 1 ? "\(result) \(entry.count)x" : result,
         ]

@@ -78,7 +78,8 @@ extension LiveCallers.Line {
         let mark = entry.exeUncertain == true ? "(path not verified)" : nil
         let what = [mark, entry.method, entry.session?.text].compactMap(\.self).joined(separator: " ")
         let call = (entry.call ?? entry.endpoint).map { ": " + $0 } ?? ""
-        let error = entry.error.map { ", " + StatusCard.spaced($0.rawValue) } ?? ""
+        let failure = entry.cancelled == true ? "cancelled" : entry.error?.rawValue
+        let error = failure.map { ", " + StatusCard.spaced($0) } ?? ""
         request = Visible.line(what + call + error)
         at = entry.lastAt ?? entry.at
     }

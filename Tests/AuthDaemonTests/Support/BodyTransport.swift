@@ -1,5 +1,6 @@
 import AgentTestSupport
 import AuthAgent
+import AuthConcurrency
 import AuthModel
 import Synchronization
 
@@ -12,9 +13,13 @@ final class BodyTransport: HTTPTransport {
     }
 
     private let state: Mutex<State>
+    private let responds: Bool
 
-    /// - Parameter statuses: of the first responses; those after them are 200.
-    init(statuses: [Int] = []) {
+    /// - Parameters:
+    ///   - statuses: of the first responses; those after them are 200.
+    ///   - responds: whether it ever responds to a request without a body.
+    init(statuses: [Int] = [], responds: Bool = true) {
+        self.responds = responds
         state = Mutex(State(statuses: statuses))
     }
 
@@ -25,6 +30,10 @@ final class BodyTransport: HTTPTransport {
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         guard let source = request.source else {
+            guard responds else {
+                _ = await OneShot<Void>().value()
+                throw .cancelled
+            }
             return Self.json(200, #"{"token":"another-token","refreshToken":"another","expiresIn":3600}"#)
         }
         let reading = source.begin()
