@@ -203,12 +203,28 @@ struct DoctorReport {
         _ level: Finding.Level, _ name: String, _ message: String, hint: String?, _ screen: Screen
     ) -> String {
         let (mark, colour) = Self.mark(level, isUnicode: screen.isUnicode)
-        let name = Layout.padded(name, to: Self.columns - Layout.width(mark) - 2)
-        let indent = String(repeating: " ", count: Self.columns)
         let message = Layout.wrapped(Visible.lines(message), on: screen, indent: Self.columns)
         let hint = hint.map { Layout.wrapped(Visible.lines($0), on: screen, indent: Self.columns) } ?? []
-        let text = message + hint.map { screen.paint($0, .dim) }
-        return "\(screen.paint(mark, colour)) \(name) " + text.joined(separator: "\n" + indent)
+        let lines = message.map { Self.indented($0, screen) } + hint.map { Self.indented($0, screen, .dim) }
+        let label = "\(screen.paint(mark, colour)) \(name)"
+        let isBelow = message.first.map { Self.indent(of: $0, screen) < Self.columns } ?? false
+        guard !isBelow else { return ([label] + lines).joined(separator: "\n") }
+        let gap = String(repeating: " ", count: max(0, Self.columns - Layout.width("\(mark) \(name)")))
+        return label + gap + lines.joined(separator: "\n").dropFirst(Self.columns)
+    }
+
+    private static func indented(_ line: String, _ screen: Screen, _ colour: Screen.Colour? = nil) -> String {
+        let text = colour.map { screen.paint(line, $0) } ?? line
+        return String(repeating: " ", count: indent(of: line, screen)) + text
+    }
+
+    /// The indent of a line that has only a path.
+    private static let pathIndent = 2
+
+    /// A path that is too long for its column begins further left, where it may fit: a terminal would break it.
+    private static func indent(of line: String, _ screen: Screen) -> Int {
+        let room = screen.width - Layout.width(line)
+        return screen.isTerminal && room < columns ? max(0, min(pathIndent, room)) : columns
     }
 
     private static func mark(_ level: Finding.Level, isUnicode: Bool) -> (String, Screen.Colour) {
