@@ -28,7 +28,10 @@ struct Logout: AgentCommand {
             return try signOut.run()
         }
         let (status, json) = try options.connect().call(SessionLogout(session: options.chosenSession(), revoke: revoke))
-        if options.json { try Output.json(json) } else { Self.report(status) }
+        guard !options.json else { return try Output.jsonResult(json) }
+        Self.report(status)
+        let login = CommandText.login(status.provider, session: status.session)
+        Output.note(Visible.line("Sign in again: `\(login)`"))
         return .done
     }
 
