@@ -106,6 +106,23 @@ struct CompletionKindTests {
         }
     }
 
+    @Test("fish completes in a script, too, and prints no error")
+    func script() async throws {
+        let agent = try TestAgent(replies: ["session.list": .success(["sessions": [Samples.status()]])])
+        defer { agent.stop() }
+        let line = """
+            authc completion fish | source; authc shell-init fish | source; complete -C 'authc use sh'
+            complete -C 'authc token --session '
+            """
+        let offered = try await Child(
+            ["fish", "--no-config", "-c", line],
+            environment: Program.environment(agent.folder, ["PATH": Programs.folder + ":/usr/bin:/bin"])
+        ).output()
+        #expect(offered.err.isEmpty, "\(offered.err)")
+        let names = offered.out.split(separator: "\n").compactMap { $0.split(separator: "\t").first }
+        #expect(names == ["shop", "shop"], "\(offered.out)")
+    }
+
     @Test("bash runs nothing of what the agent answers, and offers no word that it would expand")
     func commands() async throws {
         let scopes: JSON = ["$(touch pwned)", "`touch pwned`", "${PWD}", "read", "a\nb", "write all"]

@@ -17,12 +17,14 @@ struct Completion: AgentCommand {
         return .done
     }
 
-    /// The parser's script, changed where values with `$`, `=`, `:` or `~/` would be expanded, cut or not found, and where
-    /// a space would follow `NAME=`.
+    /// The parser's script, changed where values with `$`, `=`, `:` or `~/` would be expanded, cut or not found, where a
+    /// space would follow `NAME=`, and where it fails in a script.
     static func script(for shell: CompletionShell) -> String {
         let script = Authc.completionScript(for: shell)
         if shell == .bash { return script + "\n" + bashAddition }
-        guard shell == .zsh else { return script }
+        guard shell == .zsh else {
+            return fishAddition + "\n" + script.replacing("(__authc_tokens -tC)", with: "(__authc_cursor)")
+        }
         return script.replacing(#""${@:#(|:*)}""#, with: #""${@:#(|:*|*=)}""#)
             .replacing("    _describe -V '' non_empty", with: zshAddition + "\n    _describe -V '' non_empty")
             .replacing(#"        __authc_complete "${completions[@]:0:-1}""#, with: zshValues)
@@ -71,6 +73,17 @@ struct Completion: AgentCommand {
             COMPREPLY=("${COMPREPLY[@]#"$before"}")
         }
         complete -o filenames -F _authc_and_values authc
+        """#
+
+    private static let fishAddition = #"""
+        # The place of the cursor in the word. A script that runs `complete -C` has no cursor: fish completes the whole word.
+        function __authc_cursor
+            if status is-interactive
+                __authc_tokens -tC
+            else
+                string length -- "$(commandline -ct)"
+            end
+        end
         """#
 
     private static let zshAddition = """
