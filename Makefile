@@ -105,7 +105,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-hosts crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench packages peers sbom
+.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-hosts crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench packages build-packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
@@ -139,9 +139,12 @@ help:
 	@echo 'make uninstall  removes what make install put there'
 	@echo 'make clean      removes what was built'
 
-# Where every package of Tests/packages.txt is there already, this needs neither root nor a network.
-packages:
+# If every package of a list is installed, these need neither root nor a network.
+packages: build-packages
 	@Tests/install-packages
+
+build-packages:
+	@Tests/install-packages Tests/build-packages.txt
 	@command -v $(SWIFT) >/dev/null || { echo 'No swift on the PATH: get Swift 6.2 or newer from https://swift.org/install' >&2; exit 1; }
 
 # If every peer of Tests/python-packages.txt is installed, this needs no network.
@@ -201,8 +204,8 @@ demo: packages build
 	Tests/Demo/demo $(RELEASE)
 
 # The suites start real daemons, keyrings and servers: one after the other, so that two cores are enough for each.
-# The peers, which come over the network, are installed beside the build.
-test: packages
+# What only the tests need comes over the network, and is installed beside the build.
+test: build-packages
 	$(MAKE) --no-print-directory --jobs=2 peers build-tests
 	Tests/run-suites $(SWIFT) $(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
 
