@@ -139,7 +139,7 @@ help:
 	@echo 'make uninstall  removes what make install put there'
 	@echo 'make clean      removes what was built'
 
-# If every package of a list is installed, these need neither root nor a network.
+# If every package in a list is installed, these need neither root nor a network.
 packages: build-packages
 	@Tests/install-packages
 
@@ -204,7 +204,7 @@ demo: packages build
 	Tests/Demo/demo $(RELEASE)
 
 # The suites start real daemons, keyrings and servers: one after the other, so that two cores are enough for each.
-# What only the tests need comes over the network, and is installed beside the build.
+# What only the tests need comes over the network, and is installed while the build runs.
 test: build-packages
 	$(MAKE) --no-print-directory --jobs=2 peers build-tests
 	Tests/run-suites $(SWIFT) $(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)

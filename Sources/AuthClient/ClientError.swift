@@ -30,7 +30,7 @@ extension ClientError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noAgent(let path, let reason):
-            "no agent answers on \(path) (\(reason)); if none runs, start it with "
+            "no agent answers on \(path) (\(reason)); if none is running, start it with "
                 + "`systemctl --user start authd.socket`, or run `authd`"
         case .timedOut: "the agent did not answer in time; try again, or allow more time"
         case .closed:

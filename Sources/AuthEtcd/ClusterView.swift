@@ -46,7 +46,7 @@ struct ClusterView: Sendable, Equatable {
     /// - Parameters:
     ///   - former: the state when it was requested. A write of this host may have ended since.
     ///   - isOlder: something else that was read shows that etcd went back.
-    ///   - shown: a revision that etcd had after that, if one is known. Other changes may have brought it further since.
+    ///   - shown: a revision that etcd had after it went back, if one is known. Later changes may have increased it.
     /// - Returns: the sessions that have changed or are gone, all of them if etcd has an older state than before, and
     ///   whether it has.
     mutating func read(

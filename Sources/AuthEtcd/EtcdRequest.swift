@@ -183,9 +183,10 @@ enum EtcdLimits {
     /// How long a host that notices that etcd went back expects requests of others, of which etcd knows nothing any more: the
     /// limit of a renewal.
     static let recovery = Duration.seconds(30)
-    /// A host that has not read the mark of etcd's history for longer may not know of a sign-out before the restore.
+    /// A host that has not read the mark of etcd's history for longer than this may not know of a sign-out before the
+    /// restore.
     static let longestSilence = Duration.seconds(60)
-    /// How long sign-outs are repeated then: until every other host has read the mark and written what it has.
+    /// How long sign-outs are repeated after a restore: until every other host has read the mark and written again.
     static let removing = Duration.seconds(90)
     /// How long the request of a host to be admitted is valid.
     static let admissionSeconds: Int64 = 600

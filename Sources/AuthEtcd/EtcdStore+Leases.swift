@@ -126,7 +126,7 @@ extension EtcdStore: LeaseStore {
         // further.
         let isLater = state.isLater(thanChange: outcome.header)
         if isLater || isNoticedElsewhere(outcome.entries[places.history]), !hasGoneBack(since: state) {
-            // The hold itself is a change since then.
+            // The hold itself is a change, too: etcd had the revision before it.
             if isLater { readAgain(shownBy: outcome.header.revision - 1) } else { readAgain() }
         }
         guard !hasGoneBack(since: state) else {

@@ -48,7 +48,8 @@ extension EtcdStore {
     }
 
     /// If etcd has no space, or this host may not write the mark, the rest of the recovery continues: it may only
-    /// remove records. Hosts that cannot notice by themselves then do not notice, or only once there is space again.
+    /// remove records. Hosts that cannot notice the restore by themselves then do not notice it, or only once there is
+    /// space again.
     private func tryToMark() async throws(StoreError) {
         do throws(StoreError) {
             try await markHistory()
@@ -56,7 +57,7 @@ extension EtcdStore {
             // The state and the fault are reported.
             isMarkDue = true
         } catch .cluster(.denied) {
-            // The same.
+            // The state and the fault are reported here, too.
         }
         recovery?.isMarked = true
     }
@@ -68,7 +69,7 @@ extension EtcdStore {
         var isNew = history.isNew(found)
         // Intents that were noted since are not outdated.
         if let found, isNew { wentBackTo = wentBackTo.map { min($0, found.modRevision) } }
-        // Even if etcd refuses another value: otherwise this one would look like news of another host at every check.
+        // Even if etcd refuses a new value: otherwise every check would take this one for the mark of another host.
         history.accept(found)
         for _ in 1...EtcdLimits.writeAttempts where !isNew {
             let value = Array(String(random(), radix: 36).utf8)
@@ -100,9 +101,9 @@ extension EtcdStore {
         return (entries.first { $0.key == places.cluster }, mark)
     }
 
-    /// The revision that etcd had when another host noticed the restore: it has written the mark before everything else.
-    /// - Returns: `nil` if no host has, or if this host has not read the mark for long: others may have signed out
-    ///   meanwhile, and no longer repeat that.
+    /// The revision that etcd had when another host noticed the restore. That host writes the mark first.
+    /// - Returns: `nil` if no host has noticed it, or if this host has not read the mark for too long: it may have
+    ///   missed sign-outs that other hosts no longer repeat.
     func revision(before mark: EtcdEntry?) -> Int64? {
         guard let mark, history.isNew(mark), let markReadAt,
             clock.now().boot - markReadAt <= EtcdLimits.longestSilence
@@ -126,7 +127,7 @@ extension EtcdStore {
         wentBackAt.map { clock.now().boot - $0 < EtcdLimits.recovery } ?? false
     }
 
-    /// Whether sessions that this host has seen end are removed again, if others write them.
+    /// Whether sessions that this host has seen end are removed again if others write them.
     func removesEnded() -> Bool {
         wentBackAt.map { clock.now().boot - $0 < EtcdLimits.removing } ?? false
     }

@@ -77,15 +77,15 @@ package actor EtcdStore {
     var wentBackAt: BootInstant?
     /// The revision that etcd had then, or a later one.
     var wentBackTo: Int64?
-    /// The lowest revision of a response that has shown that etcd went back, until everything is read again.
+    /// The lowest revision in the responses that have shown that etcd went back, until everything has been read again.
     var shownRevision: Int64?
     /// Sessions whose records were not used because etcd went back. They are read again with everything else.
     var unread: Set<SessionName> = []
     var recovery: Recovery?
     var history = EtcdHistory()
-    /// When etcd last had the value that this host expects.
+    /// When this host last found the mark that it expects.
     var markReadAt: BootInstant?
-    /// etcd had no space for the mark of its history.
+    /// etcd had no space for the mark, which is written once there is space.
     var isMarkDue = false
     /// Something is sealed with a key that the cluster has given up.
     var hasFormerSeals = false

@@ -18,7 +18,7 @@ public struct AgentError: Error, Sendable, Equatable {
 
     /// The cause if polkit has no agent that could ask the user. A client may start one, and try again.
     public static let noPresenceAgentCause = "presence_no_agent"
-    /// The cause of an error about a browser that could not be opened.
+    /// The cause if a browser could not be opened.
     package static let noBrowserCause = "no_browser"
 
     /// The code of every error that JSON-RPC does not define.

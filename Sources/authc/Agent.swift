@@ -51,7 +51,7 @@ struct Agent {
     }
 
     /// The same, cancelled by a signal.
-    /// - Parameter onAccept: runs once the agent has received the request and has not refused it at once.
+    /// - Parameter onAccept: runs once the agent has received the request, unless it refuses the request at once.
     func call<Method: AgentMethod>(
         _ method: Method, watching signals: Signals, until deadline: Deadline? = nil, onAccept: (() -> Void)? = nil
     ) throws(Failure) -> Method.Result {
@@ -89,7 +89,7 @@ struct Agent {
         var onAccept = onAccept
         do throws(ClientError) {
             let id = try connection.begin(method, deadline: deadline)
-            // The answer to this one comes at once, but after a refusal of the first.
+            // The ping is answered at once, but not before an immediate refusal of the first request.
             if onAccept != nil { _ = try connection.begin(AgentPing(), deadline: deadline) }
             while true {
                 while let message = try connection.nextMessage(deadline: .now) {

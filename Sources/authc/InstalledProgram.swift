@@ -3,7 +3,7 @@ import Glibc
 
 /// The other programs of this release.
 enum InstalledProgram {
-    /// The path of this program (proc_pid_exe(5)).
+    /// The path of this program.
     static func own() throws(Failure) -> String {
         guard let path else { throw .internalError("/proc/self/exe is not there") }
         return path
@@ -19,7 +19,7 @@ enum InstalledProgram {
         return ["\(folder)/authd", "\(folder)/../../bin/authd"].first { unsafe access($0, X_OK) == 0 } ?? "authd"
     }
 
-    /// That of this program; `nil` without /proc.
+    /// The path of this program (proc_pid_exe(5)); `nil` without /proc.
     static let path: String? = {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &path, path.count)

@@ -1,7 +1,7 @@
 package import AuthModel
 
 extension HTTPBodyReader {
-    /// The bytes of the next piece, also if they are in a socket; `nil` at the end.
+    /// The bytes of the next piece, even if they are in a socket; `nil` at the end.
     package func nextBytes() async throws(TransportError) -> [UInt8]? {
         while let piece = try await next() {
             switch piece {

@@ -47,7 +47,7 @@ struct AuthcExitTests {
         #expect(result.errors.contains("systemctl --user start authd.socket"))
     }
 
-    @Test("a profile cannot be checked without an agent: the error and the help say so, and what can be done instead")
+    @Test("a profile cannot be checked without an agent: the error says so and names an alternative, as the help does")
     func checkWithoutAgent() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -58,7 +58,7 @@ struct AuthcExitTests {
             #expect(check.status == 69 && check.errors.contains(words), "\(check)")
         }
         let help = try await Program.run(["provider", "check", "--help"], folder: folder)
-        #expect(help.output.contains("The agent checks it and must be running."), "\(help)")
+        #expect(help.output.contains("The agent checks the profile, so it must be running."), "\(help)")
     }
 
     @Test("an agent that does not answer is 75 after --timeout")

@@ -132,7 +132,7 @@ struct AuthcLoginFromTests {
         #expect(host.requests.last?.method == "login.cancel")
     }
 
-    @Test("while the other machine has accepted the request and waits for its user, the way to continue is shown")
+    @Test("authc says how to continue once the other machine has accepted the request and waits for its user")
     func accepted() async throws {
         let host = try Self.host()
         let call = Mutex<RPCRequest?>(nil)
@@ -147,7 +147,7 @@ struct AuthcLoginFromTests {
         #expect(result.errors.contains("the machine with the browser: You refused."), "\(result)")
     }
 
-    @Test("a browser that cannot be opened there is no mistake of the command line, and the error says what to do")
+    @Test("a browser that cannot be opened there is not a usage error, and the hint says what to do")
     func noBrowser() async throws {
         let error = AgentError(
             .internal_, "No browser was opened on the machine that lends it: xdg-open ended with status 3.",

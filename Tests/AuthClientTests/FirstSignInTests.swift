@@ -99,7 +99,7 @@ struct FirstSignInTests {
     }
 
     @Test(
-        "a wrong address is explained and asked for again, and the third one ends it",
+        "a wrong address is explained and the question is repeated; the third one ends the sign-in",
         arguments: [
             [("Number, name or URL: ", "")], [("Number, name or URL: ", "2"), ("URL: ", "")],
             [("Number, name or URL: ", "app-template"), ("or one of these names: ", "")],

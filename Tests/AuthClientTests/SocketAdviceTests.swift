@@ -20,10 +20,10 @@ struct SocketAdviceTests {
         #expect(managed.output.contains("\"fix\":\"systemctl --user start authd.socket\""), "\(managed)")
     }
 
-    @Test("the advice about XDG_RUNTIME_DIR names a folder that exists, or makes one")
+    @Test("the advice about XDG_RUNTIME_DIR names a folder that exists, or creates one")
     func runtimeFolder() async throws {
         let folder = try TemporaryFolder()
-        // No socket can be there.
+        // Too long for the path of a socket.
         let long = ["XDG_RUNTIME_DIR": "/" + String(repeating: "x", count: SocketPath.longest)]
         let result = try await Program.run(["doctor", "--json"], folder: folder.path, environment: long)
         let checks = try #require(try JSON(parsing: result.output)["checks"]?.arrayValue, "\(result)")
@@ -55,7 +55,7 @@ struct SocketAdviceRootTests {
     private static func results(
         owner: Int, modes: (mode_t, mode_t), in folder: TemporaryFolder
     ) async throws -> (results: [Program], path: String) {
-        // Where another user can start it.
+        // The other user can start the program there.
         let authc = try Program.copy(to: folder.path)
         let agent = try TestAgent(folder: folder.path, replies: [:])
         defer { agent.stop() }
@@ -73,14 +73,14 @@ struct SocketAdviceRootTests {
         return (results, agent.path)
     }
 
-    @Test("because it is another user's: the owner and the mode are named, and how to reach the own agent")
+    @Test("because it belongs to another user: the hint names the owner and the mode, and how to reach one's own agent")
     func others() async throws {
         for (modes, path, mode, use) in [
             ((0o700, 0o666), "/authd", "0700", "enter it"), ((0o755, 0o600), "/authd/socket", "0600", "write to it"),
         ] as [((mode_t, mode_t), String, String, String)] {
             let folder = try TemporaryFolder()
             let (results, _) = try await Self.results(owner: 0, modes: modes, in: folder)
-            let reason = "\(folder.path)\(path) belongs to root, but its mode \(mode) does not let you \(use)"
+            let reason = "\(folder.path)\(path) belongs to root, and its mode \(mode) does not let you \(use)"
             for result in results {
                 let text = result.output + result.errors
                 #expect(result.status == 69 && text.contains(reason), "\(result)")
@@ -90,7 +90,7 @@ struct SocketAdviceRootTests {
         }
     }
 
-    @Test("because of its mode: the command that corrects the mode is named")
+    @Test("because of its mode: the hint is the command that corrects the mode")
     func own() async throws {
         for (modes, command) in [((0o600, 0o600), "u+x"), ((0o700, 0o400), "u+w")] as [((mode_t, mode_t), String)] {
             let folder = try TemporaryFolder()

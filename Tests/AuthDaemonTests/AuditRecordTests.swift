@@ -53,7 +53,7 @@ struct AuditRecordTests {
         return AuditTrail(AuditedRequest(method: "token.get"), by: caller, in: log)
     }
 
-    @Test("a request is cancelled if its client leaves, not if the agent stops", arguments: [true, false])
+    @Test("a request is recorded as cancelled if its client leaves, not if the agent stops", arguments: [true, false])
     func ended(hasLeft: Bool) async throws {
         let log = AuditLog(clock: BootClock())
         let (begun, departure) = (OneShot<Void>(), Departure())

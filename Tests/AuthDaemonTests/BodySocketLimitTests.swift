@@ -56,8 +56,8 @@ struct BodySocketLimitTests {
     enum Source: CaseIterable {
         /// A pipe with bytes, while the client's end is full: the kernel waits for room.
         case bytes
-        /// A socket that never has any. If the client's end were a pipe, the kernel would hold the lock of both ends
-        /// while it waits for bytes. It does not splice from a socket into a socket.
+        /// A socket that never has bytes. If the client's end were a pipe, the kernel would hold the lock of both ends
+        /// while it waits for bytes. The kernel refuses to splice from a socket into a socket.
         case silence
 
         fileprivate func ends() throws -> (reading: CInt, other: CInt) {
@@ -80,11 +80,11 @@ struct BodySocketLimitTests {
                 let upload = try Upload(try rig.dial(), size: 3)
                 let socket = try #require(try upload.socket().end)
                 #expect(socket.write("abc"))
-                // The agent has read that, and reads no more than was announced.
+                // The agent has read the three bytes, and reads no more than was announced.
                 while try upload.socket(at: 7).answer["result"]?["next"] != 3 { rig.turn() }
                 if source == .bytes {
                     while socket.write(String(repeating: "x", count: 1 << 12)) {}
-                    // From now on, writes to it wait.
+                    // From now on, writes to it block.
                     try #require(fcntl(socket.number, F_SETFL, 0) == 0)
                 }
                 let (reading, other) = try source.ends()
@@ -104,7 +104,7 @@ struct BodySocketLimitTests {
                     done.signal()
                 }
                 defer {
-                    // Ends it, whatever it waits for.
+                    // Ends the splice, whatever it waits for.
                     for end in [socket.number, other] { shutdown(end, CInt(SHUT_RDWR)) }
                     done.wait()
                 }

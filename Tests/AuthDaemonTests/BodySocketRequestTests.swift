@@ -12,7 +12,7 @@ import Testing
 struct BodySocketRequestTests {
     /// - Parameters:
     ///   - statuses: of the provider's first responses to a body.
-    ///   - responds: whether the provider responds to a request without one.
+    ///   - responds: whether the provider responds to requests without a body.
     static func play(
         statuses: [Int] = [], responds: Bool = true, limits: ConnectionLimits = ConnectionLimits(),
         rules: ListenerRules = ListenerRules(), time: ManualTime? = nil, lines: Lines = Lines(),

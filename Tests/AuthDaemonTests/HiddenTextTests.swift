@@ -120,11 +120,11 @@ struct HiddenTextTests {
 }
 
 /// A store that keeps its sessions and keys in memory.
-private protocol MemoryKept: SessionStore, KeyStore {
+private protocol MemoryBacked: SessionStore, KeyStore {
     var memory: MemoryStore { get }
 }
 
-extension MemoryKept {
+extension MemoryBacked {
     func loadAll() async throws(StoreError) -> [StoredSession] { try await memory.loadAll() }
     func names() async throws(StoreError) -> [StoredName] { try await memory.names() }
     func retryPrompts() async {}
@@ -139,7 +139,7 @@ extension MemoryKept {
 }
 
 /// A store with a record that cannot be read.
-private final class DamagedMemoryStore: MemoryKept {
+private final class DamagedMemoryStore: MemoryBacked {
     fileprivate let memory = MemoryStore()
     private let damaged: String
 
@@ -153,7 +153,7 @@ private final class DamagedMemoryStore: MemoryKept {
 }
 
 /// A store with a second host that can be removed, and with a change of its key that has not ended.
-private final class SharedMemoryStore: MemoryKept, ClusterStore, SealedStore {
+private final class SharedMemoryStore: MemoryBacked, ClusterStore, SealedStore {
     fileprivate let memory = MemoryStore()
 
     var kind: StoreKind { .etcd }

@@ -142,7 +142,7 @@ struct LendingTests {
         }
     }
 
-    @Test("a browser that is not opened is a fault of this machine")
+    @Test("a browser that cannot be opened is an internal error")
     func notOpened() async throws {
         await #expect {
             try await DesktopBrowser().show("file:///etc/passwd")

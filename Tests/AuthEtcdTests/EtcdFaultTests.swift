@@ -142,7 +142,7 @@ struct EtcdFaultTests {
                     fault = await store.fault { store throws(StoreError) in try await store.save(record) }
                 }
                 #expect(fault == .noSpace)
-                // As a backup from before the mark has it.
+                // As in a backup that was made before the mark was written.
                 try await members.control("del", places.history)
                 #expect(try await until { await store.isMarkDue })
                 let revision = try await members.revision()

@@ -132,14 +132,14 @@ struct EtcdMessageTests {
         #expect(older.wentBack)
     }
 
-    @Test("tell what a backup lacks by the lowest revision after the restore, however far etcd has come since")
+    @Test("tell what a backup lacks by the lowest revision after the restore, however much it has increased since")
     func lostBefore() throws {
         let names = try ["a", "b", "c"].map { try SessionName($0) }
         var view = ClusterView()
         let written: [SessionName: Int64] = [names[0]: 4, names[1]: 8, names[2]: 9]
         for (name, revision) in written { view.wrote(name, at: revision, generation: 1) }
         _ = view.read(header(9), written)
-        // One that was written before the backup, and that etcd does not have, was signed out of since.
+        // The first session was written before the backup. etcd does not have it, so it was signed out.
         let read = view.read(header(12), [names[2]: 11], isOlder: true, shown: 7)
         #expect(read == (Set(names), true) && view.lost == [names[1]])
     }

@@ -74,7 +74,7 @@ struct UnnoticedRestoreTests {
         }
         let store = Self.store(transport)
         _ = try await store.opened()
-        await store.expectHistory([nil])
+        await store.acceptHistory([nil])
         etcd.setHistory("another")
         etcd.setRevision(9)
         let sample = try etcdSample()
@@ -104,13 +104,13 @@ struct UnnoticedRestoreTests {
         }
     }
 
-    @Test("does not end a sign-in that it lacks, if the mark of another host brings etcd to the revision of that one")
+    @Test("does not end a sign-in that it lacks, even if another host's mark gets the revision of that sign-in")
     func signInBeforeMark() async throws {
         try await EtcdMembers.running { members in
             let host = try EtcdHost()
             try await host.start(at: members.endpoints, watches: false) { store in
                 try await store.save(etcdSample())
-                await store.expectHistory([nil])
+                await store.acceptHistory([nil])
                 let backup = try await members.backUp()
                 let later = try etcdSample("later")
                 try await store.save(later)
@@ -130,7 +130,7 @@ struct UnnoticedRestoreTests {
     }
 
     @Test(
-        "counts as noticed once, also if etcd refuses the mark",
+        "is noticed only once, even if etcd refuses the mark",
         arguments: [
             (429, #"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#, true),
             (403, #"{"code":7,"message":"etcdserver: permission denied"}"#, false),
@@ -145,7 +145,7 @@ struct UnnoticedRestoreTests {
         }
         let store = Self.store(transport)
         _ = try await store.opened()
-        await store.expectHistory(["former", "later"])
+        await store.acceptHistory(["former", "later"])
         // The backup has the former mark.
         etcd.setHistory("former")
         await store.noteWentBack(7)
@@ -271,21 +271,21 @@ struct UnnoticedRestoreTests {
         }
     }
 
-    @Test("says what is lost to a host that has read the former mark lately: others repeat their sign-outs for longer")
+    @Test("shows a host what is lost only if it has read the former mark recently; sign-outs are repeated for longer")
     func silence() async throws {
         let etcd = OneKey()
         let store = Self.store(ScriptedTransport(etcd.answer))
-        await store.expectHistory(["former"])
+        await store.acceptHistory(["former"])
         etcd.setHistory("former")
         _ = try await store.readMarked()
         let mark = EtcdEntry(key: "/p/history", value: [1], modRevision: 9)
         #expect(await store.revision(before: mark) == 8)
         etcd.setHistory("another")
         _ = try await store.readMarked()
-        await store.expectSilence(of: .seconds(61))
+        await store.simulateSilence(of: .seconds(61))
         #expect(await store.revision(before: mark) == nil)
         await store.noteWentBack(9)
-        await store.expectSilence(of: .seconds(80))
+        await store.simulateSilence(of: .seconds(80))
         let (isRecovering, removesEnded) = await (store.isRecovering(), store.removesEnded())
         #expect(!isRecovering && removesEnded)
     }
@@ -301,14 +301,14 @@ extension EtcdStore {
     /// How often this host has noticed that etcd went back, and read everything again.
     var restoresRead: Int { recovery == nil ? view.state.history : view.state.history - 1 }
 
-    /// As if all this had happened so long ago.
-    fileprivate func expectSilence(of time: Duration) {
+    /// As if this host had read the mark, and noticed the restore, this long ago.
+    fileprivate func simulateSilence(of time: Duration) {
         let before = clock.now().boot - time
         (markReadAt, wentBackAt) = (before, wentBackAt.map { _ in before })
     }
 
     /// As after everything was read.
-    fileprivate func expectHistory(_ values: [String?]) {
+    fileprivate func acceptHistory(_ values: [String?]) {
         markReadAt = clock.now().boot
         for value in values {
             history.accept(

@@ -78,7 +78,7 @@ struct EtcdDatabase {
 
     var hasSession: Bool { entries.keys.contains(where: Self.isSession) }
 
-    /// What the first host that notices a restore replaces; empty if no host has.
+    /// The value that the first host that notices a restore replaces; empty if there is none yet.
     var mark: [UInt8] { entries.first { Self.isMark($0.key) }?.value.value ?? [] }
 
     /// A copy with another value for each of these keys.

@@ -69,8 +69,8 @@ extension HostSimulationRun {
         }
     }
 
-    /// Whether a host finds the mark with this request, if it succeeds: with its regular check, and before it sends a
-    /// refresh token.
+    /// Whether a successful response to this request contains the mark, as for a regular check, and for those before a
+    /// refresh token is sent.
     private static func readsMark(_ body: JSON) -> Bool {
         guard body["key"] == nil else {
             return body["range_end"] != nil && body["key"]?.text.map(EtcdDatabase.isHostList) ?? false

@@ -13,7 +13,7 @@ struct Restore {
     let tokens: WrittenTokens?
     /// Processes that know everything that the backup lacks.
     var knowers: Set<Int>
-    /// How long each of them has had no fault since the restore was marked in etcd, or since it has noticed it.
+    /// How long each of them has had no fault since the restore was marked in etcd, or since the process noticed it.
     var time: [Int: Duration] = [:]
 }
 
@@ -100,11 +100,11 @@ extension HostSimulationRun {
         endWatches(of: host)
     }
 
-    /// Whether another host has noticed a restore, and this process finds its mark with the next check.
+    /// Whether another host has noticed a restore, and this process will find its mark with the next check.
     func isMarked(for process: SimulatedProcess) -> Bool { process.mark.map { $0 != etcd.mark } ?? false }
 
-    /// Whether the process may not know yet that etcd was restored a short time ago: when it took the session, no other
-    /// host had noticed it either. The page about clusters names this limit.
+    /// Whether the process may not know yet that etcd was restored a short time ago: no other host had noticed the
+    /// restore when this one got its hold. The page about clusters names this limit.
     func isUnaware(_ process: SimulatedProcess) -> Bool {
         time.now - restoredAt < Self.unknownRequests && !noticed.contains(process.number)
     }
@@ -115,8 +115,8 @@ extension HostSimulationRun {
         guard shown.restores == restoreCount else { return }
         let (number, isOther) = (process.number, shown.cluster != process.knownCluster)
         let wentBack = process.knownCluster != 0 && (isOther || shown.revision < process.known)
-        // Otherwise there have been more changes since the restore than the backup lacks. A host then notices it only
-        // by the mark of another one. Until then, a session that is missing counts as signed out of.
+        // Otherwise there have been more changes since the restore than the backup lacks. A host then notices the
+        // restore only by the mark of another host. Until then, a missing session counts as signed out.
         let keeps = wentBack || noticed.contains(number) || shown.isMarked && shown.hasSession
         if !keeps { restore?.knowers.remove(number) }
         if wentBack || shown.isMarked && shown.hasMark, noticed.insert(number).inserted {

@@ -37,7 +37,7 @@ struct ProviderLink: HTTPTransport {
     func closeIdleConnections() async {}
 }
 
-/// Returns when the simulation gives the answer to this call.
+/// Waits for the simulation's answer to this call.
 private func response(
     to call: (@escaping HostSimulationRun.Answer) -> Void
 ) async throws(TransportError) -> HTTPResponse {

@@ -22,8 +22,8 @@ final class SimulatedProcess: @unchecked Sendable {
     /// The state of etcd that it has seen last.
     var known: Int64 = 0
     var knownCluster = 0
-    /// The mark in etcd when it last began a watch, after it had read everything. If it finds another one, it notices
-    /// that etcd was restored.
+    /// The mark in etcd when the process last began a watch, after it had read everything. If it finds another mark, it
+    /// notices that etcd was restored.
     var mark: [UInt8]?
     /// Its last write of the session.
     var lastWrite: Int64 = 0

@@ -31,7 +31,7 @@ struct NoticedRestoreTests {
     private var hasNoticed: Bool { run.noticed.contains(0) }
     private var mustWrite: Bool { run.restore?.knowers.contains(0) == true }
 
-    @Test("a lower revision shows it, but not in a response from before")
+    @Test("a lower revision shows the restore, unless the response was sent before it")
     func revision() {
         saw(9, after: 0)
         #expect(!hasNoticed && mustWrite && run.isUnaware(process))
@@ -47,7 +47,7 @@ struct NoticedRestoreTests {
         #expect(!hasNoticed && !mustWrite && run.isUnaware(process))
     }
 
-    @Test("the mark of another host shows it, whatever the revision is, and until then a host still has to write")
+    @Test("another host's mark shows the restore at any revision; until a host finds it, the host still has to write")
     func marked() throws {
         try mark()
         saw(11)
@@ -63,7 +63,7 @@ struct NoticedRestoreTests {
         #expect(hasNoticed == hasMark && !mustWrite)
     }
 
-    @Test("a host's time begins with the mark, and again when it has noticed")
+    @Test("the time of a host begins with the mark, and begins again when the host has noticed the restore")
     func time() throws {
         run.followRestore()
         run.go(until: .seconds(20))

@@ -189,7 +189,7 @@ package final class APIClient: Sendable {
             guard error.rejectsToken else { throw await explained(error.error, session) }
             first = error
         }
-        // The client may send during the renewal.
+        // Before the renewal: what the client sends meanwhile belongs to the next attempt.
         let mayRepeat = stream?.rewind() ?? true
         do throws(AgentError) {
             try await session.reject(Secret(token))

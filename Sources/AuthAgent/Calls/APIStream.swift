@@ -76,9 +76,8 @@ package final class APIStream: HTTPResponseSink {
 
     // MARK: The call's side
 
-    /// Ends the attempt.
-    /// - Returns: whether what was streamed so far can be streamed again. The next attempt gets what the client sends
-    ///   from now on.
+    /// Ends the attempt if it can be repeated. The next attempt gets what the client sends from now on.
+    /// - Returns: whether it can be repeated.
     func rewind() -> Bool { !hasResponded && (upload?.rewind() ?? true) }
 
     var idleSince: BootInstant? {

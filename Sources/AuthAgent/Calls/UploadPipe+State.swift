@@ -3,10 +3,10 @@ internal import AuthModel
 internal import AuthWire
 
 extension UploadPipe {
-    /// How far a body is, and the answers to its client.
+    /// How much of a body has been accepted, and the answers to its client.
     struct State {
         var reading = 0
-        /// What the client sends before a reading has begun belongs to that one.
+        /// Whether the reading has begun. What the client sends before that belongs to it, too.
         var hasBegun = false
         /// Where the next piece begins, or the next byte of the socket.
         var expected = 0
@@ -15,7 +15,7 @@ extension UploadPipe {
         var input: (any BodySocket)?
         /// How many sockets this reading has had.
         var sockets = 0
-        /// The last piece was taken.
+        /// The last piece has been accepted.
         var isWhole = false
         var writer: Waiter?
         var reader: Waiter?

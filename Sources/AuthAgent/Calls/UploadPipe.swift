@@ -9,7 +9,7 @@ internal import Synchronization
 /// waiting side is resumed once. Every reading begins at 0, ends the one before it and closes its socket. A piece that
 /// follows a socket is taken once everything before it has been read from the socket.
 package final class UploadPipe: Sendable {
-    /// What follows from a change of the state.
+    /// The sockets to close and the waiters to resume after a change of the state.
     struct Effects {
         private var closed: [any BodySocket] = []
         private var resumed: [Waiter] = []
@@ -39,7 +39,7 @@ package final class UploadPipe: Sendable {
 
     var idleSince: BootInstant? { state.withLock { $0.idleSince } }
 
-    /// Changes the state, and performs the effects when it is unlocked.
+    /// Changes the state, and performs the effects once it is unlocked.
     private func change<Outcome: Sendable>(_ change: (inout State, inout Effects) -> Outcome) -> Outcome {
         var effects = Effects()
         let outcome = state.withLock { change(&$0, &effects) }
@@ -127,7 +127,7 @@ package final class UploadPipe: Sendable {
 
     // MARK: The transport's side
 
-    /// Ends the reading that has begun, so that it takes nothing that the client sends from now on.
+    /// Ends the reading in progress. What the client sends from now on belongs to the next one.
     /// - Returns: whether the body can be sent again from its start. If not, nothing has changed.
     func rewind() -> Bool {
         change { state, effects in

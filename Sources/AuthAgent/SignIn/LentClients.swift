@@ -1,7 +1,7 @@
 import AuthModel
 import AuthWire
 
-/// The clients as which authd signs in when it lends the browser.
+/// The OAuth clients that authd uses for sign-ins with a lent browser.
 struct LentClients {
     let context: AgentContext
     let registry: SessionRegistry
@@ -12,7 +12,7 @@ struct LentClients {
 
     /// The secret of the client, from a session at the provider. A public client has none.
     /// - Throws: `conflict` if these sessions were signed in at other origins: their secret must not be sent to the
-    ///   present ones.
+    ///   current ones.
     private func secret(of profile: ProviderProfile) async throws(AgentError) -> Secret? {
         guard profile.oauth?.clientAuthentication != ClientAuthentication.none else { return nil }
         var isElsewhere = false
@@ -37,7 +37,8 @@ struct LentClients {
 }
 
 extension ProviderProfile {
-    /// Where a client authenticates before there is a token, if the profile names it. Discovered ones belong to the issuer.
+    /// The endpoints where a client authenticates before it has a token, if the profile names them. Discovered ones
+    /// belong to the issuer.
     fileprivate var namedCodeEndpoints: [Origin] {
         [oauth?.endpoints.deviceAuthorization, oauth?.endpoints.pushedAuthorization]
             .compactMap { $0.flatMap { Origin(of: $0) } }
@@ -48,7 +49,7 @@ extension AgentError {
     fileprivate static func secretIsForOthers(_ profile: ProviderProfile) -> AgentError {
         AgentError(
             .conflict,
-            "The client secret of \(profile.title) on the machine with the browser belongs to other addresses than those "
+            "The client secret of \(profile.title) on the machine with the browser is for other addresses than those "
                 + "in its profile: sign in there again.", cause: originChangedCause)
     }
 }

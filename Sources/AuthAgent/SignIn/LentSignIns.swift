@@ -33,7 +33,8 @@ package final class LentSignIns: Sendable {
         (self.browser, self.showsNotices) = (browser, showsNotices)
     }
 
-    /// - Throws: why the settings and profiles do not allow it.
+    /// Checks that the settings and profiles allow the request.
+    /// - Throws: the reason if they do not.
     package func check(
         _ call: LoginLend, at listener: ListenerName, by tables: StateBroadcast<ListenerTables>
     ) throws(AgentError) {

@@ -1,8 +1,8 @@
 import AuthModel
 import Synchronization
 
-/// The notifications with codes that the user enters at a provider: one at a time for each listener. Each is withdrawn at the
-/// end of its code.
+/// The notifications with codes that the user enters at a provider, at most one for each listener. Each is withdrawn
+/// when its code expires.
 final class ShownCodes: Sendable {
     private let desktop: any Notifier
     private let alarms: AlarmClock

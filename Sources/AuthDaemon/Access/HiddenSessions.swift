@@ -86,19 +86,19 @@ struct HiddenSessions {
         SessionUse.name, SessionLogout.name,
     ]
 
-    /// What in a method's result is about sessions.
+    /// The part of a method's result that is about sessions.
     private enum Part {
         /// The items of this list.
         case list(String)
-        /// The whole result, the status of a session.
+        /// The whole result: the status of a session.
         case status
         /// The status in `status`.
         case statusMember
-        /// The message of the store, whose status is the result.
+        /// The store's message in the result, which is the status of the store.
         case storeMessage
     }
 
-    /// `nil`: nothing. `audit.list` leaves entries out itself.
+    /// `nil`: no part is about sessions, or the method itself leaves hidden ones out, as `audit.list` does.
     private static func part(of method: String) -> Part? {
         switch method {
         case SessionListGet.name: .list("sessions")

@@ -2,16 +2,16 @@ import AuthFiles
 import AuthProcesses
 import Glibc
 
-/// A program with a window on the user's desktop: in a unit of the user's manager if there is one, so that it has the variables
-/// of the graphical session, and not authd's confinement. It stays when authd ends.
+/// A program with a window on the user's desktop. It runs in a unit of the user's manager if there is one: then it has
+/// the variables of the graphical session, and not authd's confinement. It keeps running when authd ends.
 struct DesktopProcess {
     let command: [String]
-    /// What the manager calls the unit.
+    /// The description of the unit (systemd.unit(5)).
     let description: String
-    /// Further variables.
+    /// Additional environment variables.
     var values: [(name: String, value: String)] = []
 
-    /// Returns when it has ended, with its exit status; 128 + n for signal n.
+    /// Returns the exit status when the program has ended; 128 + n for signal n.
     func run(runtimeFolder: String?) throws(SystemFailure) -> Int32 {
         let stdin = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard stdin >= 0 else { throw SystemFailure("open /dev/null") }
@@ -23,8 +23,8 @@ struct DesktopProcess {
         return ProcessEnd(of: child).shellStatus
     }
 
-    /// The variables of the unit are the manager's, such as DISPLAY. `KillMode=process` keeps a browser that was
-    /// started from it. Its output is not for the journal.
+    /// The unit gets the manager's variables, such as DISPLAY. With `KillMode=process`, a browser that the program has
+    /// started keeps running. The output is kept out of the journal.
     var unit: [String] {
         TransientUnit.command(
             command,

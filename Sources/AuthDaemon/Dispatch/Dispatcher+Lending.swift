@@ -14,7 +14,7 @@ extension Dispatcher {
                 throw .lentAtLimitedSockets
             }
             guard call.comparisonCode != nil else { throw LoginLend.needsComparison }
-            // Before the answers to later requests, so that the client knows whether the user is asked.
+            // Before later requests are answered: their answers show the client that the settings allow this one.
             try lent.check(call, at: listener, by: confinement.tables)
             let identity = caller.identity(for: .program)
             let (subject, unit) = (PresenceSubject(identity), identity.unit)

@@ -12,7 +12,7 @@ struct RequestTask: Sendable {
     /// Identifies the request on its connection.
     let ticket: Int
     let kind: Kind
-    /// Why the task is cancelled.
+    /// Whether the task was cancelled because the client has left.
     var departure = Departure()
 
     enum Kind {
@@ -35,7 +35,7 @@ struct RequestTask: Sendable {
             let first = await group.next() ?? nil
             group.cancelAll()
             var outcome = first ?? .failure(.late(after: limit))
-            // The client has left or the agent stops, whatever error the work reports.
+            // The client has left, or the agent is stopping, whatever error the work reports.
             if Task.isCancelled, case .failure = outcome {
                 outcome = .failure(departure.hasHappened ? .callerGone : .stopping)
             }
@@ -53,7 +53,7 @@ struct RequestTask: Sendable {
     }
 }
 
-/// Whether a client has left. Any thread uses it.
+/// Whether a client has left. Safe to use from any thread.
 final class Departure: Sendable {
     private let state = Atomic(false)
 

@@ -5,7 +5,7 @@ package enum OAuthScope {
             && text.utf8.allSatisfy(\.isScopeCharacter)
     }
 
-    /// Bytes of a list. Scopes are stored with the session and are part of its status. Long lists have some kilobytes.
+    /// In bytes. Scopes are stored with the session and are part of its status. Long lists have a few kilobytes.
     private static let longestList = 16 << 10
 
     /// The scopes of a response, separated by spaces, or by commas as some providers write them. Invalid scopes and those
@@ -17,7 +17,7 @@ package enum OAuthScope {
         return whole.map { String(decoding: $0, as: UTF8.self) }.filter(isOne)
     }
 
-    /// The scopes that another machine lists, with the same omissions.
+    /// The scopes that another machine lists, without invalid ones and those beyond the limit.
     package static func limited(_ scopes: [String]) -> [String] {
         var left = longestList
         return Array(

@@ -16,7 +16,7 @@ package protocol HTTPBodyReader: Sendable {
 
 package enum HTTPBodyPiece: Sendable {
     case bytes([UInt8])
-    /// Bytes that are in a socket now, and stay there until the caller reads them, before it requests the next piece.
+    /// Bytes in a socket, which stay there until the caller reads them. It does so before it requests the next piece.
     case input(any HTTPBodyInput)
 }
 

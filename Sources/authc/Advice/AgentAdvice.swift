@@ -10,14 +10,14 @@ enum AgentAdvice {
     }
 
     /// How to start the agent on this machine.
-    /// - Parameter command: starts its unit.
+    /// - Parameter command: the command that starts its unit.
     static func starting(with command: String) -> String {
         hasUserManager
             ? "`\(command)`, or `authd`"
             : "`authd &`, or `authd` in another terminal; there is no systemd user manager to start it"
     }
 
-    /// Whether systemctl(1) reaches a manager of this user.
+    /// Whether systemctl(1) can reach this user's manager.
     static var hasUserManager: Bool {
         let folder = environmentValue("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
         return unsafe access((folder ?? "/run/user/\(getuid())") + "/systemd/private", F_OK) == 0

@@ -1,8 +1,8 @@
 import AuthWire
 import Glibc
 
-/// The permission that keeps this process from a socket: that of a folder on its path, or of the socket
-/// (path_resolution(7), unix(7)).
+/// The missing permission because of which this process cannot connect to a socket: that of a folder on its path, or of
+/// the socket itself (path_resolution(7), unix(7)).
 struct SocketObstacle {
     private let path: String
     private let isFolder: Bool
@@ -38,19 +38,19 @@ struct SocketObstacle {
 
     private var isOwn: Bool { owner == getuid() }
 
-    /// Whose it is, and which permission is missing.
+    /// The owner, and the permission that is missing.
     var reason: String {
         let digits = String(mode, radix: 8)
         let bits = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         let name = isOwn ? "you" : owner == 0 ? "root" : "user \(owner)"
         let use = isFolder ? "enter it" : "write to it"
-        return "\(path) belongs to \(name), but its mode \(bits) does not let you \(use)"
+        return "\(path) belongs to \(name), and its mode \(bits) does not let you \(use)"
     }
 
     /// The reason, and what to do.
     var hint: String {
         guard isOwn else {
-            return reason + "; for your own agent, leave out --socket and `unset AUTHD_SOCKET XDG_RUNTIME_DIR`"
+            return reason + "; to use your own agent, leave out --socket and `unset AUTHD_SOCKET XDG_RUNTIME_DIR`"
         }
         return reason + ": `chmod u+\(isFolder ? "x" : "w") \(ShellWord.quoted(path))`"
     }

@@ -62,7 +62,7 @@ struct AuditText {
         return Layout.shortened(shown + details, to: columns, isUnicode: screen.isUnicode)
     }
 
-    /// The path of the program, as far as it is known. authc and authd have their names.
+    /// The path of the program, as far as it is known, or the name of authc or authd.
     private func path(_ entry: AuditItem) -> String {
         Visible.line(isOfAgent(entry) ? "authd" : entry.program ?? "?")
     }
@@ -94,7 +94,7 @@ struct AuditText {
 }
 
 extension AuditItem {
-    /// The path of the program. For this program it is `authc`: that is what users start, and what starts the program that has
+    /// The path of the program, or `authc` if it is this program: users start `authc`, which starts the program with
     /// the commands.
     var program: String? {
         let isOwn = exe != nil && exe == InstalledProgram.path && exeUncertain != true

@@ -52,7 +52,8 @@ struct Provider: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Check a profile. The exit status is 78 if it has an error.",
             discussion: """
-                The agent checks it and must be running. Without an agent, `authd --check` checks the installed profiles.
+                The agent checks the profile, so it must be running. Without an agent, `authd --check` checks the \
+                installed profiles.
                 With `--against URL` the profile's requests are also sent to the server with that base URL, without \
                 credentials, and each line says how it answered, or why a request was not sent. The exit status is \
                 76 if an answer is not one that the profile expects. For an OAuth profile the URL is the issuer's.

@@ -18,7 +18,7 @@ struct Completion: AgentCommand {
     }
 
     /// The parser's script, changed where values with `$`, `=`, `:` or `~/` would be expanded, cut or not found, where a
-    /// space would follow `NAME=`, and where it fails in a script.
+    /// space would follow `NAME=`, and where completion in a script would fail.
     static func script(for shell: CompletionShell) -> String {
         let script = Authc.completionScript(for: shell)
         if shell == .bash { return script + "\n" + bashAddition }
@@ -76,7 +76,7 @@ struct Completion: AgentCommand {
         """#
 
     private static let fishAddition = #"""
-        # The place of the cursor in the word. A script that runs `complete -C` has no cursor: fish completes the whole word.
+        # The position of the cursor in the word. Without a cursor, in a script that runs `complete -C`, it is the end.
         function __authc_cursor
             if status is-interactive
                 __authc_tokens -tC

@@ -23,7 +23,7 @@ enum DoctorEnvironment {
     private static var runtimeFolder: String {
         let login = "/run/user/\(getuid())"
         guard SocketPath.isPrivateFolder(login, getuid()) else {
-            return "choose a folder, for authd and every program that uses it: `mkdir -pm 700 \"$HOME/.authd-run\"` "
+            return "choose a folder for authd and all programs that use authd: `mkdir -pm 700 \"$HOME/.authd-run\"` "
                 + "and `export XDG_RUNTIME_DIR=\"$HOME/.authd-run\"`"
         }
         return "`export XDG_RUNTIME_DIR=\(login)` names the folder of the login session"

@@ -218,10 +218,9 @@ struct DoctorReport {
         return String(repeating: " ", count: indent(of: line, screen)) + text
     }
 
-    /// The indent of a line that has only a path.
     private static let pathIndent = 2
 
-    /// A path that is too long for its column begins further left, where it may fit: a terminal would break it.
+    /// A path that is too long for its column begins further left, where it may fit. Otherwise a terminal breaks it.
     private static func indent(of line: String, _ screen: Screen) -> Int {
         let room = screen.width - Layout.width(line)
         return screen.isTerminal && room < columns ? max(0, min(pathIndent, room)) : columns

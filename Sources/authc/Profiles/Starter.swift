@@ -113,8 +113,8 @@ struct Starter {
         return line.map { String($0.dropFirst("title = \"".count).dropLast()) } ?? name
     }
 
-    /// What to register and where: the comment at the beginning of a profile, as one text without its line feeds, and then
-    /// each link as a separate line.
+    /// What to register and where: the comment at the beginning of a profile as one line, then each link on a separate
+    /// line.
     static func advice(in text: String) -> [String] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0.hasPrefix("# ") }
             .map { String($0.dropFirst(2)) }

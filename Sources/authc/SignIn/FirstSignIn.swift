@@ -71,18 +71,18 @@ struct FirstSignIn {
         return try target(named: answer)
     }
 
-    /// What the answers write would stay if no session could be kept in the end.
+    /// Before the answers change any file: without a store, the sign-in would fail in the end.
     private func checkStore() throws(Failure) {
-        // Without an answer, the sign-in itself says what is wrong.
+        // If the agent does not answer, the sign-in itself reports what is wrong.
         guard let store = try? options.connect().call(AgentInfoGet()).value.store else { return }
         let error: AgentError? =
             switch store.state {
             case .locked where store.kind.isSealed:
-                AgentError(.keyringLocked, "Nothing was changed: the store of your sessions is locked.")
+                AgentError(.keyringLocked, "Nothing was changed: the session store is locked.")
             case .failed where store.kind.isSealed:
                 AgentError(
                     .keyringUnavailable,
-                    "Nothing was changed: the store of your sessions failed" + (store.message.map { ": " + $0 } ?? "."))
+                    "Nothing was changed: the session store failed" + (store.message.map { ": " + $0 } ?? "."))
             case .missing:
                 AgentError(
                     .keyringUnavailable, "Nothing was changed: there is no keyring for your sessions.", cause: "missing"
@@ -229,7 +229,7 @@ struct FirstSignIn {
         return command
     }
 
-    /// - Parameter problem: why the answer is not accepted; it is then asked for again, as often as a wrong password.
+    /// - Parameter problem: why the answer is not accepted. The question is repeated, up to the limit for passwords.
     private func ask(_ question: String, _ problem: (String) -> String? = { _ in nil }) throws(Failure) -> String {
         var count = 0
         while true {

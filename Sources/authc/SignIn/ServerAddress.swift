@@ -1,4 +1,4 @@
-/// An address that the user types at a question. The agent decides what it accepts; this only says early what is wrong.
+/// An address that the user types. The agent decides which ones it accepts; this only reports mistakes early.
 enum ServerAddress {
     /// - Parameter allowsQuery: whether it may be the URL of a resource, with a query.
     /// - Returns: why it cannot be used; `nil` if it can.
@@ -13,7 +13,7 @@ enum ServerAddress {
             return "That is not the address of a server: write one such as https://api.example.org."
         }
         guard url.isProtected else {
-            return "With http://, others could read passwords on the way: use https://."
+            return "With http://, others on the network could read passwords: use https://."
         }
         return nil
     }

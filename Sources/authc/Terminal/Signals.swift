@@ -48,7 +48,7 @@ final class Signals {
         case readable(Int32)
         /// It is writable, or has no reader.
         case writable(Int32)
-        /// Its reader has closed it. The program then ends, as at the next write.
+        /// Its reader has closed it. The program then ends, as it would at the next write.
         case unread(Int32)
 
         fileprivate var descriptor: pollfd {

@@ -22,13 +22,13 @@ struct Transfer {
 
     /// The socket through which the body is sent.
     private enum BodySocket {
-        /// There is none yet. One can be requested.
+        /// There is none now, but one can be requested.
         case available
         /// The write in progress requests one for the bytes from `offset` on.
         case requested(offset: Int)
         /// The bytes before `position` have been written.
         case open(Descriptor, position: Int)
-        /// The agent has given none, as an older one does, or sendfile(2) does not support the file.
+        /// The agent has not passed one, because it is older, or sendfile(2) does not support the file.
         case unavailable
 
         /// -1 for none.

@@ -86,7 +86,7 @@ struct StreamPipeTests {
         #expect(try await reading.nextBytes() == Array("ab".utf8))
     }
 
-    @Test("an attempt that can be repeated takes nothing that is written after it, and the next one gets that")
+    @Test("what is written after an attempt has ended is sent with the next attempt")
     func rewound() async throws {
         let pipe = Self.upload(once: true)
         let first = pipe.begin()
@@ -191,7 +191,7 @@ struct StreamPipeTests {
     }
 
     @Test(
-        "after a 401, a body that can be sent once is sent if none of it was accepted before; otherwise the call fails",
+        "after a 401, a body that can be sent only once is sent if none of it was accepted; otherwise the call fails",
         arguments: [false, true])
     func onceRefused(isAccepted: Bool) async throws {
         let bodies = Mutex<[String]>([])

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What tells a program that a systemd user manager runs.
+/// The file that shows that a systemd user manager is running.
 enum SystemdManager {
     /// - Parameter folder: `$XDG_RUNTIME_DIR`.
     static func add(to folder: String) throws {

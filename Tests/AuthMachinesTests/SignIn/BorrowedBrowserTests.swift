@@ -90,7 +90,7 @@ struct BorrowedBrowserTests {
         let open = try Self.begin(&bench)
         _ = Self.answer(&bench, Self.lent(try open.query(), scopes: ["read", "a b"]))
         #expect(bench.machine.authority.oauth?.scopes == ["read"] && bench.requested.count == 1)
-        // As many as of a provider: they become part of the session's record and status.
+        // The limit is that of a provider's list: the scopes become part of the session's record and status.
         bench = try Self.bench { $0.scopes = [] }
         let long = try Self.begin(&bench)
         _ = Self.answer(&bench, Self.lent(try long.query(), scopes: (10_000..<50_000).map { "s\($0)" }))

@@ -42,8 +42,8 @@ struct Chromium: Sendable {
         try result.get()
     }
 
-    /// A driver and its port. It takes a free port of `::1` and then requires the same one of 127.0.0.1, which another
-    /// process may have: then it ends, and the next one is started.
+    /// Starts a driver. It takes a free port of `::1`, and then requires the same port of 127.0.0.1. If another process
+    /// has that one, the driver ends, and another one is started.
     private static func driver(environment: [String: String]) async throws -> (Child, port: Substring) {
         var texts: [String] = []
         for _ in 0..<10 {
