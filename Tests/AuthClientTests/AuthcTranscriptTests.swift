@@ -18,6 +18,7 @@ struct AuthcTranscriptTests {
         #expect(!transcript.commands.isEmpty)
         let agent = try TestAgent(replies: transcript.replies)
         defer { agent.stop() }
+        try SystemdManager.add(to: agent.folder)
         try "\(getpid()) shop:ada@example.org wiki!stale\n".write(
             toFile: agent.folder + "/authd/prompt", atomically: true, encoding: .utf8)
         try "name = 7\n".write(toFile: agent.folder + "/bad.toml", atomically: true, encoding: .utf8)

@@ -12,7 +12,9 @@ struct ProgramAdviceTests {
         "etcdctl compact REVISION", "etcdctl defrag --cluster", "etcdctl alarm disarm",
         "etcdctl endpoint status -w json", "etcdctl endpoint status --cluster -w table", "etcdctl member list",
         "ip link", "nmcli device status", "xdg-open http://example.com", "curl -I x", "kill x", "df -h x",
-        "busctl --user status org.freedesktop.secrets", "unset AUTHD_SOCKET", "export XDG_RUNTIME_DIR=/run/user/x",
+        "xdg-open https://example.org",
+        "busctl --user status org.freedesktop.secrets", "unset AUTHD_SOCKET", "unset AUTHD_SOCKET XDG_RUNTIME_DIR",
+        "export XDG_RUNTIME_DIR=x", #"export XDG_RUNTIME_DIR=\"$HOME/.authd-run\""#,
     ]
 
     @Test("units are installed, chmod has a path, authd accepts its options, and every other command is known")

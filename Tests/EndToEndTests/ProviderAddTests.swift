@@ -23,8 +23,11 @@ struct ProviderAddTests {
                 let path = scene.profilePath(page.provider)
                 let text = try String(contentsOfFile: path, encoding: .utf8)
                 // What to register, and the commands that follow, are said.
-                let advice = text.split(separator: "\n").prefix { $0.hasPrefix("# ") }.map { "  " + $0.dropFirst(2) }
-                #expect(!advice.isEmpty && added.err.contains(advice.joined(separator: "\n")), "\(added.err)")
+                let advice = text.split(separator: "\n").prefix { $0.hasPrefix("# ") }.map { $0.dropFirst(2) }
+                let links = advice.filter { $0.hasPrefix("https://") && !$0.contains(" ") }
+                let prose = advice.filter { !links.contains($0) }.joined(separator: " ")
+                #expect(!prose.isEmpty && added.err.contains("  \(prose)\n"), "\(added.err)")
+                #expect(links.allSatisfy { added.err.contains("\n  \($0)\n") }, "\(added.err)")
                 #expect(added.err.hasSuffix("\n  authc reload\n  authc login \(page.provider)\n"), "\(added.err)")
                 var sample = text
                 for (option, place) in [

@@ -14,7 +14,7 @@ enum AgentAdvice {
     static func starting(with command: String) -> String {
         hasUserManager
             ? "`\(command)`, or `authd`"
-            : "`authd &`, or `authd` in another terminal; there is no systemd user manager to start it"
+            : "`authd` in another terminal, because there is no systemd user manager to start it"
     }
 
     /// Whether systemctl(1) can reach this user's manager.
