@@ -32,8 +32,8 @@ CLIENT_LANGUAGES ?= Go Rust Java
 PACKAGE_PROGRAMS ?= cargo terraform
 # How many sessions make growth signs in and out.
 SESSIONS ?= 1000
-# What make test plays of make simulate.
-TEST_SEEDS := 100000
+# What make test plays with the debug build of make simulate.
+TEST_SEEDS := 30000
 
 RELEASE := .build/release
 SIMULATION := .build/simulation
@@ -207,13 +207,13 @@ demo: packages build
 # What only the tests need comes over the network, and is installed while the build runs.
 test: build-packages
 	$(MAKE) --no-print-directory --jobs=2 peers build-tests
-	Tests/run-suites $(SWIFT) $(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
+	Tests/run-suites $(SWIFT) .build/debug/simulate $(TEST_SEEDS)
 
 build-tests:
 	$(SWIFT) build --build-tests
 	$(call write-texts,.build/debug,.build/debug)
 
-# Tests that depend on the speed of the machine fail here. Without make simulate beside the suites: the cores are busy already.
+# Tests that depend on the speed of the machine fail here. Without simulate beside the suites: the cores are busy already.
 shake: packages peers
 	$(SWIFT) build --build-tests
 	Tests/shake $(SWIFT) $(PASSES) $(SHAKE)
