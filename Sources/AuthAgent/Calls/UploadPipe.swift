@@ -53,43 +53,45 @@ package final class UploadPipe: Sendable {
     /// piece is acknowledged after the provider's response, because until then the body may have to be sent again.
     package func write(_ piece: APIWrite) async throws(AgentError) -> StreamTaken {
         while true {
-            let reading = state.withLock { $0.reading }
-            if let taken = try offer(piece, in: reading) { return taken }
             let wait = Waiter()
-            let mayGoOn = state.withLock { state in
-                let hasRoom = state.held == nil && !state.isWhole && !state.followsInput(piece.offset)
-                let mayGoOn = state.end != nil || state.reading != reading || hasRoom
-                if !mayGoOn { state.writer = wait }
-                return mayGoOn
-            }
-            if !mayGoOn, await wait.value() == nil {
+            if let taken = try offer(piece, or: wait) { return taken }
+            if await wait.value() == nil {
                 state.withLock { if $0.writer === wait { $0.writer = nil } }
                 throw .callerGone
             }
         }
     }
 
-    /// `nil`: not yet.
-    private func offer(_ piece: APIWrite, in reading: Int) throws(AgentError) -> StreamTaken? {
+    /// `nil`: not yet. `wait` is resumed then.
+    private func offer(_ piece: APIWrite, or wait: Waiter) throws(AgentError) -> StreamTaken? {
         try change { state, effects -> Result<StreamTaken?, AgentError> in
-            if let answer = state.answer { return answer }
-            let end = piece.offset + piece.bytes.count
-            // Accepted. It is unknown yet whether the body must be sent again.
-            if state.isWhole, end == state.expected, piece.isLast, state.reading == reading { return .success(nil) }
-            let isLater = state.followsInput(piece.offset)
-            guard isLater || piece.offset == state.expected, !state.isWhole else {
-                return .success(StreamTaken(next: state.expected))
-            }
-            if let problem = problem(end: end, isLast: piece.isLast) { return .failure(problem) }
-            guard !isLater, state.held == nil else { return .success(nil) }
-            state.held = piece.bytes
-            state.expected = end
-            state.isWhole = piece.isLast
-            state.idleSince = nil
-            effects.close(state.input.take())
-            effects.resume(state.reader.take())
-            return .success(piece.isLast ? nil : StreamTaken(next: end))
+            let result = answer(to: piece, in: &state, &effects)
+            // Before the state is unlocked: another write must not replace this one.
+            if case .success(nil) = result { state.writer = wait }
+            return result
         }.get()
+    }
+
+    private func answer(
+        to piece: APIWrite, in state: inout State, _ effects: inout Effects
+    ) -> Result<StreamTaken?, AgentError> {
+        if let answer = state.answer { return answer }
+        let end = piece.offset + piece.bytes.count
+        // Accepted. It is unknown yet whether the body must be sent again.
+        if state.isWhole, end == state.expected, piece.isLast { return .success(nil) }
+        let isLater = state.followsInput(piece.offset)
+        guard isLater || piece.offset == state.expected, !state.isWhole else {
+            return .success(StreamTaken(next: state.expected))
+        }
+        if let problem = problem(end: end, isLast: piece.isLast) { return .failure(problem) }
+        guard !isLater, state.held == nil else { return .success(nil) }
+        state.held = piece.bytes
+        state.expected = end
+        state.isWhole = piece.isLast
+        state.idleSince = nil
+        effects.close(state.input.take())
+        effects.resume(state.reader.take())
+        return .success(piece.isLast ? nil : StreamTaken(next: end))
     }
 
     /// Reads what follows from a socket, which replaces an earlier one.

@@ -76,6 +76,34 @@ struct StreamPipeTests {
         #expect(try await down.read().bytes.count == 3 * Limits.pieceBytes)
     }
 
+    @Test("of two writes at the same time one waits, and the other is refused", .timeLimit(.minutes(1)))
+    func twoWrites() async throws {
+        for _ in 1...1000 {
+            let pipe = Self.upload()
+            let reading = pipe.begin()
+            #expect(try await pipe.write(Self.piece("ab", at: 0)) == StreamTaken(next: 2))
+            try await withThrowingTaskGroup(of: Result<StreamTaken, AgentError>.self) { group in
+                for _ in 1...2 {
+                    group.addTask {
+                        do throws(AgentError) {
+                            return .success(try await pipe.write(Self.piece("cd", at: 2)))
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                }
+                let refused = try await group.next()
+                guard case .failure(let error)? = refused, error.kind == .busy else {
+                    group.cancelAll()
+                    Issue.record("\(String(describing: refused))")
+                    return
+                }
+                #expect(try await reading.nextBytes() == Array("ab".utf8))
+                #expect(try await group.next() == .success(StreamTaken(next: 4)))
+            }
+        }
+    }
+
     @Test("a piece that was written before a read is not requested twice")
     func early() async throws {
         let pipe = Self.upload(once: true)
