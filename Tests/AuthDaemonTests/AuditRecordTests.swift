@@ -76,6 +76,27 @@ struct AuditRecordTests {
         #expect(entries.map(\.cancelled) == [hasLeft ? true : nil])
     }
 
+    @Test("a request that a lock of the agent has ended is recorded as that, also if its client leaves then")
+    func locked() async throws {
+        let log = AuditLog(clock: BootClock())
+        let (late, departure) = (OneShot<AgentError>(), Departure())
+        let work: RequestTask.BoundedWork = { () async throws(AgentError) in
+            _ = await OneShot<Void>().value()
+            throw .callerGone
+        }
+        let task = RequestTask(
+            ticket: 1, kind: .once(within: .seconds(60), late: late, work, Self.trail(in: log)),
+            departure: departure)
+        late.send(.agentLocked)
+        departure.happen()
+        await withTaskGroup(of: Void.self) { group in
+            group.cancelAll()
+            group.addTask { await task.run { _ in } }
+        }
+        let entries = log.list(after: 0, limit: 9).entries
+        #expect(entries.map(\.error) == [.agentLocked] && entries.map(\.cancelled) == [nil])
+    }
+
     @Test("a request that takes too long is recorded as that at its deadline, whatever its work returns later")
     func late() async throws {
         let log = AuditLog(clock: BootClock())

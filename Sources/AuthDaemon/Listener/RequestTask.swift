@@ -35,9 +35,10 @@ struct RequestTask: Sendable {
             let first = await group.next() ?? nil
             group.cancelAll()
             var outcome = first ?? .failure(.late(after: limit))
-            // The client has left, or the agent is stopping, whatever error the work reports.
+            // The client has left, or the agent is stopping, whatever error the work reports. What ended the wait before that
+            // may have been sent already.
             if Task.isCancelled, case .failure = outcome {
-                outcome = .failure(departure.hasHappened ? .callerGone : .stopping)
+                outcome = .failure(await late.value() ?? (departure.hasHappened ? .callerGone : .stopping))
             }
             trail?.record(outcome)
             answer(outcome.map(\.rendered))
