@@ -192,10 +192,10 @@ package actor EtcdStore {
     }
 
     /// If etcd went back, ``run()`` finds out what that means here: its watch or its pause ends, once.
-    private func saw(_ header: EtcdHeader, since former: ClusterView.State) {
+    func saw(_ header: EtcdHeader, since former: ClusterView.State) {
         guard former.isLater(than: header) else { return view.saw(header, since: former) }
-        // Everything may have been read again since this was requested.
-        guard view.state.isLater(than: header) else { return }
+        // If everything was read again since this was requested, the response may be from before that.
+        guard former.history == view.state.history else { return }
         readAgain(shownBy: header.revision)
     }
 

@@ -271,6 +271,14 @@ struct UnnoticedRestoreTests {
         }
     }
 
+    @Test("is not noticed again by a late response to a request from before everything was read")
+    func lateResponse() async throws {
+        let store = Self.store(ScriptedTransport(OneKey().answer))
+        await store.seeLateResponse()
+        let (present, shown) = await (store.view.state, store.shownRevision)
+        #expect(await !store.hasGoneBack(since: present) && shown == nil)
+    }
+
     @Test("shows a host what is lost only if it has read the former mark recently; sign-outs are repeated for longer")
     func silence() async throws {
         let etcd = OneKey()
@@ -300,6 +308,15 @@ struct UnnoticedRestoreTests {
 extension EtcdStore {
     /// How often this host has noticed that etcd went back, and read everything again.
     var restoresRead: Int { recovery == nil ? view.state.history : view.state.history - 1 }
+
+    /// Everything has been read again when it arrives, at a later revision.
+    fileprivate func seeLateResponse() {
+        func header(_ revision: Int64) -> EtcdHeader { EtcdHeader(clusterID: "1", revision: revision) }
+        _ = view.read(header(9), [:])
+        let former = view.state
+        _ = view.read(header(5), [:])
+        saw(header(4), since: former)
+    }
 
     /// As if this host had read the mark, and noticed the restore, this long ago.
     fileprivate func simulateSilence(of time: Duration) {
