@@ -128,9 +128,11 @@ struct ClusterView: Sendable, Equatable {
         outdated[session] = nil
     }
 
-    mutating func removed(_ session: SessionName) {
+    /// This host has signed out.
+    /// - Parameter isRepeated: whether that is repeated if another host writes the session again.
+    mutating func removed(_ session: SessionName, isRepeated: Bool = false) {
         if let signIn = signIns[session] { note(signIn, of: session) }
-        outdated[session] = nil
+        outdated[session] = isRepeated ? replaced[session].map { Set($0) } : nil
         signIns[session] = nil
         written[session] = nil
         generations[session] = nil

@@ -98,7 +98,8 @@ extension EtcdStore: SessionStore, KeyStore {
     }
 
     private func removed(_ session: SessionName) {
-        view.removed(session)
+        // A host that has not noticed a restore yet may write what the backup lacks.
+        view.removed(session, isRepeated: removesEnded())
         forget(session)
     }
 

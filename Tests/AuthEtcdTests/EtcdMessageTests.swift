@@ -234,6 +234,25 @@ struct EtcdMessageTests {
         #expect(!view.isOutdated(signIn, of: a) && view.endedAgain.isEmpty)
     }
 
+    @Test("know a sign-out after a backup was restored, if another host writes the session again")
+    func signedOutAfterRestore() throws {
+        let a = try SessionName("a")
+        let signIns = try ["s1-1", "s2-1"].map { try #require(SignInID($0)) }
+        var view = ClusterView()
+        view.saw(signIns[0], of: a)
+        _ = view.read(header(9), [a: 9])
+        _ = view.read(header(5), [a: 4])
+        view.saw(signIns[0], of: a)
+        view.removed(a, isRepeated: true)
+        _ = view.apply(header(6), [(a, 6, true)])
+        let before = view.endedAgain
+        _ = view.apply(header(7), [(a, 7, false)])
+        #expect(before.isEmpty && view.endedAgain == [a] && view.isOutdated(signIns[0], of: a))
+        // A later sign-in is another matter.
+        view.saw(signIns[1], of: a)
+        #expect(view.endedAgain.isEmpty && !view.isOutdated(signIns[1], of: a))
+    }
+
     @Test("tell an older record of a session from a newer one")
     func generations() throws {
         let name = try SessionName("a")

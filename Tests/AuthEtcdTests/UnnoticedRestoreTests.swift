@@ -252,6 +252,19 @@ struct UnnoticedRestoreTests {
         }
     }
 
+    @Test("does not undo a sign-out of a host that has noticed it")
+    func signOutAfter() async throws {
+        let store = Self.store(ScriptedTransport(OneKey().answer))
+        let sample = try etcdSample()
+        for isNoticed in [false, true] {
+            if isNoticed { await store.noteWentBack(7) }
+            await store.expectSignIn(of: sample)
+            try await store.delete(sample.session)
+            let isRepeated = await store.view.isOutdated(sample.signIn, of: sample.session)
+            #expect(isRepeated == isNoticed)
+        }
+    }
+
     @Test("does not interrupt a change of the record key")
     func keyChange() async throws {
         try await EtcdMembers.running { members in
@@ -317,6 +330,9 @@ extension EtcdStore {
         _ = view.read(header(5), [:])
         saw(header(4), since: former)
     }
+
+    /// As if its record had been read.
+    fileprivate func expectSignIn(of record: SessionRecord) { view.saw(record.signIn, of: record.session) }
 
     /// As if this host had read the mark, and noticed the restore, this long ago.
     fileprivate func simulateSilence(of time: Duration) {
