@@ -82,7 +82,7 @@ struct CompletionKindTests {
         ]
         let agent = try TestAgent(replies: ["cluster.status": .success(hosts), "session.list": .success(sessions)])
         defer { agent.stop() }
-        for name in ["authd-from-laptop", "authd-from-desk-2", "authd-from-a.b", "authd-from-", "notes.txt"] {
+        for name in ["laptop", "desk-2", "a.b", "-s", ""].map({ "authd-from-" + $0 }) + ["notes.txt"] {
             try Data().write(to: URL(filePath: agent.folder + "/" + name))
         }
         let cases: [(words: [String], expected: [String])] = [

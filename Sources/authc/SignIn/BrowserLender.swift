@@ -42,10 +42,11 @@ final class BrowserLender {
         runtimeFolder + "/" + prefix + name
     }
 
-    /// The names of the sockets at the usual place.
+    /// The names of the sockets at the usual place, without those that would be read as an option.
     static var names: [String] {
         let files = (try? FolderEntries.names(in: runtimeFolder)) ?? []
-        return files.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }.filter(isName).sorted()
+        return files.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+            .filter { isName($0) && !$0.hasPrefix("-") }.sorted()
     }
 
     private static let prefix = "authd-from-"
