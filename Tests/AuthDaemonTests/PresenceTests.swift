@@ -139,6 +139,28 @@ struct PresenceTests {
         }
     }
 
+    @Test("a streamed call that waits for the check when the agent stops is not cancelled by its client")
+    func stopping() async throws {
+        var limits = ConnectionLimits()
+        limits.stopGrace = .zero
+        let user = FakePresence()
+        user.set(nil)
+        try await TestServer.run(limits: limits, accessPolicy: try Self.marked("shop"), presence: user) { rig in
+            let waiting = Held(try rig.dial())
+            try waiting.client.send(
+                RawClient.request(
+                    "api.request",
+                    ["session": "shop", "method": "GET", "path": "/", "stream": "s", "answer": "stream"], id: 1))
+            try await onThread { user.waitForQuestion() }
+            await rig.stop()
+            try await onThread {
+                let answer = try waiting.client.json()
+                #expect(answer.errorCause == "stopping", "\(answer.text())")
+            }
+            #expect(rig.audit.list(after: 0, limit: 9).entries.map(\.cancelled) == [nil])
+        }
+    }
+
     @Test("a token for an origin is checked when its session is known")
     func origins() async throws {
         let user = FakePresence()

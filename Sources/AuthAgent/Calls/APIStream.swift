@@ -118,7 +118,8 @@ package final class APIStream: HTTPResponseSink {
             download?.end()
         case .failure(let error):
             guard hasResponded else {
-                respondOnce(result)
+                // The agent stops, whatever error the call reports. A client that has left has closed the stream.
+                respondOnce(Task.isCancelled ? .failure(.stopping) : result)
                 download?.abandon()
                 return
             }

@@ -86,7 +86,8 @@ struct UserGate: Sendable {
             do throws(AgentError) {
                 try await pass(decision, request.target.name)
             } catch {
-                return stream.close(error)
+                // A client that has left has closed the stream already.
+                return stream.close(Task.isCancelled ? .stopping : error)
             }
             await opening.run(stream)
         }

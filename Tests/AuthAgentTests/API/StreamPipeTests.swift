@@ -140,6 +140,21 @@ struct StreamPipeTests {
         }
     }
 
+    @Test("a streamed call that fails because the agent has cancelled it says that the agent stops")
+    func stopping() async throws {
+        let causes = Mutex<[String?]>([])
+        let stream = try APIStream(
+            name: "s", body: BodyStream(size: nil, once: false), answer: .whole, clock: ManualClock()
+        ) { result in
+            if case .failure(let error) = result { causes.withLock { $0.append(error.cause) } }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.cancelAll()
+            group.addTask { await stream.finish(.failure(.callerGone), nil) }
+        }
+        #expect(causes.withLock { $0 } == ["stopping"])
+    }
+
     @Test("a stream that was closed lets go of everybody who waits")
     func closed() async throws {
         let pipe = Self.upload()
