@@ -127,7 +127,7 @@ extension EtcdStore: LeaseStore {
         let isLater = state.isLater(thanChange: outcome.header)
         if isLater || isNoticedElsewhere(outcome.entries[places.history]), !hasGoneBack(since: state) {
             // The hold itself is a change, too: etcd had the revision before it.
-            if isLater { readAgain(shownBy: outcome.header.revision - 1) } else { readAgain() }
+            readAgain(shownBy: isLater ? outcome.header.revision - 1 : nil)
         }
         guard !hasGoneBack(since: state) else {
             try? await giveBack(session, hold)

@@ -32,7 +32,10 @@ extension EtcdStore {
 
     /// Until all of it has succeeded.
     func recover() async throws(StoreError) {
-        guard let recovery else { return removesEnded() ? try await removeEndedAgain() : () }
+        guard let recovery else {
+            if removesEnded() { try await removeEndedAgain() }
+            return
+        }
         // Before other changes bring etcd to the revision that another host knows.
         if !recovery.isMarked { try await tryToMark() }
         // The record of the cluster may be an older one, too, and others are sealed with its keys.

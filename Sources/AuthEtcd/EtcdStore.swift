@@ -199,8 +199,8 @@ package actor EtcdStore {
         readAgain(shownBy: header.revision)
     }
 
-    func readAgain(shownBy revision: Int64) {
-        shownRevision = min(shownRevision ?? revision, revision)
+    func readAgain(shownBy revision: Int64?) {
+        shownRevision = [shownRevision, revision].compactMap(\.self).min()
         readAgain()
     }
 

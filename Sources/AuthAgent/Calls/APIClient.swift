@@ -190,14 +190,14 @@ package final class APIClient: Sendable {
             first = error
         }
         // Before the renewal: what the client sends meanwhile belongs to the next attempt.
-        let mayRepeat = stream?.rewind() ?? true
+        let canRepeatBody = stream?.rewind() ?? true
         do throws(AgentError) {
             try await session.reject(Secret(token))
         } catch {
             // The session continues with the same token, so the error is that of the call.
             throw error.cause == AgentError.renewalRefusal ? refusal(first, order, session.name) : error
         }
-        guard mayRepeat else { throw .bodyIsSpent(first.error) }
+        guard canRepeatBody else { throw .bodyIsSpent(first.error) }
         let renewed = try await session.token(minValid: nil).accessToken
         // If a token that was renewed a moment ago is refused, another renewal would change nothing.
         guard renewed != token else { throw refusal(first, order, session.name) }
