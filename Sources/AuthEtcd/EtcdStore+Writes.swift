@@ -55,6 +55,8 @@ extension EtcdStore {
                 return try await terms(for: record, replacing: stored, &lifetime, after: refusal)
             } refused: { (outcome) throws(StoreError) in
                 refusal = outcome
+                // Another host may have removed it since it was read.
+                isThere = false
                 guard refused(session, outcome) else { return }
                 guard now() < deadline else { throw .cluster(.heldElsewhere) }
                 try? await pause(EtcdLimits.holderPause)

@@ -134,6 +134,15 @@ struct HostSimulationTests {
                 Step(.time(.seconds(33)), .pause(2, for: .microseconds(79_502_455))), Step(.events(0), .signOut(3)),
                 Step(.time(.microseconds(220_876)), .restore(.behindProxy)),
             ]),
+        // 5: a host whose write of newer tokens failed because of a sign-out did not remember the sign-out.
+        HostSchedule(
+            seed: 792, hosts: 4,
+            steps: [
+                Step(.time(.seconds(4)), .ask(1, .renewal)), Step(.events(5), .signOut(0)), Step(.events(0), .backUp),
+                Step(.events(0), .kill(2, down: .seconds(2))),
+                Step(.time(.nanoseconds(154_611_206)), .kill(0, down: .milliseconds(200))),
+                Step(.time(.seconds(20)), .kill(3, down: .seconds(60))), Step(.events(0), .restore(.new)),
+            ]),
         // 7: a record that was written after the restore had the same revision as the one before.
         HostSchedule(
             hosts: 2,
