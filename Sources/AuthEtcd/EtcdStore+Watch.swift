@@ -55,9 +55,20 @@ extension EtcdStore {
         if !history.isRead { history.accept(mark) }
         if wentBack { noteWentBack(header.revision, mark) }
         try await recover()
+        try await readIfChanged(cluster)
         await repeatReleases()
         processed = header.revision
         return header.revision
+    }
+
+    /// Reads the record of the cluster again if it has changed and no watch has reported that. Nothing else shows a host
+    /// that it was removed, as long as there is no record that is sealed with a newer key.
+    private func readIfChanged(_ cluster: EtcdEntry?) async throws(StoreError) {
+        // Otherwise everything is about to be read again.
+        guard isToReadAgain.current != true else { return }
+        let member = try await opened()
+        guard let cluster, cluster.modRevision > member.revision else { return }
+        _ = try await reopened(instead: member)
     }
 
     /// Watches until that ends, or until a response shows that etcd went back: a watch may stay open and silent then.
@@ -124,8 +135,11 @@ extension EtcdStore {
         while !Task.isCancelled {
             await showPresence()
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
-            let found = try? await reporting { () throws(StoreError) in try await readMarked() }
-            if let found, isNoticedElsewhere(found.mark) { readAgain() }
+            try? await reporting { () throws(StoreError) in
+                let (cluster, mark) = try await readMarked()
+                if isNoticedElsewhere(mark) { readAgain() }
+                try await readIfChanged(cluster)
+            }
             await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
             if isMarkDue, present == nil {

@@ -54,6 +54,33 @@ struct KeyChangeTests {
         }
     }
 
+    @Test("that removes a host is seen by that host's next watch, also without any session")
+    func removal() async throws {
+        try await EtcdMembers.running { members in
+            let (one, two) = (try EtcdHost("one"), try EtcdHost("two"))
+            try await one.start(at: members.endpoints, watches: false) { store in
+                try await store.save(etcdSample())
+                try await store.delete(SessionName("work"))
+                try await admit(two, by: store, at: members)
+                try await two.start(at: members.endpoints, watches: false) { other in
+                    let removed = try #require(try await other.members().first { $0.isThis })
+                    try await store.remove(removed)
+                    // It has read nothing since.
+                    #expect(try await other.members().count == 2)
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        group.addTask { await other.run() }
+                        let isSeen = try await until {
+                            await other.fault { store throws(StoreError) in _ = try await store.members() }
+                                == .notAdmitted
+                        }
+                        #expect(isSeen)
+                        group.cancelAll()
+                    }
+                }
+            }
+        }
+    }
+
     @Test("that a slow host has not read yet does not make it write with the former key")
     func slow() async throws {
         try await EtcdMembers.running { members in

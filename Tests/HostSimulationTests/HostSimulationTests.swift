@@ -59,6 +59,16 @@ struct HostSimulationTests {
         #expect(outcome.coverage.removedHosts == 1 && outcome.coverage.writtenAgain == 1)
     }
 
+    @Test("a host that is disconnected while it is removed is not a member after that, also without any session")
+    func removedWhileDisconnected() async {
+        let outcome = await play(
+            [
+                Step(.events(0), .signOut(0)), Step(.events(0), .forget(2, by: 0)),
+                Step(.events(2), .cut(2, for: .microseconds(5_646_685))),
+            ], hosts: 4)
+        #expect(outcome.coverage.removedHosts == 1)
+    }
+
     @Test("a restore does not undo a change of the record key, and a host that was off reads everything")
     func keyChange() async {
         let outcome = await play([
