@@ -72,6 +72,7 @@ struct EtcdDatabase {
 
     static func isSession(_ key: String) -> Bool { key.contains("/sessions/") }
     static func isHolder(_ key: String) -> Bool { key.contains("/holders/") }
+    static func isLifetime(_ key: String) -> Bool { key.contains("/lifetimes/") }
     static func isMark(_ key: String) -> Bool { key.hasSuffix("/history") }
     /// The cluster's record, with its hosts.
     static func isHostList(_ key: String) -> Bool { key.hasSuffix("/cluster") }

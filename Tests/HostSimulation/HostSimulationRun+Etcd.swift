@@ -19,7 +19,7 @@ extension HostSimulationRun {
     func callEtcd(_ number: Int, _ request: HTTPRequest, _ answer: @escaping Answer) {
         let process = processes[number]
         guard process.life.isAlive else { return answer(.failure(.cancelled)) }
-        let limit = request.limit ?? Self.etcdLimit
+        let (limit, requestedAt) = (request.limit ?? Self.etcdLimit, time.now)
         let path = String(Origin.path(of: request.url).dropFirst("/v3/".count))
         let body = (try? JSON(parsing: request.body?.revealBytes() ?? [])) ?? [:]
         let written = Self.keysWritten(by: body)
@@ -32,6 +32,7 @@ extension HostSimulationRun {
             guard isReachable(host) else { return }
             let former = etcd.revision
             let response = carryOut(path, body, for: process)
+            if etcd.revision > former, Self.writesTokens(body) { wrote(process, requestedAt: requestedAt) }
             let hasMark = Self.readsMark(body) && (path == "kv/range" || etcd.revision > former)
             let shown = ShownState(
                 revision: etcd.revision, cluster: etcd.clusterID, restores: restoreCount, hasMark: hasMark,
@@ -69,6 +70,14 @@ extension HostSimulationRun {
         }
     }
 
+    /// Whether a request writes other tokens than etcd has: it writes how long they live, too. A record that is only
+    /// sealed with another key has the tokens that etcd had.
+    private static func writesTokens(_ body: JSON) -> Bool {
+        (body["success"]?.arrayValue ?? []).contains {
+            $0["request_put"]?["key"]?.text.map(EtcdDatabase.isLifetime) ?? false
+        }
+    }
+
     /// Whether a successful response to this request contains the mark, as for a regular check, and for those before a
     /// refresh token is sent.
     private static func readsMark(_ body: JSON) -> Bool {
@@ -99,16 +108,15 @@ extension HostSimulationRun {
             let kind = change.key.split(separator: "/").dropFirst(2).first ?? ""
             note("      \(change.revision): \(kind)\(change.entry == nil ? " is gone" : "")")
         }
-        if let process, changes.contains(where: { EtcdDatabase.isSession($0.key) && $0.entry != nil }) {
-            wrote(process)
-        }
         for watch in watches { send(to: watch) }
     }
 
-    /// The newest tokens that the process has received are in etcd.
-    private func wrote(_ process: SimulatedProcess) {
+    /// The tokens that the process had at that time are in etcd.
+    private func wrote(_ process: SimulatedProcess, requestedAt: Duration) {
         process.lastWrite = etcd.revision
-        guard let known = commit, known.process == process.number, known.isAnswered else { return }
+        guard let known = commit, known.process == process.number, let answeredAt = known.answeredAt,
+            answeredAt <= requestedAt
+        else { return }
         commit?.isWritten = true
         etcd.newestWritten = known.tokens
     }

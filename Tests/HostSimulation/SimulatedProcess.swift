@@ -25,7 +25,7 @@ final class SimulatedProcess: @unchecked Sendable {
     /// The mark in etcd when the process last began a watch, after it had read everything. If it finds another mark, it
     /// notices that etcd was restored.
     var mark: [UInt8]?
-    /// Its last write of the session.
+    /// Its last write of tokens.
     var lastWrite: Int64 = 0
     /// Callers, and since when they wait.
     var waiting: [Int: Duration] = [:]

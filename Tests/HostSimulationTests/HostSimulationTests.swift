@@ -88,6 +88,20 @@ struct HostSimulationTests {
         #expect(outcome.coverage.renewals > 0 && outcome.coverage.reuses == 0 && outcome.coverage.lost == 0)
     }
 
+    @Test("tokens that end with their host may be lost, also if it seals the former ones with a new key meanwhile")
+    func lostRenewal() async {
+        // It has broken rule 2: the former tokens, sealed again, counted as the new ones.
+        let schedule = HostSchedule(
+            seed: 1289, hosts: 2, life: .seconds(300),
+            steps: [
+                Step(.events(0), .ask(1, .renewal)), Step(.events(0), .changeKey(1)),
+                Step(.time(.microseconds(254_894)), .kill(1, down: .seconds(60))),
+            ])
+        let outcome = await HostSimulation.play(schedule)
+        if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
+        #expect(outcome.coverage.reuses == 1 && outcome.coverage.lost == 1)
+    }
+
     @Test("data that no running host knows is counted separately")
     func nobodyKnows() async {
         let outcome = await play(
