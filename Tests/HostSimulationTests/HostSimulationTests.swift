@@ -189,6 +189,13 @@ struct HostSimulationTests {
                 Step(.events(1), .ask(1, .reject)), Step(.events(0), .backUp), Step(.events(3), .ask(1, .renewal)),
                 Step(.events(2), .restore(.new)), Step(.events(0), .changeKey(1)),
             ]),
+        // 8: a host that found the restore with the write of a sign-in saved it a second later.
+        HostSchedule(
+            hosts: 2,
+            steps: [
+                Step(.events(0), .backUp), Step(.events(0), .ask(0, .renewal)), Step(.events(3), .restore(.new)),
+                Step(.events(0), .signIn(1)),
+            ]),
     ]
 
     @Test("a schedule that has broken a rule once breaks none", arguments: former)
