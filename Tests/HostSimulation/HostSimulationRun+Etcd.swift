@@ -39,7 +39,8 @@ extension HostSimulationRun {
                 isMarked: isMarked(for: process), hasSession: etcd.hasSession)
             time.after(latency()) { [self] in
                 guard process.life.isAlive, isConnected(host) else { return }
-                if path.hasPrefix("kv/"), !isSign, time.now >= host.pausedUntil {
+                // An error has no state.
+                if path.hasPrefix("kv/"), response.status == 200, !isSign, time.now >= host.pausedUntil {
                     saw(shown, process)
                 }
                 answer(.success(response))

@@ -136,6 +136,16 @@ struct HostSimulationTests {
                 Step(.events(5), .ask(2, .reject)), Step(.time(.seconds(42)), .backUp),
                 Step(.events(7), .restore(.same)),
             ]),
+        // 2: an error of etcd, which has no revision, counted as a response that shows the restore.
+        HostSchedule(
+            seed: 2209, life: .seconds(60),
+            clockErrors: [
+                .nanoseconds(337_112_988_242), .nanoseconds(-187_655_572_362), .nanoseconds(47_439_088_151),
+            ],
+            steps: [
+                Step(.events(8), .backUp), Step(.events(10), .ask(2, .token)),
+                Step(.events(12), .restore(.behindProxy)),
+            ]),
         // 4: the backup had a hold, also of the host that had to write.
         HostSchedule(
             hosts: 2,
