@@ -130,7 +130,7 @@ extension HostSimulationRun {
 
     func signIn(_ host: SimulatedHost) {
         let (account, access, refresh) = provider.signIn()
-        expected = .unknown
+        endSignIn()
         let life = schedule.life
         begin(host, "a sign-in") { [self] process in
             let now = process.clock.now()
@@ -152,6 +152,14 @@ extension HostSimulationRun {
         }
     }
 
+    /// The present sign-in is about to be replaced or to end.
+    private func endSignIn() {
+        expected = .unknown
+        for process in members.compactMap(\.process) {
+            if let account = process.refresh?.account { process.endedAccounts.insert(account) }
+        }
+    }
+
     /// Waits until the session of this process is in etcd. The host may find only with its write that etcd was restored
     /// while it was held off, and writes no record until it has read everything again.
     private func isSaved(by process: SimulatedProcess) async -> Bool {
@@ -164,9 +172,8 @@ extension HostSimulationRun {
 
     private func signOut(_ host: SimulatedHost) {
         // A host that has not heard of the last sign-in yet would end the former one.
-        let known = host.process?.tokens?.refreshToken.flatMap { RotatingProvider.parts(of: $0.reveal()) }
-        guard let account, known?.account == account else { return note("  not now") }
-        expected = .unknown
+        guard let account, host.process?.refresh?.account == account else { return note("  not now") }
+        endSignIn()
         begin(host, "a sign-out") { [self] process in
             guard (try? await process.requests.logout(SessionLogout(session: Self.name))) != nil, process.life.isAlive
             else { return false }

@@ -81,14 +81,17 @@ extension HostSimulationRun {
         guard process.known >= former.lastRecordChange, time.now >= host.pausedUntil else { return false }
         let hasRead = time.now - changedAt >= Self.reading && host.lastFault < changedAt
         guard hasRead || process.number == changer else { return false }
+        // A host that was started since a sign-in has ended takes it for a new one.
+        let ended = backup.hasSession ? backup.newestWritten?.account : nil
+        let knowsEnded = ended.map(process.endedAccounts.contains) ?? true
         switch expected {
         case .unknown: return true
-        case .signedOut: return process.tokens == nil
+        case .signedOut: return process.tokens == nil && knowsEnded
         case .signedIn(let account):
-            let parts = process.tokens?.refreshToken.flatMap { RotatingProvider.parts(of: $0.reveal()) }
+            guard ended == account || knowsEnded else { return false }
+            let parts = process.refresh
             // A record that is missing altogether counts as lost only for a host that has written it.
-            let isThere = backup.entries.keys.contains { $0.contains("/sessions/") }
-            guard isThere || process.lastWrite > backup.revision else { return false }
+            guard backup.hasSession || process.lastWrite > backup.revision else { return false }
             let least = former.newestWritten.flatMap { $0.account == account ? $0.number : nil } ?? 1
             return parts?.account == account && parts?.number ?? 0 >= least
         }

@@ -27,6 +27,8 @@ final class SimulatedProcess: @unchecked Sendable {
     var mark: [UInt8]?
     /// Its last write of tokens.
     var lastWrite: Int64 = 0
+    /// Accounts whose tokens it had when a user began to sign in or out: it knows that these sign-ins have ended.
+    var endedAccounts: Set<Int> = []
     /// Callers, and since when they wait.
     var waiting: [Int: Duration] = [:]
 
@@ -98,6 +100,11 @@ final class SimulatedProcess: @unchecked Sendable {
     /// The tokens that it serves now.
     var tokens: TokenSet? {
         observe { [registry] in await registry.session(named: HostSimulationRun.name)?.record.tokens }
+    }
+
+    /// The account and the number of the refresh token among them.
+    var refresh: (account: Int, number: Int)? {
+        tokens?.refreshToken.flatMap { RotatingProvider.parts(of: $0.reveal()) }
     }
 
     var state: SessionState? { context.board.status(HostSimulationRun.name)?.state }

@@ -177,6 +177,15 @@ struct HostSimulationTests {
                 Step(.time(.nanoseconds(154_611_206)), .kill(0, down: .milliseconds(200))),
                 Step(.time(.seconds(20)), .kill(3, down: .seconds(60))), Step(.events(0), .restore(.new)),
             ]),
+        // 5: a host that was started after a sign-out, and had read a later change, was to repeat the sign-out.
+        HostSchedule(
+            hosts: 2,
+            steps: [
+                Step(.events(0), .backUp), Step(.events(0), .signOut(0)),
+                Step(.events(0), .kill(1, down: .seconds(60))), Step(.events(0), .changeKey(0)),
+                Step(.time(.seconds(1)), .cut(0, for: .nanoseconds(19_023_129_618))),
+                Step(.events(3), .kill(0, down: .milliseconds(200))), Step(.events(7), .restore(.same)),
+            ]),
         // 7: a record that was written after the restore had the same revision as the one before.
         HostSchedule(
             hosts: 2,
