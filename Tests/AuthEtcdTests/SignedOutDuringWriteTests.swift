@@ -10,7 +10,7 @@ import Testing
 struct SignedOutDuringWriteTests {
     private static let header = #""header":{"cluster_id":"1","revision":"7"}"#
 
-    /// Reported as written, newer tokens would not be revoked.
+    /// If it did, the newer tokens would not be revoked.
     @Test("does not count as written")
     func update() async throws {
         let place = Base64.encode(Array("/p/sessions/work".utf8))

@@ -39,7 +39,7 @@ extension HostSimulationRun {
                 isMarked: isMarked(for: process), hasSession: etcd.hasSession)
             time.after(latency()) { [self] in
                 guard process.life.isAlive, isConnected(host) else { return }
-                // An error has no state.
+                // A response with an error has no revision.
                 if path.hasPrefix("kv/"), response.status == 200, !isSign, time.now >= host.pausedUntil {
                     saw(shown, process)
                 }
