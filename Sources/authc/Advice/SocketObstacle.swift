@@ -1,8 +1,8 @@
 import AuthWire
 import Glibc
 
-/// The missing permission because of which this process cannot connect to a socket: that of a folder on its path, or of
-/// the socket itself (path_resolution(7), unix(7)).
+/// The missing permission that keeps this process from connecting to a socket: to enter a folder on its path, or to write
+/// to the socket itself (path_resolution(7), unix(7)).
 struct SocketObstacle {
     private let path: String
     private let isFolder: Bool
