@@ -1,5 +1,6 @@
 import AuthModel
 import AuthWire
+import Dispatch
 import TestSupport
 import Testing
 
@@ -41,21 +42,103 @@ struct TurnTests {
         }
     }
 
-    @Test("all requests without responses are carried out if the client closes at once, in however many turns")
-    func closesAtOnce() async throws {
+    @Test(
+        "all requests without responses are carried out if the client closes at once, in however many turns",
+        arguments: [false, true])
+    func closesAtOnce(inBatch: Bool) async throws {
         let limits = ConnectionLimits.with { $0.turnTime = .zero }
         try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 // Without responses: to write one would fail, and end the connection.
-                let purposes = (0..<200).map { "\($0)" }
-                let lines = purposes.map { RawClient.request("token.get", ["purpose": .string($0)], id: nil) }
-                try rig.dial().send(lines.joined())
+                // So few that no other thread parses a batch of them: a client that has gone leaves nothing of such a line.
+                let purposes = (0..<20).map { "\($0)" }
+                try rig.dial().send(inBatch ? Self.batch(purposes, id: nil) : Self.requests(purposes, id: nil).joined())
                 // Its own requests are not in the audit log.
                 let other = try rig.dial()
                 try BadClientTests.until(other) { rig.audit.entries.count >= purposes.count }
                 #expect(rig.audit.entries.map(\.request.purpose) == purposes)
             }
         }
+    }
+
+    @Test("the requests of a batch take turns with those of others, and the lines after it are answered after them")
+    func batches() async throws {
+        let limits = ConnectionLimits.with { $0.turnTime = .zero }
+        try await TestServer.run(limits: limits) { rig in
+            try await onThread {
+                let clients = try ["a", "b"].map { (try rig.dial(), name: $0) }
+                // Both batches are there before the first is read.
+                let isSent = DispatchSemaphore(value: 0)
+                rig.executor.perform { isSent.wait() }
+                for (client, name) in clients {
+                    try client.send(Self.batch((0..<20).map { "\(name)\($0)" }) + Self.requests(["\(name)20"]).joined())
+                }
+                isSent.signal()
+                for (client, _) in clients {
+                    #expect(try client.json().arrayValue?.count == 20)
+                    #expect(try client.json()["result"] != nil)
+                }
+                let purposes = rig.audit.entries.compactMap(\.request.purpose)
+                for (_, name) in clients {
+                    #expect(purposes.filter { $0.hasPrefix(name) } == (0...20).map { "\(name)\($0)" })
+                }
+                #expect(purposes.firstIndex(of: "a0")! < purposes.firstIndex(of: "b19")!)
+                #expect(purposes.firstIndex(of: "b0")! < purposes.firstIndex(of: "a19")!)
+            }
+        }
+    }
+
+    @Test("the next long line is parsed when all requests of a long batch have begun")
+    func longBatches() async throws {
+        let limits = ConnectionLimits.with { limits in
+            limits.turnTime = .zero
+            limits.lineValuesOnLoop = 10
+        }
+        // When both are sent, and how many requests are recorded when each is parsed.
+        let (sent, counts) = (Signal<AuditLog>(), AsyncStream<Int>.makeStream())
+        try await TestServer.run(
+            limits: limits,
+            parse: { line, values in
+                counts.continuation.yield(await sent.value().entries.count)
+                return await LongLine.parseJSON(line, values)
+            }
+        ) { rig in
+            try await onThread {
+                let clients = [try rig.dial(), try rig.dial()]
+                for (index, client) in clients.enumerated() {
+                    try client.send(Self.batch((0..<50).map { "\(index) \($0)" }))
+                }
+                rig.turn()
+                sent.send(rig.audit)
+                for client in clients { #expect(try client.json().arrayValue?.count == 50) }
+            }
+        }
+        counts.continuation.finish()
+        #expect(await counts.stream.reduce(into: []) { $0.append($1) } == [0, 50])
+    }
+
+    @Test("a batch whose requests have begun is answered as a whole when the agent stops")
+    func stopping() async throws {
+        let limits = ConnectionLimits.with { $0.turnTime = .zero }
+        try await TestServer.run(limits: limits) { rig in
+            try await onThread {
+                let (client, other) = (try rig.dial(), try rig.dial())
+                try client.send(Self.batch((0..<128).map { "\($0)" }))
+                try BadClientTests.until(other) { !rig.audit.entries.isEmpty }
+                Task { await rig.stop() }
+                #expect(try client.json().arrayValue?.count == 128)
+                #expect(try client.line() == nil)
+            }
+        }
+    }
+
+    /// A request for a token for each purpose.
+    private static func requests(_ purposes: [String], id: JSON? = 1) -> [String] {
+        purposes.map { RawClient.request("token.get", ["purpose": .string($0)], id: id) }
+    }
+
+    private static func batch(_ purposes: [String], id: JSON? = 1) -> String {
+        "[" + requests(purposes, id: id).map { $0.dropLast() }.joined(separator: ",") + "]\n"
     }
 
     @Test("long lines that are received in turns are answered, and other clients in between")

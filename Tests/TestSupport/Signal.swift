@@ -8,6 +8,8 @@ package final class Signal<Value: Sendable>: Sendable {
     }
     private let state = Mutex(State())
 
+    package init() {}
+
     package func send(_ value: Value) {
         let waiting = state.withLock { state -> [@Sendable (Value) -> Void] in
             guard state.value == nil else { return [] }

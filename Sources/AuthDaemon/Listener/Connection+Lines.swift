@@ -10,31 +10,41 @@ extension Connection {
         guard !isDeferred else { return }
         var share = registry.limits.lineBytesPerTurn
         var end: ExecutorInstant?
-        while mayTakeLine, share > 0, let piece = framer.next() {
-            switch piece {
-            case .line(let line): share -= process(line)
-            case .tooLong:
-                refuse(
-                    AgentError(
-                        .tooLarge, "A line may have at most \(registry.limits.lineBytes) bytes; this line is longer."))
-            }
+        while share > 0, let used = processNext() {
+            share -= used
             // Most clients send one line at a time: then the clock is not read.
-            guard framer.rest > 0 else { continue }
+            guard framer.rest > 0 || batch != nil else { continue }
             let now = socket.executor.now
             if let end, now >= end { share = 0 }
             end = end ?? now + registry.limits.turnTime
         }
-        guard phase == .open else { return }
-        if mayTakeLine, share <= 0 {
+        guard phase == .open || batch != nil else { return }
+        if mayTakeLine || batch != nil, share <= 0 {
             isDeferred = true
             registry.processLater(self)
         }
+        guard phase == .open else { return }
         let isReading = mayTakeLine && !isDeferred
         socket.setReading(isReading)
         watchLine(isReading: isReading)
     }
 
-    var mayTakeLine: Bool { phase == .open && socket.isOpen && socket.hasRoom && !isParsing }
+    /// The next request of a batch, or else the next line.
+    /// - Returns: its share of this turn; `nil` if there is none.
+    private func processNext() -> Int? {
+        if batch != nil { return processNextOfBatch() }
+        guard mayTakeLine, let piece = framer.next() else { return nil }
+        switch piece {
+        case .line(let line): return process(line)
+        case .tooLong:
+            refuse(
+                AgentError(
+                    .tooLarge, "A line may have at most \(registry.limits.lineBytes) bytes; this line is longer."))
+            return 0
+        }
+    }
+
+    var mayTakeLine: Bool { phase == .open && socket.isOpen && socket.hasRoom && !isParsing && batch == nil }
 
     func readsLater() -> Bool {
         guard framer.rest > registry.limits.lineBytesAtOnce else { return false }
@@ -87,7 +97,8 @@ extension Connection {
         guard line.readableBytes <= limits.lineBytesOnLoop else { return parseElsewhere(line) }
         do throws(JSONError) {
             process(
-                try JSON(parsing: line.readableBytesUInt8Span, values: min(limits.lineValuesOnLoop, limits.lineValues)))
+                try JSON(parsing: line.readableBytesUInt8Span, values: min(limits.lineValuesOnLoop, limits.lineValues)),
+                lineBytes: line.readableBytes)
         } catch {
             if error.isTooLarge, limits.lineValuesOnLoop < limits.lineValues { return parseElsewhere(line) }
             refuseLine(error)
@@ -115,7 +126,7 @@ extension Connection {
         switch result {
         case .success(let json):
             requestBytes = longLineBytes / max(1, json.arrayValue?.count ?? 1)
-            process(json)
+            process(json, lineBytes: longLineBytes)
             requestBytes = 0
         case .failure(let error): refuseLine(error)
         }
@@ -135,7 +146,7 @@ extension Connection {
     /// The client does not complete its lines, and others need the memory.
     func endIncomplete() { refuse(.incompleteLines) }
 
-    func process(_ json: JSON) {
+    func process(_ json: JSON, lineBytes: Int) {
         // Checked before the elements are read: a line may have thousands of them.
         if case .array(let elements) = json, elements.count > registry.limits.requestsPerConnection {
             let most = registry.limits.requestsPerConnection
@@ -147,7 +158,7 @@ extension Connection {
         case .single(.success(let request)):
             process(request, for: request.id.map(PendingRequests.Destination.line) ?? .notification)
         case .single(.failure(let problem)): send(RPCReply.failure(problem.id, problem.error))
-        case .batch(let requests): process(requests)
+        case .batch(let requests): begin(requests, lineBytes: lineBytes)
         }
     }
 
@@ -172,17 +183,6 @@ extension Connection {
         repeated = RepeatedRequest(plain, in: line, token: token, decision, entry, tokenVersion: version)
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
         return true
-    }
-
-    func process(_ requests: [Result<RPCRequest, RPCProblem>]) {
-        let batch = pending.openBatch(of: requests.count)
-        for request in requests {
-            switch request {
-            case .success(let request):
-                process(request, for: request.id.map { .batch(batch, $0) } ?? .silentInBatch(batch))
-            case .failure(let problem): deliver(.failure(problem.error), to: .batch(batch, problem.id))
-            }
-        }
     }
 
     func process(_ request: RPCRequest, for place: PendingRequests.Destination) {

@@ -58,6 +58,8 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     var requestBytes = 0
     /// By ticket.
     private var longRequests: [Int: Int] = [:]
+    /// While it has requests that have not begun, no line is read.
+    var batch: BatchRest?
     /// A long line is being parsed.
     var isParsing = false
     /// The next lines are processed in the next turn.
@@ -277,7 +279,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
             let former = unsent.change(to: unsentBytes, at: socket.executor.now)
             registry.unsentChanged(of: self, by: unsentBytes - former)
         }
-        let unreadBytes = framer.storedBytes + (longLine?.count ?? 0)
+        let unreadBytes = framer.storedBytes + (longLine?.count ?? 0) + (batch?.lineBytes ?? 0)
         if unreadBytes != unread.bytes, phase == .open {
             let former = unread.change(to: unreadBytes, at: socket.executor.now)
             registry.unreadChanged(of: self, by: unreadBytes - former)
@@ -289,6 +291,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         stopLineDeadline()
         framer = LineFramer(limit: registry.limits.lineBytes)
         longLine = nil
+        endBatch()
         registry.unreadChanged(of: self, by: -unread.change(to: 0, at: socket.executor.now))
     }
 

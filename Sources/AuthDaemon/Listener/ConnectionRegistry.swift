@@ -48,6 +48,9 @@ final class ConnectionRegistry {
     private var longLines = FairQueue<Connection>()
     /// A line of this connection is being parsed.
     private var parsing: Connection?
+    /// It has a batch from a long line. The next one is parsed when all its requests have begun: only one such line is in
+    /// memory with values that nobody counts.
+    var longBatch: Connection?
     let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation
     private var whenEmpty: [() -> Void] = []
@@ -269,7 +272,7 @@ final class ConnectionRegistry {
     }
 
     private func parseNext() {
-        guard parsing == nil else { return }
+        guard parsing == nil, longBatch == nil else { return }
         while let connection = longLines.next() {
             guard let line = connection.nextLongLine() else { continue }
             parsing = connection
@@ -305,6 +308,12 @@ final class ConnectionRegistry {
         let connection = parsing
         parsing = nil
         connection?.parsed(result)
+        parseNext()
+    }
+
+    /// All requests of ``longBatch`` have begun.
+    func longBatchEnded() {
+        longBatch = nil
         parseNext()
     }
 
