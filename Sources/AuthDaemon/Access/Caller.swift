@@ -18,6 +18,9 @@ final class Caller {
     private let busLabel: String?
     let changes: AccessChanges
     private var known: (generation: Int, identity: CallerIdentity, folder: String?)?
+    /// No input is read during a turn of its connection, so its program is compared once in each: that costs as much as all
+    /// else of a request.
+    private var comparison = Comparison.eachTime
     let repeated = RepeatedEntries()
     /// The sessions of its connection's streams, by the client's name for the stream.
     var streamSessions: [String: SessionName] = [:]
@@ -41,8 +44,11 @@ final class Caller {
     var identity: CallerIdentity {
         let generation = changes.generation
         if let known, known.generation == generation {
-            let isOther = known.folder.map(known.identity.isOther) ?? false
-            if !isOther { return known.identity }
+            let isOther = comparison == .done ? false : known.folder.map(known.identity.isOther) ?? false
+            if !isOther {
+                if comparison == .oncePerTurn { comparison = .done }
+                return known.identity
+            }
         }
         let end: PeerEnd? = listener == .dbus ? .bus(label: busLabel) : socket?.openDescriptor.map(PeerEnd.socket)
         let bare = bareIdentity
@@ -50,6 +56,13 @@ final class Caller {
         known = (generation, identity, folder)
         return identity
     }
+
+    private enum Comparison { case eachTime, oncePerTurn, done }
+
+    /// The connection processes what it has read.
+    func beginTurn() { comparison = .oncePerTurn }
+
+    func endTurn() { comparison = .eachTime }
 
     /// What is known since the connection.
     var bareIdentity: CallerIdentity {

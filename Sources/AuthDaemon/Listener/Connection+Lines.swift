@@ -8,6 +8,7 @@ import NIOCore
 extension Connection {
     func processLines() {
         guard !isDeferred else { return }
+        caller.beginTurn()
         var share = registry.limits.lineBytesPerTurn
         var end: ExecutorInstant?
         while share > 0, let used = processNext() {
@@ -18,6 +19,7 @@ extension Connection {
             if let end, now >= end { share = 0 }
             end = end ?? now + registry.limits.turnTime
         }
+        caller.endTurn()
         guard phase == .open || batch != nil else { return }
         if mayTakeLine || batch != nil, share <= 0 {
             isDeferred = true
