@@ -89,11 +89,13 @@ private let token = "e30.eyJleHAiOjE4MDAwMDAzMDB9.c2ln"  // {"exp":1800000300}
 
 @Suite("Bundled profiles")
 struct BundledProfileTests {
-    @Test("have no problems, and different names")
-    func read() {
-        let (profiles, problems) = BundledProfiles.read()
-        #expect(problems.isEmpty, "\(problems)")
+    @Test("have no problems, their names, and no files")
+    func read() throws {
+        let source = BundledProfiles.source
+        let profiles = try BundledProfiles.texts.values.map { try ProfileReader.read($0, source: source) }
         #expect(Set(profiles.map(\.name)) == Set(BundledProfiles.texts.keys))
+        for profile in profiles { #expect(BundledProfiles.all.first { $0.name == profile.name }?.profile == profile) }
+        #expect(profiles.allSatisfy { $0.oauth?.tlsIdentity == nil })
         #expect(profiles.count == 5)
         #expect(
             profiles.allSatisfy { $0.signIn[0].name == "password" && $0.source == "bundled" && !$0.allowInsecureHTTP })

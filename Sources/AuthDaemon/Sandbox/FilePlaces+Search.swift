@@ -48,7 +48,7 @@ extension FilePlaces {
         if let etcd = configuration.settings.etcd {
             files += [etcd.caFile, etcd.certificateFile, etcd.keyFile, etcd.passwordFile].compactMap(\.self)
         }
-        for profile in configuration.catalog.list {
+        for profile in configuration.catalog.fromFiles {
             guard let identity = profile.oauth?.tlsIdentity else { continue }
             files += [identity.certificate, identity.key]
         }

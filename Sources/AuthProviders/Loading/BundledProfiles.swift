@@ -1,5 +1,5 @@
 package import AuthModel
-package import AuthWire
+import Synchronization
 
 /// The profiles inside the program.
 package enum BundledProfiles {
@@ -14,18 +14,25 @@ package enum BundledProfiles {
         "fork-in-the-road": text(PackageResources.fork_in_the_road_toml),
     ]
 
-    /// All profiles and their problems. There are none, or the tests fail.
-    package static func read() -> (profiles: [ProviderProfile], problems: [ProfileProblem]) {
-        var profiles: [ProviderProfile] = []
-        var problems: [ProfileProblem] = []
-        for text in texts.values {
-            do throws(ProfileProblems) {
-                profiles.append(try ProfileReader.read(text, source: source))
-            } catch {
-                problems += error.problems
+    /// To be read when they are needed. They have no problems, or the tests fail.
+    package static let all = texts.map { name, text in
+        let profile = Once { try? ProfileReader.read(text, source: source) }
+        return BundledProfile(name) { profile.value }
+    }
+
+    private final class Once<Value: Sendable>: Sendable {
+        private let make: @Sendable () -> Value
+        private let made = Mutex<Value?>(nil)
+
+        init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+
+        var value: Value {
+            made.withLock { made in
+                let value = made ?? make()
+                made = value
+                return value
             }
         }
-        return (profiles, problems)
     }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -20,9 +20,13 @@ package enum ProfileFolders {
         folders: [String], environments: [String: [SettingsEntry<ProviderEnvironment>]],
         defaults: [String: SettingsEntry<String>]
     ) -> Loaded {
-        let bundled = BundledProfiles.read()
-        var problems = bundled.problems
-        var profiles = Dictionary(bundled.profiles.map { ($0.name, $0) }) { $1 }
+        var problems: [ProfileProblem] = []
+        // Only bundled profiles that the settings change are read now.
+        let changed = Set(environments.keys).union(defaults.keys)
+        var profiles: [String: ProviderProfile] = [:]
+        for bundled in BundledProfiles.all where changed.contains(bundled.name) {
+            profiles[bundled.name] = bundled.profile
+        }
         for folder in folders.reversed() {
             let found = read(folder)
             problems += found.problems
@@ -34,7 +38,7 @@ package enum ProfileFolders {
         for provider in defaults.keys.sorted() {
             if let chosen = defaults[provider] { problems += choose(chosen, at: provider, of: &profiles) }
         }
-        return Loaded(catalog: ProfileCatalog(Array(profiles.values)), problems: problems)
+        return Loaded(catalog: ProfileCatalog(Array(profiles.values), bundled: BundledProfiles.all), problems: problems)
     }
 
     /// The profiles of one folder, by name.
@@ -100,7 +104,8 @@ package enum ProfileFolders {
     }
 
     private static func known(_ profiles: [String: ProviderProfile]) -> String {
-        "the name of a provider: " + profiles.keys.sorted().joined(separator: ", ")
+        let names = Set(profiles.keys).union(BundledProfiles.texts.keys)
+        return "the name of a provider: " + names.sorted().joined(separator: ", ")
     }
 }
 
