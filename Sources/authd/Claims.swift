@@ -39,7 +39,7 @@ extension Composition {
         let configuration = try reader.configuration()
         let stateFolder = StateFolder.path(environment: Environment.value)
         let storeKind =
-            reader.arguments.store ?? configuration.settings.store
+            reader.options.store ?? configuration.settings.store
             ?? stateFolder.flatMap { StateFile.selectedStore(in: $0).load() } ?? .secretService
         let path = if let inherited { inherited.path } else { try reader.socketPath(configuration.settings) }
         let locks = try AgentLocks(socket: path)
@@ -58,7 +58,7 @@ extension Composition {
             try sandbox.restrict(
                 to: fileRules(
                     configuration, stateFolder: stateFolder, socket: path, program: program,
-                    mayUseKeyring: storeKind == .secretService || reader.arguments.store == nil))
+                    mayUseKeyring: storeKind == .secretService || reader.options.store == nil))
         }
         sandbox.identifyClients()
         return Claims(

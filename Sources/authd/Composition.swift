@@ -46,7 +46,7 @@ struct Composition: Sendable {
             }
         }
         let settings = claims.configuration.settings
-        let log = AgentLog(level: reader.arguments.logLevel ?? settings.level ?? .info)
+        let log = AgentLog(level: reader.options.logLevel ?? settings.level ?? .info)
         let logger = log.logger()
         claims.sandbox.report(to: logger)
         for name in settings.listeners.names where name != .extra && claims.limited[name] == nil {
@@ -257,7 +257,7 @@ struct Composition: Sendable {
             lock: lockSettings, presence: presenceSettings,
             sandbox: SandboxAdvice(isRestricted: claims.sandbox.rules != nil, extraSocket: reader.likelyExtraSocket),
             log: log,
-            fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
+            fixedLevel: reader.options.logLevel != nil, notifier: notifier)
         let trials = ProfileTrials(context: context)
         let signIns = SignInService(
             context: context, registry: registry, loader: loader, dependencies: adapters.signIn,

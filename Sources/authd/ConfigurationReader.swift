@@ -8,14 +8,14 @@ import Logging
 
 /// Reads settings and profiles, as the command line says.
 struct ConfigurationReader: Sendable {
-    let arguments: AgentArguments
+    let options: AgentOptions
 
     var paths: ConfigurationPaths {
-        ConfigurationPaths(file: arguments.config, environment: Environment.value)
+        ConfigurationPaths(file: options.config, environment: Environment.value)
     }
 
     func read() -> ConfigurationReading {
-        if let file = arguments.config, unsafe access(file, R_OK) != 0 {
+        if let file = options.config, unsafe access(file, R_OK) != 0 {
             let problem = ProfileProblem(
                 file: file, line: 0, key: "", expected: "a file that can be read", found: SystemError.text(errno))
             return ConfigurationReading(configuration: nil, problems: [problem])
@@ -92,7 +92,7 @@ struct ConfigurationReader: Sendable {
     }
 
     /// What the command line, or else the settings, want for the next start; `nil`: nothing.
-    func storeSetting() -> StoreKind? { arguments.store ?? read().configuration?.settings.store }
+    func storeSetting() -> StoreKind? { options.store ?? read().configuration?.settings.store }
 
     /// The path of the extra socket; `nil` if the service manager or nobody opens it.
     /// - Parameter inherited: the sockets from the service manager.
@@ -100,7 +100,7 @@ struct ConfigurationReader: Sendable {
         _ settings: Settings, beside inherited: [ListenerName: SocketFile]
     ) throws(StartRefusal) -> String? {
         guard inherited[.extra] == nil else { return nil }
-        if let path = arguments.extraSocket { return path }
+        if let path = options.extraSocket { return path }
         guard settings.listeners[.extra].listens else { return nil }
         do throws(AgentError) {
             let usual = try SocketPath.resolve(
@@ -119,13 +119,13 @@ struct ConfigurationReader: Sendable {
 
     /// Where the extra socket is, or would be if the settings opened it.
     func likelyExtraSocket(_ settings: Settings) -> String? {
-        arguments.extraSocket ?? usualSocketPath.map { ExtraSocket.path(settings.listeners[.extra], usual: $0) }
+        options.extraSocket ?? usualSocketPath.map { ExtraSocket.path(settings.listeners[.extra], usual: $0) }
     }
 
     func socketPath(_ settings: Settings) throws(StartRefusal) -> String {
         do throws(AgentError) {
             return try SocketPath.resolve(
-                flag: arguments.socket ?? settings.socket, environment: Environment.value, userID: geteuid())
+                flag: options.socket ?? settings.socket, environment: Environment.value, userID: geteuid())
         } catch {
             throw StartRefusal(.badConfiguration, error.message)
         }

@@ -22,11 +22,11 @@ let profileCheck = ProfileCheckProgram.run { question in
 }
 if let profileCheck { exit(profileCheck) }
 
-let composition = Composition(reader: ConfigurationReader(arguments: .ofThisProcess()))
+let composition = Composition(reader: ConfigurationReader(options: .ofThisProcess()))
 // libdispatch requests a higher priority for its own thread. The system refuses that to ordinary users, and libdispatch logs
 // it. No other thread runs yet, so the environment may be changed.
 unsafe setenv("LIBDISPATCH_LOG", "NO", 0)
-if composition.reader.arguments.check {
+if composition.reader.options.check {
     let status = composition.reader.check()
     run { status }
 }

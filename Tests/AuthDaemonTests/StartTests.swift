@@ -69,6 +69,25 @@ struct StartTests {
         #expect(throws: (any Error).self) { try AgentArguments.parse(["--store", "clouds"]) }
     }
 
+    @Test(
+        "plain options are read without ArgumentParser, with the same result",
+        arguments: [
+            [], ["--check"], ["--log-level", "debug", "--config", "f"],
+            ["--socket", "/s", "--extra-socket", "/e", "--store", "memory"],
+        ])
+    func plainOptions(words: [String]) throws {
+        #expect(AgentOptions(plain: words) == AgentOptions(try AgentArguments.parse(words)))
+    }
+
+    @Test(
+        "all other words are left to ArgumentParser",
+        arguments: [
+            ["--store=memory"], ["--store", "clouds"], ["--log-level", "loud"], ["--socket", "s"], ["--socket"],
+            ["--check", "--check"], ["--config", "f", "--config", "g"], ["--config", "--check"], ["--version"], ["-h"],
+            ["more"],
+        ])
+    func otherWords(words: [String]) { #expect(AgentOptions(plain: words) == nil) }
+
     @Test("an invalid --socket is a usage error that says what is wrong", arguments: ["", "relative/socket"])
     func invalidSocket(path: String) throws {
         let error = try #require(throws: (any Error).self) { try AgentArguments.parse(["--socket", path]) }

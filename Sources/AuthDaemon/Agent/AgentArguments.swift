@@ -2,7 +2,7 @@ package import ArgumentParser
 package import AuthWire
 package import Logging
 
-/// The command line of `authd`.
+/// The command line of `authd`, with its help and errors. ``AgentOptions`` is what the agent reads.
 package struct AgentArguments: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "authd",
@@ -40,16 +40,20 @@ package struct AgentArguments: ParsableCommand {
     package func validate() throws {
         for (option, path) in [("--socket", socket), ("--extra-socket", extraSocket)] {
             guard let path else { continue }
-            do throws(AgentError) {
-                _ = try SocketPath.resolve(flag: path, of: option, environment: { _ in nil }, userID: 0)
-            } catch {
-                throw ValidationError(error.message)
-            }
+            if let problem = Self.problem(of: path, option) { throw ValidationError(problem) }
         }
     }
 
-    /// Those of this process. If they are wrong, prints why and ends the process with ``ExitStatus/wrongUsage``.
-    package static func ofThisProcess() -> AgentArguments { parseOrExit() }
+    static func isSocketPath(_ path: String) -> Bool { problem(of: path, "") == nil }
+
+    private static func problem(of path: String, _ option: String) -> String? {
+        do throws(AgentError) {
+            _ = try SocketPath.resolve(flag: path, of: option, environment: { _ in nil }, userID: 0)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
 
     private static func words<Word: CaseIterable & RawRepresentable>(_ type: Word.Type) -> String
     where Word.RawValue == String {
