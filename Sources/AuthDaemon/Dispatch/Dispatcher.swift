@@ -12,7 +12,9 @@ package struct Dispatcher: Sendable {
     private let users: UserGate.Services
     private let providers: ProviderClient
     private let signIns: SignInService
-    private var handlers: [String: any MethodHandler] = [:]
+    /// Each makes the handler of a method. A handler's type is made at its first use: all of them are some eighty types, which
+    /// would take 2 ms of each start.
+    private var handlers: [String: @Sendable () -> any MethodHandler] = [:]
 
     package init(
         context: AgentContext, sessions: SessionRequests, signIns: SignInService, api: APIClient, outbox: Outbox,
@@ -42,7 +44,7 @@ package struct Dispatcher: Sendable {
     }
 
     func answer(_ request: RPCRequest, from caller: Caller) -> RequestHandling {
-        guard let handler = handlers[request.method] else {
+        guard let handler = handlers[request.method]?() else {
             let error = AgentError.methodNotFound(request.method)
             return .now(.failure(caller.confinement?.visibility.error(error) ?? error))
         }
@@ -135,7 +137,7 @@ package struct Dispatcher: Sendable {
     mutating func onCaller<Method: AgentMethod>(
         _: Method.Type, _ answer: @escaping @Sendable (Method, Caller) throws(AgentError) -> RequestHandling
     ) {
-        handlers[Method.name] = Handler(reply: answer)
+        handlers[Method.name] = { Handler(reply: answer) }
     }
 
     /// A handler that answers from memory.
