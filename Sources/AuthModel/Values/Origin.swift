@@ -39,7 +39,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// What follows the authority, as it is written.
     package static func path(of url: String) -> Substring {
-        guard let scheme = url.utf8.firstRange(of: "://".utf8) else { return url[url.endIndex...] }
+        guard let scheme = BaseURL.separator(in: url) else { return url[url.endIndex...] }
         let end = url.utf8[scheme.upperBound...].firstIndex { "/?#".utf8.contains($0) }
         return url[(end ?? url.endIndex)...]
     }
