@@ -204,7 +204,8 @@ struct Composition: Sendable {
         let registry = SessionRegistry(
             context: context, storage: adapters.storage, seed: .random(in: .min ... .max))
         let loader = SessionLoader(
-            context: context, registry: registry, storage: adapters.storage, seed: .random(in: .min ... .max))
+            context: context, registry: registry, storage: adapters.storage, waitsForClients: true,
+            seed: .random(in: .min ... .max))
         let sessions = SessionRequests(context: context, registry: registry, storage: adapters.storage)
         let store = StoreAdmin(
             context: context, registry: registry, loader: loader, store: adapters.store,
@@ -314,6 +315,7 @@ struct Composition: Sendable {
             bus: SessionBusAccess(address: SessionBus.address(environment: Environment.value), isOn: servesBus),
             opening: { await loader.ready() },
             accepting: {
+                loader.clientsAreServed()
                 var place: Logger.Metadata = [
                     "socket": "\(socket.path)", "store": "\(adapters.store.kind.rawValue)",
                 ]

@@ -17,18 +17,26 @@ package final class SessionLoader: Sendable {
     private let storage: SessionStorage
     /// Opens when sessions are served.
     private let serving = Latch()
+    /// Opens when clients are.
+    private let clients = Latch()
     private let retries: Mutex<Retries>
     /// Sessions that another host has changed while the store was being read, or could not be.
     private let unread = Mutex<Set<SessionName>>([])
     /// Held while the store's process is read and reported, so that the last one reported was read last.
     private let processLock = AsyncLock()
 
-    /// - Parameter seed: of jitter.
-    package init(context: AgentContext, registry: SessionRegistry, storage: SessionStorage, seed: UInt64) {
+    /// - Parameters:
+    ///   - waitsForClients: whether ``clientsAreServed()`` will be called.
+    ///   - seed: of jitter.
+    package init(
+        context: AgentContext, registry: SessionRegistry, storage: SessionStorage, waitsForClients: Bool = false,
+        seed: UInt64
+    ) {
         self.context = context
         self.registry = registry
         self.storage = storage
         retries = Mutex(Retries(random: SeededRandom(seed: seed)))
+        if !waitsForClients { clients.open() }
     }
 
     private var board: StateBoard { context.board }
@@ -49,10 +57,14 @@ package final class SessionLoader: Sendable {
         try? await serving.wait()
     }
 
+    /// Clients get answers from now on.
+    package func clientsAreServed() { clients.open() }
+
     // MARK: The store
 
     private func watchStore() async {
-        await loadHandedOver()
+        // The first answers about sessions of the run before should not wait for a processor that reads the store.
+        if await loadHandedOver() { try? await clients.wait() }
         await load()
         // A load that the end of the agent has cut off says nothing about the store.
         guard !Task.isCancelled else { return }
@@ -148,7 +160,8 @@ package final class SessionLoader: Sendable {
     }
 
     /// The sessions of the run before are served whatever the store does.
-    private func loadHandedOver() async {
+    /// - Returns: whether there are any.
+    private func loadHandedOver() async -> Bool {
         let handover = storage.handovers.load(of: store.kind)
         let sessions = handover.sessions.filter { !storage.signOuts.cover($0.record) }
         board.freezeDefault()
@@ -158,10 +171,13 @@ package final class SessionLoader: Sendable {
             await keepFormerDefault(of: sessions.map(\.record))
             board.unfreezeDefault()
         }
+        if !sessions.isEmpty {
+            await registry.updateNetworkOrigins()
+            serving.open()
+        }
+        // The service manager has what it gave until this replaces it.
         storage.flushHandovers()
-        guard !sessions.isEmpty else { return }
-        await registry.updateNetworkOrigins()
-        serving.open()
+        return !sessions.isEmpty
     }
 
     /// Adds every session that is in the store and not in the registry.

@@ -38,6 +38,25 @@ struct HandoverTests {
         }
     }
 
+    @Test("are served first: the store is read when clients are served")
+    func readsLater() async throws {
+        let record = try Self.record()
+        let handovers = MemoryHandoverStore(
+            Handover([HandedOverSession(record: record, isStored: true, isUnsaved: false)]))
+        let store = HeldStore(holding: record)
+        store.answer()
+        let example = try ExampleProvider(
+            store: store, transport: ExampleProvider.numbering(), handover: handovers, waitsForClients: true)
+        try await example.running { sessions, _ in
+            let token = try await sessions.token(TokenGet(session: record.session))
+            #expect(token.accessToken == "token-1")
+            store.clientsAreServed()
+            example.loader.clientsAreServed()
+            for await _ in sessions.context.board.changes() where sessions.context.board.store.state == .ready { break }
+            #expect(store.wasReadLate)
+        }
+    }
+
     private static func failure(_ work: () async throws -> TokenResult) async -> ErrorKind? {
         do {
             _ = try await work()
@@ -176,7 +195,12 @@ private final class HeldStore: SessionStore {
     private let kept = MemoryStore()
     private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>([])
     private let record: SessionRecord?
+    /// Whether clients are served, and were when the store was last read.
+    private let clients = Mutex((now: false, atRead: false))
     let kind = StoreKind.secretService
+
+    func clientsAreServed() { clients.withLock { $0.now = true } }
+    var wasReadLate: Bool { clients.withLock { $0.atRead } }
 
     init(holding record: SessionRecord?) {
         self.record = record
@@ -201,6 +225,7 @@ private final class HeldStore: SessionStore {
     }
 
     func loadAll() async throws(StoreError) -> [StoredSession] {
+        clients.withLock { $0.atRead = $0.now }
         await answered()
         return try await kept.loadAll() + (record.map { [.record($0)] } ?? [])
     }

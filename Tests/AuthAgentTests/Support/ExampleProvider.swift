@@ -19,7 +19,7 @@ struct ExampleProvider {
         kept: ResponseCache = ResponseCache(limit: 1 << 20), network: any NetworkWatch = StillNetwork(),
         sleep: any SleepWatch = NeverSleeps(),
         handover: (any HandoverStore)? = nil, signOuts: (any StateStore<[SessionName: SignInID]>)? = nil,
-        catalog: ProfileCatalog? = nil,
+        catalog: ProfileCatalog? = nil, waitsForClients: Bool = false,
         _ change: (inout ProviderProfile) throws -> Void = { _ in },
         publish: @escaping @Sendable (AgentEvent) -> Void = { _ in }
     ) throws {
@@ -37,7 +37,8 @@ struct ExampleProvider {
             })
         storage = SessionStorage(store: store, signOuts: signOuts, handover: handover)
         let registry = SessionRegistry(context: context, storage: storage, seed: 1)
-        loader = SessionLoader(context: context, registry: registry, storage: storage, seed: 1)
+        loader = SessionLoader(
+            context: context, registry: registry, storage: storage, waitsForClients: waitsForClients, seed: 1)
         sessions = SessionRequests(context: context, registry: registry, storage: storage)
     }
 
