@@ -89,6 +89,7 @@ struct Exchange: Sendable {
         if !prepared.headers.contains(name: "Accept-Encoding") {
             prepared.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
         }
+        if request.closesConnection { prepared.headers.replaceOrAdd(name: "Connection", value: "close") }
         if let source = request.source {
             prepared.body = .stream(
                 StreamedBody(source: source, stallDetector: stallDetector, group: group),

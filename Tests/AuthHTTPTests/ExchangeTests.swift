@@ -104,6 +104,29 @@ import Testing
         }
     }
 
+    @Test func `a request that closes its connection may use an open one, and is the last on it`() async throws {
+        let (closed, close) = AsyncStream.makeStream(of: Void.self)
+        let script: LoopbackServer.Script = { connection in
+            while let request = await connection.request() {
+                #expect(request.header("connection") == (request.target == "/last" ? "close" : nil))
+                try await connection.write(LoopbackConnection.empty)
+            }
+            close.yield()
+        }
+        try await LoopbackServer.with(script: script) { server in
+            try await withTransport { transport in
+                _ = try await transport.get(server.url + "/first")
+                let last = HTTPRequest(method: "GET", url: server.url + "/last").closingConnection()
+                #expect(try await transport.send(last).text == "{}")
+                // The client closes it: this server would wait for more.
+                for await _ in closed { break }
+                #expect(server.accepted == 1)
+                _ = try await transport.get(server.url + "/next")
+                #expect(server.accepted == 2)
+            }
+        }
+    }
+
     @Test func `closing the connections to one origin leaves those to another alone`() async throws {
         try await LoopbackServer.with { here in
             try await LoopbackServer.with { elsewhere in

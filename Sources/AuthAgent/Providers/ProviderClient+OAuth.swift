@@ -58,12 +58,14 @@ extension ProviderClient {
         func refresh(_ scopes: [String]) async throws(ProviderFailure) -> Grant {
             try await token(of: profile, as: OAuthClient(record), purpose: .renewal, sentAt: sentAt) {
                 requests throws(AgentError) in
-                if let target, isExchange { return try requests.exchange(record.tokens.accessToken, for: target) }
+                if let target, isExchange {
+                    return try requests.exchange(record.tokens.accessToken, for: target).closingConnection()
+                }
                 if let refreshToken = record.tokens.refreshToken {
-                    return try requests.refresh(refreshToken, for: target, scopes: scopes)
+                    return try requests.refresh(refreshToken, for: target, scopes: scopes).closingConnection()
                 }
                 guard profile.flow(of: record) == .service else { throw .cannotRenew(record.provider) }
-                return try requests.clientCredentials(for: target)
+                return try requests.clientCredentials(for: target).closingConnection()
             }
         }
         // A targeted token may have narrowed the refresh token: all that was granted is requested back.

@@ -11,6 +11,7 @@ extension ProviderClient {
     ) async throws(ProviderFailure) -> SignInResponse {
         let (reply, cookies) = try await send(with: cookies, at: profile, sentAt: sentAt) { () throws(AgentError) in
             try profile.request(part, of: method, values)
+                .closingConnection(if: part == .own && profile.userRequest == nil)
         }
         var response = try profile.read(reply, to: part, of: method, values, sentAt: sentAt.wall)
         response.cookies = cookies
@@ -33,7 +34,8 @@ extension ProviderClient {
                 throw .temporary(error, retryAfter: nil)
             }
             let (reply, cookies) = try await exchange(
-                try profile.request(part, of: method, values), for: record, at: profile, sentAt: sentAt)
+                try profile.request(part, of: method, values).closingConnection(if: part == .own), for: record,
+                at: profile, sentAt: sentAt)
             let response = try profile.read(
                 reply, to: part, of: method, values, purpose: .renewal, sentAt: sentAt.wall)
             if var grant = response.grant {

@@ -157,7 +157,7 @@ package final class ProviderClient: Sendable {
             let isLive = !profile.renewsByToken || record.tokens.expiresAt.map { sentAt.wall < $0 } ?? true
             if repeated == nil || (isLive && (try? profile.renewalRequest(record)) != nil) {
                 let (reply, cookies) = try await exchange(
-                    try profile.renewalRequest(record), for: record, at: profile, sentAt: sentAt)
+                    try profile.renewalRequest(record)?.closingConnection(), for: record, at: profile, sentAt: sentAt)
                 var grant = try profile.readRenewal(reply, record: record, sentAt: sentAt.wall)
                 if profile.keepsCookies { grant.cookies = cookies }
                 return grant

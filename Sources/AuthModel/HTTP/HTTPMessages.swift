@@ -20,6 +20,8 @@ package struct HTTPRequest: Sendable {
     package var limit: Duration?
     /// Bytes after decompression; the transport's limit applies too. A longer response is ``TransportError/tooLarge(limit:)``.
     package var largestReply = HTTPRequest.largestDocument
+    /// Whether its connection is closed after the response (RFC 9112 §9.6), because no other request follows soon.
+    package private(set) var closesConnection = false
 
     /// For responses that are parsed: metadata, keys, tokens, users. The largest in use have some kilobytes.
     package static let largestDocument = 1 << 20
@@ -31,6 +33,14 @@ package struct HTTPRequest: Sendable {
         self.url = url
         self.headers = headers
         self.body = body
+    }
+
+    /// The same request, as the last one on its connection if `isLast`. A server may want a request with a proof again at
+    /// once, with another proof (RFC 9449 §8): its connection stays open.
+    package func closingConnection(if isLast: Bool = true) -> HTTPRequest {
+        var request = self
+        request.closesConnection = isLast && proof == nil
+        return request
     }
 }
 

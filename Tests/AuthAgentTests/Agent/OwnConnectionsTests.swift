@@ -39,6 +39,48 @@ struct OwnConnectionsTests {
         #expect(transport.dropped == 0)
     }
 
+    @Test("are closed after the last request of a renewal, and of a sign-in if no request for its user follows")
+    func lastRequest() async throws {
+        for fetchesUser in [false, true] {
+            let numbers = Counter()
+            let transport = ScriptedTransport { request throws(TransportError) in
+                switch request.method {
+                case "GET": ExampleProvider.json(200, #"{"user":{"id":"7"}}"#)
+                default: ExampleProvider.json(200, #"{"token":"token-\#(numbers.next())","expires_in":1000}"#)
+                }
+            }
+            let example = try ExampleProvider(transport: transport) {
+                $0.signIn[0].before = [RequestTemplate(method: "GET", path: try Template(parsing: "/before"))]
+                guard fetchesUser else { return }
+                $0.userRequest = UserRequest(
+                    request: RequestTemplate(method: "GET", path: try Template(parsing: "/user"), bearer: true),
+                    user: [try JSONPointer("/user")])
+            }
+            try await example.running { sessions, signIns in
+                _ = try await signIns.start(
+                    LoginStart(provider: "example", fields: SessionRegistryTests.fields, remember: true))
+                // The token renews itself, but not after its end.
+                example.clock.advance(.seconds(500))
+                _ = try await sessions.refresh(SessionParams())
+                example.clock.advance(.seconds(2000))
+                _ = try await sessions.token(SessionRegistryTests.get)
+            }
+            let login = "POST http://localhost:1/login"
+            #expect(
+                example.transport.closing == (fetchesUser ? [] : [login]) + ["POST http://localhost:1/refresh", login])
+            #expect(example.transport.asked.count { $0.hasSuffix("/before") } == 2)
+        }
+    }
+
+    @Test("stay open if the server may want the request again with another proof")
+    func proof() {
+        var request = HTTPRequest(method: "POST", url: "https://tokens.example.org/token")
+        #expect(request.closingConnection().closesConnection)
+        #expect(!request.closingConnection(if: false).closesConnection)
+        request.prove(nil, with: Secret("key"))
+        #expect(!request.closingConnection().closesConnection)
+    }
+
     @Test("are at every place of the provider's authorization server too")
     func authorizationServer() async throws {
         var profile = try ExampleProvider.profile()

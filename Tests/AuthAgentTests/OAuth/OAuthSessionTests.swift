@@ -33,6 +33,7 @@ struct OAuthSessionTests {
         let request: String
         let form: [FormField]
         let authorization: String?
+        let closesConnection: Bool
     }
 
     private static func profile(
@@ -59,7 +60,8 @@ struct OAuthSessionTests {
                 seen.append(
                     Seen(
                         request: name, form: request.body.flatMap { Form.decode($0.reveal()) } ?? [],
-                        authorization: request.headers.first { $0.name == "Authorization" }?.value.reveal()))
+                        authorization: request.headers.first { $0.name == "Authorization" }?.value.reveal(),
+                        closesConnection: request.closesConnection))
                 return earlier
             }
             return answer(name, earlier)
@@ -86,6 +88,22 @@ struct OAuthSessionTests {
     private static let session = SessionParams(session: nil)
     private static let renewed = ExampleProvider.json(
         200, #"{"access_token":"token-2","token_type":"Bearer","expires_in":1000,"refresh_token":"refresh-2"}"#)
+
+    @Test("a request for a token closes its connection, which requests before it may have used")
+    func connections() async throws {
+        let seen = try await play { request, earlier in
+            if request.hasPrefix("GET") { return Self.metadata([:]) }
+            return earlier == 0
+                ? Self.renewed : ExampleProvider.json(200, #"{"access_token":"targeted","expires_in":1000}"#)
+        } _: { sessions, _, clock in
+            _ = try await sessions.refresh(Self.session)
+            clock.advance(Self.turn)
+            _ = try await sessions.token(TokenGet(scopes: ["read"]))
+        }
+        #expect(seen.contains { !$0.closesConnection })
+        let closing = seen.filter(\.closesConnection).map(\.request)
+        #expect(closing == Array(repeating: "POST http://127.0.0.1:1/token", count: 2))
+    }
 
     @Test("both metadata documents of an issuer count, and a sign-out finds the endpoint that only one of them has")
     func merged() async throws {

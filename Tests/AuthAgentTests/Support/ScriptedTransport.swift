@@ -7,6 +7,7 @@ final class ScriptedTransport: HTTPTransport {
     typealias Answer = @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse
     private struct State {
         var asked: [String] = []
+        var closing: [String] = []
         var dropped = 0
         var closed: [String] = []
     }
@@ -19,12 +20,18 @@ final class ScriptedTransport: HTTPTransport {
 
     /// Method and URL of every request, in order.
     var asked: [String] { state.withLock { $0.asked } }
+    /// Those of them that close their connection.
+    var closing: [String] { state.withLock { $0.closing } }
     var dropped: Int { state.withLock { $0.dropped } }
     /// The origins whose idle connections were to be closed, in order.
     var closed: [String] { state.withLock { $0.closed } }
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        state.withLock { $0.asked.append("\(request.method) \(request.url)") }
+        let name = "\(request.method) \(request.url)"
+        state.withLock { state in
+            state.asked.append(name)
+            if request.closesConnection { state.closing.append(name) }
+        }
         return try await answer(request)
     }
 
