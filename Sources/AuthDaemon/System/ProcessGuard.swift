@@ -10,9 +10,24 @@ package enum ProcessGuard {
     static let requestedDescriptors: rlim_t = 16_384
     /// For the secrets of a thousand sessions.
     static let requestedLockedBytes: rlim_t = 8 << 20
-    /// With one heap for each thread, threads cannot use memory that another thread has freed. One heap besides the
-    /// main one is enough (Docs/decisions/memory.md). The environment may set another number.
-    static let heaps: CInt = 2
+    /// For the heap (mallopt(3), Docs/decisions/memory.md).
+    static let heapOptions = [
+        // With one heap for each thread, threads cannot use memory that another thread has freed. One heap besides the main
+        // one is enough.
+        HeapOption(number: M_ARENA_MAX, value: 2, variable: "MALLOC_ARENA_MAX", tunable: "arena_max"),
+        // Larger blocks have their own pages, which the kernel gets back when they are freed. This is glibc's default, but
+        // each such block that is freed raises the default up to 32 MiB. Then large buffers, used for a moment, leave holes.
+        HeapOption(
+            number: M_MMAP_THRESHOLD, value: 128 << 10, variable: "MALLOC_MMAP_THRESHOLD_", tunable: "mmap_threshold"),
+    ]
+
+    struct HeapOption {
+        let number: CInt
+        let value: CInt
+        /// How the environment sets it.
+        let variable: String
+        let tunable: String
+    }
 
     /// No core file, no ptrace by other programs of the user, private files, descriptors for many clients.
     ///
@@ -28,14 +43,16 @@ package enum ProcessGuard {
         signal(SIGXFSZ, SIG_IGN)
         raise(RLIMIT_NOFILE, to: requestedDescriptors)
         raise(__RLIMIT_MEMLOCK, to: requestedLockedBytes)
-        if !limitsHeaps(Environment.value) { mallopt(M_ARENA_MAX, heaps) }
+        for option in unsetHeapOptions(Environment.value) { mallopt(option.number, option.value) }
     }
 
-    /// Whether the environment sets how many heaps there may be (mallopt(3)).
-    static func limitsHeaps(_ variable: (String) -> String?) -> Bool {
-        if variable("MALLOC_ARENA_MAX") != nil { return true }
+    /// The options that the environment does not set.
+    static func unsetHeapOptions(_ variable: (String) -> String?) -> [HeapOption] {
         let tunables = variable("GLIBC_TUNABLES")?.split(separator: ":") ?? []
-        return tunables.contains { $0.hasPrefix("glibc.malloc.arena_max=") }
+        return heapOptions.filter { option in
+            variable(option.variable) == nil
+                && !tunables.contains { $0.hasPrefix("glibc.malloc.\(option.tunable)=") }
+        }
     }
 
     /// A socket or lock with the number of a closed stdout or stderr would be written to. This must run first: the first task
