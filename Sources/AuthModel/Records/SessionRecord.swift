@@ -25,9 +25,9 @@ package struct SessionRecord: Sendable, Equatable {
     /// The client's secret at an authorization server (RFC 6749 §2.3.1), or its private key in PEM (RFC 7523 §2.2).
     package var clientSecret: Secret?
     /// The client that the provider registered; replaces ``clientSecret``.
-    package var client: RegisteredClient?
+    @Boxed package var client: RegisteredClient?
     /// The resource that was signed in to by its URL; its profile is generated.
-    package var resource: ProtectedResource?
+    @Boxed package var resource: ProtectedResource?
     /// Grows by one whenever the provider issues or prolongs tokens.
     package var generation: UInt64
     /// Grows by one with each correction of the tokens' dates after a clock change.

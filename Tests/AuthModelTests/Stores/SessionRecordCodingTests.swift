@@ -55,6 +55,21 @@ struct SessionRecordCodingTests {
         #expect(try SessionRecord(decoding: bare.encoded()) == bare)
     }
 
+    @Test("takes no memory for a client or a resource that it does not have, and is changed and compared as before")
+    func rareMembers() throws {
+        // 208 bytes more if they were stored in it.
+        #expect(MemoryLayout<SessionRecord>.size <= 432)
+        let first = try record()
+        var second = first
+        second.client?.secret = Secret("other")
+        #expect(first.client?.secret?.reveal() == "tell-nobody at all")
+        #expect(second != first)
+        second.client = try record().client
+        #expect(second == first)
+        second.resource = ProtectedResource(url: "https://a.example", identifier: "https://a.example", issuer: "i")
+        #expect(second != first)
+    }
+
     @Test("is readable with unknown members")
     func unknownMembers() throws {
         let read = try reading { $0["from_the_future"] = ["a": 1] }
