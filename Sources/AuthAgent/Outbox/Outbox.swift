@@ -31,7 +31,7 @@ package final class Outbox: Sendable {
     /// Sends what waits until it is cancelled. What is in progress then is cut off at the end of the agent's tasks, or recorded
     /// if the provider answers before that.
     package func run() async {
-        for await _ in performer.context.board.changes() { await performer.look(runner) }
+        for await _ in performer.context.board.changes() { await performer.lookIfNeeded(runner) }
         await runner.send(.stopping)
     }
 
@@ -45,8 +45,6 @@ package final class Outbox: Sendable {
         _ request: OutboxRequest, by caller: AccessFacts? = nil
     ) async throws(AgentError) -> APIResponse {
         let (entry, write) = try await performer.api.prepare(request, by: caller)
-        // A session that was just signed in is seen here at the latest.
-        await performer.look(runner)
         switch try await askUntilLocked(.post(entry, write)) {
         case .sent(let response): return response
         // The outbox was not read yet, so the write is not in it.
@@ -62,7 +60,6 @@ package final class Outbox: Sendable {
         // The entries after one that is named still wait.
         guard params.id == nil else { return try await list(.flush(params)) }
         let number = performer.metered.allow(params.session)
-        await performer.look(runner)
         let list: Result<OutboxList, AgentError> = await Result(of: try await list(.flush(params)))
         performer.metered.end(number)
         await performer.look(runner)
@@ -101,7 +98,7 @@ package final class Outbox: Sendable {
 
     /// The machine replies to a caller that was cancelled, too: it knows whether the write is in the store.
     private func ask(_ command: OutboxCommand) async throws(AgentError) -> OutboxReply {
-        try await converting(WaitEnd.self, try await runner.askToEnd { .requested($0, command) })
+        try await converting(WaitEnd.self, try await performer.ask(command, on: runner))
     }
 }
 
@@ -199,6 +196,19 @@ private final class OutboxPerformer: ActionPerformer {
         let kind = error.kind ?? .internal_
         let isNew = recorded.withLock { $0.updateValue(kind, forKey: entry.id) != kind }
         if isNew { record(WriteAttempt(request: request, entry: entry, decision: decision, error: error)) }
+    }
+
+    /// The sessions are seen first, with no change in between that is not seen: one may have just signed in.
+    func ask(
+        _ command: OutboxCommand, on runner: isolated Runner<OutboxMachine>
+    ) async throws(WaitEnd) -> OutboxReply {
+        look(runner)
+        return try await runner.askToEnd { .requested($0, command) }
+    }
+
+    /// At each change. An outbox without writes needs no copy of the state of all sessions.
+    func lookIfNeeded(_ runner: isolated Runner<OutboxMachine>) {
+        if runner.read({ $0.needsStatus }) { look(runner) }
     }
 
     /// Reports how each session is. It is read on the runner, so that an older state never follows a newer one.

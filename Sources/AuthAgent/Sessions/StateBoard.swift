@@ -102,6 +102,21 @@ package final class StateBoard: Sendable {
         return statuses
     }
 
+    /// The same for some sessions only, without a copy of the others.
+    /// - Parameter isIncluded: called under a lock.
+    package func statuses(where isIncluded: (SessionStatus) -> Bool) -> [SessionStatus] {
+        var statuses: [SessionStatus] = []
+        known.withLock { known in
+            for snapshot in known.snapshots.values {
+                let status = known.whole(snapshot.status)
+                if isIncluded(status) { statuses.append(status) }
+            }
+            statuses += known.placeholders.values.filter { known.snapshots[$0.session] == nil && isIncluded($0) }
+        }
+        statuses.sort { $0.session < $1.session }
+        return statuses
+    }
+
     /// One element for the state now, and at least one after each change.
     package func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -35,7 +35,7 @@ package struct NoticeService: Service {
 
     package func run() async throws {
         await withDiscardingTaskGroup { group in
-            group.addTask { for await _ in board.changes() { await runner.send(.changed(view)) } }
+            group.addTask { for await _ in board.changes() { await look(runner) } }
             group.addTask { for await on in isOn.states() { await runner.send(.turned(on: on)) } }
             group.addTask {
                 for await response in desktop.responses() {
@@ -53,10 +53,15 @@ package struct NoticeService: Service {
         await runner.close()
     }
 
-    private var view: NoticeInput {
-        NoticeInput(
-            sessions: board.statuses(), network: board.network.state, store: board.store.state,
-            storeKind: board.store.kind, isStoreRequested: board.isStoreRequested, missingScopes: board.missingScopes)
+    /// Reports the sessions that a notice may be about. The machine knows them, so they are read on its runner.
+    private func look(_ runner: isolated Runner<NoticeMachine>) {
+        let sessions = runner.read { machine in board.statuses { machine.mayConcern($0) } }
+        runner.send(
+            .changed(
+                NoticeInput(
+                    sessions: sessions, network: board.network.state, store: board.store.state,
+                    storeKind: board.store.kind, isStoreRequested: board.isStoreRequested,
+                    missingScopes: board.missingScopes)))
     }
 }
 

@@ -156,7 +156,7 @@ package struct NoticeMachine: Machine {
     // MARK: Causes
 
     /// Most sessions have no problem and need no notice, so they are not kept.
-    private func mayConcern(_ status: SessionStatus) -> Bool {
+    package func mayConcern(_ status: SessionStatus) -> Bool {
         status.state != .active || status.unsaved || SessionEnd(status) != nil
             || windows[.session(status.session)] != nil || successes[status.session] != nil
     }

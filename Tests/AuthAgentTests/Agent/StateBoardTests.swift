@@ -32,6 +32,17 @@ struct StateBoardTests {
         board = StateBoard(storeKind: .memory, clock: ManualClock(), publish: { [collector] in collector.record($0) })
     }
 
+    @Test("the status of some sessions is the same as among all of them, whether they are loaded or not")
+    func someStatuses() throws {
+        for (number, state) in [SessionState.keyringLocked, .signingIn, .keyringLocked].enumerated() {
+            board.put(
+                placeholder: SessionStatus(session: try SessionName("s\(number)"), provider: "p", state: state))
+        }
+        let some = board.statuses { $0.state == .keyringLocked }
+        #expect(some.map(\.session.text) == ["s0", "s2"])
+        #expect(some == board.statuses().filter { $0.state == .keyringLocked })
+    }
+
     @Test("a change that is made while an earlier one is published is published after it, each with its own state")
     func nested() {
         collector.whileRecording.withLock { meanwhile in

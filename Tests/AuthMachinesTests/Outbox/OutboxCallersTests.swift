@@ -98,6 +98,18 @@ struct OutboxCallersTests {
         #expect(play.calls == [.add(try OutboxScript.entry("a"), OutboxScript.request)])
     }
 
+    @Test("changes of sessions matter until the store is read, and from the first write on")
+    func needsStatus() throws {
+        var play = try OutboxScript(found: nil)
+        #expect(play.machine.needsStatus)
+        play.ask(.list(OutboxParams()), by: "list")
+        play.store()
+        #expect(!play.machine.needsStatus)
+        try play.post("a")
+        #expect(play.machine.needsStatus)
+        #expect(try OutboxScript(found: [OutboxScript.entry("z")]).machine.needsStatus)
+    }
+
     @Test("a store that cannot be read refuses its callers, and is read again without a request when sessions can be")
     func readAgain() throws {
         var play = try OutboxScript(found: nil)
