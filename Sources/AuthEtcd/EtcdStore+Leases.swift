@@ -28,7 +28,7 @@ extension EtcdStore: LeaseStore {
     }
 
     package func keepAlive(_ lease: LeaseID) async throws(StoreError) -> Duration? {
-        guard lease != formerLease else { return nil }
+        guard !restores.isFormer(lease) else { return nil }
         let seconds = try await call(.keepAlive(lease.number)).leaseSeconds()
         return seconds > 0 ? .seconds(seconds) : nil
     }
@@ -38,14 +38,13 @@ extension EtcdStore: LeaseStore {
     ) async throws(StoreError) -> HoldOutcome {
         let former = view.state
         return try await reporting(writes: true) { () throws(StoreError) in
-            guard lease != formerLease else { throw .cluster(.leaseLost) }
+            guard !restores.isFormer(lease) else { throw .cluster(.leaseLost) }
             _ = try await opened()
             let (holder, intent, place) = (places.holder(session), places.intent(session), places.session(session))
             let own = RenewalIntent(version, id: known(session).holdID)
             var found: EtcdTransaction?
             for _ in 1...EtcdLimits.writeAttempts {
-                // The response to a hold that began before the mark was written would lack it, as if it had been lost.
-                guard !hasGoneBack(since: former), recovery?.isMarked != false else { throw .cluster(.wentBack) }
+                guard !hasGoneBack(since: former), restores.allowsHolds else { throw .cluster(.wentBack) }
                 let left = try await formerHold(found, of: session, under: lease)
                 var operations: [EtcdRequest.Operation] = [
                     .read(place), .read(places.history), .put(holderMark, to: holder, lease: lease.number),
@@ -125,7 +124,7 @@ extension EtcdStore: LeaseStore {
         // Other changes since etcd went back, and this one, may have brought it to the revision that this host knows, or
         // further.
         let isLater = state.isLater(thanChange: outcome.header)
-        if isLater || isNoticedElsewhere(outcome.entries[places.history]), !hasGoneBack(since: state) {
+        if isLater || restores.isNoticedElsewhere(outcome.entries[places.history]), !hasGoneBack(since: state) {
             // The hold itself is a change, too: etcd had the revision before it.
             readAgain(shownBy: isLater ? outcome.header.revision - 1 : nil)
         }
@@ -166,7 +165,7 @@ extension EtcdStore: LeaseStore {
         _ found: EtcdTransaction?, of session: SessionName, under lease: LeaseID
     ) async throws(StoreError) -> HoldOutcome.FormerHold {
         let former = try await statedFormerHold(found, of: session, under: lease)
-        return former == .answered && isRecovering() ? .abandoned : former
+        return former == .answered && restores.isRecovering(at: clock.bootInstant) ? .abandoned : former
     }
 
     /// The same as etcd has it.
@@ -258,7 +257,7 @@ extension EtcdStore: LeaseStore {
         guard let hold else {
             let left = refusal?.entries[intent]
             // The holder has sent nothing since etcd went back.
-            let ignoresHold = refusal != nil && isOutdated(left)
+            let ignoresHold = refusal != nil && restores.isOutdated(left)
             let (key, revision) = ignoresHold ? (intent, left?.modRevision ?? 0) : (holder, 0)
             return WriteTerms(conditions: [.changed(key: key, at: revision)])
         }
@@ -304,7 +303,7 @@ extension EtcdStore: LeaseStore {
     /// - Returns: whether another host's hold was the reason, and still is.
     func refused(_ session: SessionName, _ outcome: EtcdTransaction) -> Bool {
         let (holder, intent) = (outcome.entries[places.holder(session)], outcome.entries[places.intent(session)])
-        guard let hold = holds[session] else { return holder != nil && !isOutdated(intent) }
+        guard let hold = holds[session] else { return holder != nil && !restores.isOutdated(intent) }
         // The hold is newer than this refusal.
         guard outcome.header.revision >= hold.revision else { return false }
         if !hold.isLost {

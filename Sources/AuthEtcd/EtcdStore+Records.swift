@@ -99,7 +99,7 @@ extension EtcdStore: SessionStore, KeyStore {
 
     private func removed(_ session: SessionName) {
         // A host that has not noticed a restore yet may write what the backup lacks.
-        view.removed(session, isRepeated: removesEnded())
+        view.removed(session, isRepeated: removesEnded)
         forget(session)
     }
 
@@ -173,7 +173,7 @@ extension EtcdStore: SessionStore, KeyStore {
         let content = try await content(of: entry)
         // A backup may have brought back what this host knows to have ended.
         guard !hasGoneBack(since: view.state) else {
-            unread.insert(session)
+            restores.postpone(session)
             throw .cluster(.wentBack)
         }
         let generation = (try? SealedBytes.header(of: entry.value))?.generation ?? 0

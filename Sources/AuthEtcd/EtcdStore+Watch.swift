@@ -38,21 +38,17 @@ extension EtcdStore {
         let (cluster, mark) = try await readMarked()
         let isOlder = cluster.map { $0.modRevision < member.revision } ?? false
         // Otherwise what follows may have been read before that.
-        let hasGoneBack = isToReadAgain.current == true || isNoticedElsewhere(mark)
+        let hasGoneBack = isToReadAgain.current == true || restores.isNoticedElsewhere(mark)
         let (header, entries) = try await pages(below: places.sessions, keysOnly: true)
         var found: [SessionName: Int64] = [:]
         for entry in entries { if let name = places.sessionName(of: entry.key) { found[name] = entry.modRevision } }
         let (changed, wentBack) = view.read(
             header, found, since: former, isOlder: isOlder || hasGoneBack,
-            shown: [shownRevision, revision(before: mark)].compactMap(\.self).min())
-        if wentBack {
-            shownRevision = nil
-            isToReadAgain.set(false)
-        }
-        let toRead = changed.union(unread)
-        unread = []
+            shown: restores.lowestRevision(mark, at: clock.bootInstant))
+        if wentBack { isToReadAgain.set(false) }
+        let toRead = changed.union(restores.removeUnread())
         defer { for session in toRead.sorted() { tellChange.yield(session) } }
-        if !history.isRead { history.accept(mark) }
+        restores.readAll(mark, wentBack: wentBack)
         if wentBack { noteWentBack(header.revision, mark) }
         try await recover()
         try await readIfChanged(cluster)
@@ -108,7 +104,9 @@ extension EtcdStore {
                     // New keys are needed before the records that are sealed with them.
                     _ = try? await reporting { () throws(StoreError) in try await reopened(instead: member) }
                 }
-                if change.entry.key == places.history, isNoticedElsewhere(change.isDeletion ? nil : change.entry) {
+                if change.entry.key == places.history,
+                    restores.isNoticedElsewhere(change.isDeletion ? nil : change.entry)
+                {
                     readAgain()
                 }
                 if change.isDeletion, let session = places.heldSession(of: change.entry.key) {
@@ -117,10 +115,10 @@ extension EtcdStore {
                 guard let session = places.sessionName(of: change.entry.key) else { continue }
                 sessions.append((session, change.entry.modRevision, change.isDeletion))
             }
-            if wentBackAt != nil, !removesEnded() { view.endRecovery() }
+            if restores.noticedAt != nil, !removesEnded { view.endRecovery() }
             for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
             // A host that does not know of a sign-out may write the session again. What fails is left to `readAll`.
-            if !sessions.isEmpty, removesEnded() { try? await removeEndedAgain() }
+            if !sessions.isEmpty, removesEnded { try? await removeEndedAgain() }
             for session in released { tellReleased.yield(session) }
             // A message without changes says that there are none up to its revision.
             processed = max(processed, changes.map(\.entry.modRevision).max() ?? header.revision)
@@ -137,13 +135,13 @@ extension EtcdStore {
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
             try? await reporting { () throws(StoreError) in
                 let (cluster, mark) = try await readMarked()
-                if isNoticedElsewhere(mark) { readAgain() }
+                if restores.isNoticedElsewhere(mark) { readAgain() }
                 try await readIfChanged(cluster)
             }
             await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
-            if isMarkDue, present == nil {
-                isMarkDue = false
+            if restores.isMarkDue, present == nil {
+                restores.retriesMark()
                 readAgain()
             }
             if client.endpoint != used { return .lagging }

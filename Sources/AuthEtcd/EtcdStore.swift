@@ -71,22 +71,7 @@ package actor EtcdStore {
     var lifetimes = SharedLifetimes()
     /// The last one that was granted to this host.
     var lastLease: LeaseID?
-    /// Granted before etcd went back, if that has happened: it ends, also if etcd has it again.
-    var formerLease: LeaseID?
-    /// When this host noticed that.
-    var wentBackAt: BootInstant?
-    /// The revision that etcd had then, or a later one.
-    var wentBackTo: Int64?
-    /// The lowest revision in the responses that have shown that etcd went back, until everything has been read again.
-    var shownRevision: Int64?
-    /// Sessions whose records were not used because etcd went back. They are read again with everything else.
-    var unread: Set<SessionName> = []
-    var recovery: Recovery?
-    var history = EtcdHistory()
-    /// When this host last found the mark that it expects.
-    var markReadAt: BootInstant?
-    /// etcd had no space for the mark, which is written once there is space.
-    var isMarkDue = false
+    var restores = EtcdRestores()
     /// Something is sealed with a key that the cluster has given up.
     var hasFormerSeals = false
     /// This host's, once it is known.
@@ -200,7 +185,7 @@ package actor EtcdStore {
     }
 
     func readAgain(shownBy revision: Int64?) {
-        shownRevision = [shownRevision, revision].compactMap(\.self).min()
+        restores.saw(revision)
         readAgain()
     }
 

@@ -133,7 +133,7 @@ struct EtcdFaultTests {
             host.checkInterval = .milliseconds(200)
             try await host.start(at: members.endpoints) { store in
                 let places = await store.places
-                #expect(try await until { await store.history.isRead })
+                #expect(try await until { await store.restores.history.isRead })
                 try await members.control("put", places.history, "first")
                 #expect(try await until { await store.restoresRead == 1 })
                 var fault: ClusterFault?
@@ -144,7 +144,7 @@ struct EtcdFaultTests {
                 #expect(fault == .noSpace)
                 // As in a backup that was made before the mark was written.
                 try await members.control("del", places.history)
-                #expect(try await until { await store.isMarkDue })
+                #expect(try await until { await store.restores.isMarkDue })
                 let revision = try await members.revision()
                 try await members.control("compact", revision)
                 try await members.control("defrag")

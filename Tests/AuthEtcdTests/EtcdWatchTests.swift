@@ -117,7 +117,7 @@ struct EtcdWatchTests {
         }
         #expect(transport.requestedWatches.last?["create_request"]?["start_revision"] == "6")
         #expect(await store.faults().first { _ in true } == .wentBack)
-        #expect(await store.wentBackAt != nil)
+        #expect(await store.restores.noticedAt != nil)
         // Its member has not failed.
         #expect(Set(transport.askedHosts) == ["one"])
     }
@@ -137,7 +137,7 @@ struct EtcdWatchTests {
             group.cancelAll()
         }
         #expect(await store.faults().first { _ in true } == .wentBack)
-        #expect(await store.wentBackTo == 6)
+        #expect(await store.restores.revision == 6)
     }
 
     @Test("reports the sessions of its messages")

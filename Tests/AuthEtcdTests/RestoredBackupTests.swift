@@ -205,7 +205,7 @@ struct RestoredBackupTests {
             let noted = try await #require(two.read(two.places.intent(Self.work)))
             try await one.recover()
             #expect(try await two.read(two.places.intent(Self.work)) == noted)
-            let (hold, recovery) = try await (one.holds[Self.work], one.recovery)
+            let (hold, recovery) = try await (one.holds[Self.work], one.restores.recovery)
             #expect(hold == nil && recovery == nil)
         }
     }
@@ -221,11 +221,11 @@ struct RestoredBackupTests {
             #expect(await faults.0.first { $0 == .wentBack } == .wentBack)
             #expect(await faults.1.first { $0 == .wentBack } == .wentBack)
             let isDone = try await until {
-                let left = await (one.recovery, two.recovery)
+                let left = await (one.restores.recovery, two.restores.recovery)
                 return left.0 == nil && left.1 == nil
             }
             let mark = try await #require(one.read(one.places.history))
-            let (known, others) = await (one.history, two.history)
+            let (known, others) = await (one.restores.history, two.restores.history)
             #expect(isDone && known == others && !known.isOther(mark) && !known.isNew(mark))
         }
     }
@@ -241,7 +241,7 @@ struct RestoredBackupTests {
             try await members.restore(backup)
             #expect(await faults.first { $0 == .wentBack } == .wentBack)
             // Before the mark, no hold begins.
-            #expect(try await until { await two.recovery == nil })
+            #expect(try await until { await two.restores.recovery == nil })
             let lease = try await two.grantLease().id
             #expect(
                 try await two.hold(Self.work, for: sample.version, under: lease) == .held(sample, after: .abandoned))

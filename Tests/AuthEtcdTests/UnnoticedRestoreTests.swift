@@ -92,13 +92,13 @@ struct UnnoticedRestoreTests {
             try await host.start(at: members.endpoints) { store in
                 let faults = store.faults()
                 try await store.save(etcdSample())
-                #expect(try await until { await store.history.isRead })
+                #expect(try await until { await store.restores.history.isRead })
                 try await members.control("put", "/authd/ada/history", "another")
                 #expect(await faults.first { $0 == .wentBack } == .wentBack)
-                #expect(try await until { await store.recovery == nil })
+                #expect(try await until { await store.restores.recovery == nil })
                 // It stays, and intents that are noted from now on count.
                 let mark = try await #require(store.read(store.places.history))
-                let wentBackTo = await store.wentBackTo
+                let wentBackTo = await store.restores.revision
                 #expect(mark.value == Array("another".utf8) && wentBackTo == mark.modRevision)
             }
         }
@@ -151,10 +151,9 @@ struct UnnoticedRestoreTests {
         await store.noteWentBack(7)
         try await store.recover()
         let mark = try await store.readMarked().mark
-        let (isNoticed, isMarkDue, recovery) = await (
-            store.isNoticedElsewhere(mark), store.isMarkDue, store.recovery
-        )
-        #expect(mark != nil && !isNoticed && isMarkDue == isDue && recovery == nil)
+        let restores = await store.restores
+        #expect(mark != nil && !restores.isNoticedElsewhere(mark) && restores.isMarkDue == isDue)
+        #expect(restores.recovery == nil)
     }
 
     @Test("makes a host give back a hold that it gets after another response has shown the restore")
@@ -237,7 +236,7 @@ struct UnnoticedRestoreTests {
                 let fault = await store.fault { store throws(StoreError) in
                     _ = try await store.load(sample.session)
                 }
-                let (isSignedOut, unread) = await (store.view.isSignedOut(sample.session), store.unread)
+                let (isSignedOut, unread) = await (store.view.isSignedOut(sample.session), store.restores.unread)
                 #expect(fault == .wentBack && isSignedOut && unread == [sample.session])
                 let isGone = try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { await store.run() }
@@ -247,7 +246,7 @@ struct UnnoticedRestoreTests {
                     }
                 }
                 #expect(isGone)
-                #expect(await store.unread.isEmpty)
+                #expect(await store.restores.unread.isEmpty)
             }
         }
     }
@@ -288,27 +287,8 @@ struct UnnoticedRestoreTests {
     func lateResponse() async throws {
         let store = Self.store(ScriptedTransport(OneKey().answer))
         await store.seeLateResponse()
-        let (present, shown) = await (store.view.state, store.shownRevision)
+        let (present, shown) = await (store.view.state, store.restores.shownRevision)
         #expect(await !store.hasGoneBack(since: present) && shown == nil)
-    }
-
-    @Test("shows a host what is lost only if it has read the former mark recently; sign-outs are repeated for longer")
-    func silence() async throws {
-        let etcd = OneKey()
-        let store = Self.store(ScriptedTransport(etcd.answer))
-        await store.acceptHistory(["former"])
-        etcd.setHistory("former")
-        _ = try await store.readMarked()
-        let mark = EtcdEntry(key: "/p/history", value: [1], modRevision: 9)
-        #expect(await store.revision(before: mark) == 8)
-        etcd.setHistory("another")
-        _ = try await store.readMarked()
-        await store.simulateSilence(of: .seconds(61))
-        #expect(await store.revision(before: mark) == nil)
-        await store.noteWentBack(9)
-        await store.simulateSilence(of: .seconds(80))
-        let (isRecovering, removesEnded) = await (store.isRecovering(), store.removesEnded())
-        #expect(!isRecovering && removesEnded)
     }
 
     private static func store(_ transport: ScriptedTransport) -> EtcdStore {
@@ -320,7 +300,7 @@ struct UnnoticedRestoreTests {
 
 extension EtcdStore {
     /// How often this host has noticed that etcd went back, and read everything again.
-    var restoresRead: Int { recovery == nil ? view.state.history : view.state.history - 1 }
+    var restoresRead: Int { restores.recovery == nil ? view.state.history : view.state.history - 1 }
 
     /// Everything has been read again when it arrives, at a later revision.
     fileprivate func seeLateResponse() {
@@ -334,18 +314,12 @@ extension EtcdStore {
     /// As if its record had been read.
     fileprivate func expectSignIn(of record: SessionRecord) { view.saw(record.signIn, of: record.session) }
 
-    /// As if this host had read the mark, and noticed the restore, this long ago.
-    fileprivate func simulateSilence(of time: Duration) {
-        let before = clock.now().boot - time
-        (markReadAt, wentBackAt) = (before, wentBackAt.map { _ in before })
-    }
-
     /// As after everything was read.
     fileprivate func acceptHistory(_ values: [String?]) {
-        markReadAt = clock.now().boot
         for value in values {
-            history.accept(
-                value.map { EtcdEntry(key: places.history, value: Array($0.utf8), modRevision: 1) })
+            let mark = value.map { EtcdEntry(key: places.history, value: Array($0.utf8), modRevision: 1) }
+            _ = restores.accept(mark)
+            restores.checked(mark, at: clock.bootInstant)
         }
     }
 }

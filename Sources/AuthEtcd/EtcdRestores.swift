@@ -1,0 +1,146 @@
+import AuthModel
+import AuthWire
+
+/// What this host knows of etcd going back to an earlier state, as with a restored backup, and what is still to be done.
+/// It only decides; ``EtcdStore`` reads and writes.
+///
+/// Invariants: what etcd had at ``revision`` is of the backup, and what was noted later counts. A host that has noticed a
+/// restore begins no hold until etcd has the mark, or has refused it.
+struct EtcdRestores: Sendable {
+    /// What is still to be done.
+    struct Recovery: Sendable {
+        /// Holds under which a request may be on its way to the provider.
+        fileprivate(set) var sending: [SessionName: EtcdStore.Hold]
+        /// The cluster as it was before.
+        let former: EtcdStore.Member?
+        /// Other hosts can see in etcd that it went back, or etcd has refused the mark.
+        fileprivate(set) var isMarked = false
+    }
+
+    private(set) var recovery: Recovery?
+    private(set) var history = EtcdHistory()
+    /// When this host noticed the last restore.
+    private(set) var noticedAt: BootInstant?
+    /// The revision that etcd had then, or a later one.
+    private(set) var revision: Int64?
+    /// The lowest revision in the responses that have shown that etcd went back, until everything has been read again.
+    private(set) var shownRevision: Int64?
+    /// etcd had no space for the mark, which is written once there is space.
+    private(set) var isMarkDue = false
+    /// Sessions whose records were not used because etcd went back. They are read again with everything else.
+    private(set) var unread: Set<SessionName> = []
+    /// Granted before etcd went back: it ends, also if etcd has it again.
+    private var formerLease: LeaseID?
+    /// When this host last found the mark that it expects.
+    private var markReadAt: BootInstant?
+
+    // MARK: Noticing
+
+    /// A response has shown that etcd went back.
+    mutating func saw(_ revision: Int64?) { shownRevision = [shownRevision, revision].compactMap(\.self).min() }
+
+    /// Whether another host has noticed that etcd went back, and this one has not.
+    func isNoticedElsewhere(_ mark: EtcdEntry?) -> Bool {
+        // Otherwise this host is about to read that value.
+        recovery?.isMarked != false && history.isOther(mark)
+    }
+
+    /// A check has found this mark.
+    mutating func checked(_ mark: EtcdEntry?, at now: BootInstant) {
+        if !history.isOther(mark) { markReadAt = now }
+    }
+
+    /// A revision that etcd had after it went back, if one is known: that of a response, or the one before the mark of
+    /// another host, which writes it first.
+    func lowestRevision(_ mark: EtcdEntry?, at now: BootInstant) -> Int64? {
+        [shownRevision, revision(before: mark, at: now)].compactMap(\.self).min()
+    }
+
+    /// - Returns: `nil` if no host has noticed the restore, or if this host has not read the mark for too long: it may
+    ///   have missed sign-outs that other hosts no longer repeat.
+    private func revision(before mark: EtcdEntry?, at now: BootInstant) -> Int64? {
+        guard let mark, history.isNew(mark), let markReadAt, now - markReadAt <= EtcdLimits.longestSilence else {
+            return nil
+        }
+        return mark.modRevision - 1
+    }
+
+    /// This record is read again with everything else.
+    mutating func postpone(_ session: SessionName) { unread.insert(session) }
+
+    mutating func removeUnread() -> Set<SessionName> {
+        defer { unread = [] }
+        return unread
+    }
+
+    // MARK: Recovery
+
+    /// Everything was read, and the mark before that.
+    mutating func readAll(_ mark: EtcdEntry?, wentBack: Bool) {
+        if wentBack { shownRevision = nil }
+        if !history.isRead { history.accept(mark) }
+    }
+
+    /// Everything was read, which has shown that etcd went back.
+    /// - Parameters:
+    ///   - revision: of etcd then.
+    ///   - mark: what etcd had at ``EtcdPlaces/history`` then.
+    ///   - holds: of this host, with the change of the intent that it has made.
+    mutating func begin(
+        at now: BootInstant, revision: Int64, mark: EtcdEntry?, holds: [SessionName: EtcdStore.Hold],
+        lease: LeaseID?, former: EtcdStore.Member?
+    ) {
+        let sending = holds.filter { $0.value.intentRevision != nil }
+            .merging(recovery?.sending ?? [:]) { later, _ in later }
+        formerLease = lease
+        // If another host has noticed earlier, intents that were noted since then count.
+        let noticed = mark.flatMap { history.isNew($0) ? min($0.modRevision, revision) : nil }
+        (noticedAt, self.revision) = (now, noticed ?? revision)
+        recovery = Recovery(sending: sending, former: former)
+    }
+
+    /// etcd has this mark. Intents that were noted since another host has written it are not outdated.
+    /// - Returns: whether it says nothing of this restore: this host must replace it.
+    mutating func accept(_ mark: EtcdEntry?) -> Bool {
+        let isNew = history.isNew(mark)
+        if let mark, isNew { revision = revision.map { min($0, mark.modRevision) } }
+        // Even if etcd refuses a new value: otherwise every check would take this one for the mark of another host.
+        history.accept(mark)
+        return !isNew
+    }
+
+    /// etcd has the mark of this restore, or has refused it.
+    /// - Parameter isDue: whether it is written later.
+    mutating func marked(isDue: Bool) {
+        isMarkDue = isDue
+        recovery?.isMarked = true
+    }
+
+    /// The mark is tried again with everything else.
+    mutating func retriesMark() { isMarkDue = false }
+
+    /// Nothing of this hold is on its way any more, or its intent is in etcd again.
+    mutating func settled(_ session: SessionName) { recovery?.sending[session] = nil }
+
+    /// All of it has succeeded.
+    mutating func end() { recovery = nil }
+
+    // MARK: What counts since then
+
+    /// Whether etcd granted it before it went back.
+    func isFormer(_ lease: LeaseID) -> Bool { lease == formerLease }
+
+    /// Whether a hold may begin. The response to one that began before the mark was written would lack it, as if it had
+    /// been lost.
+    var allowsHolds: Bool { recovery?.isMarked != false }
+
+    /// For a while, another host may have a request on its way for which etcd has no intent any more.
+    func isRecovering(at now: BootInstant) -> Bool { noticedAt.map { now - $0 < EtcdLimits.recovery } ?? false }
+
+    /// Whether sessions that this host has seen end are removed again if others write them.
+    func removesEnded(at now: BootInstant) -> Bool { noticedAt.map { now - $0 < EtcdLimits.removing } ?? false }
+
+    /// Whether etcd went back, and this intent is older than that, or missing. Then no host has begun to send these
+    /// tokens since, because each notes an intent first.
+    func isOutdated(_ intent: EtcdEntry?) -> Bool { revision.map { intent?.modRevision ?? 0 <= $0 } ?? false }
+}

@@ -1,0 +1,118 @@
+import AuthModel
+import AuthWire
+import EtcdTestSupport
+import Testing
+
+@testable import AuthEtcd
+
+/// The decisions about a restored backup, without any request.
+@Suite("What a host knows of a restore of etcd")
+struct EtcdRestoresTests {
+    private static let start = BootInstant(sinceBoot: .seconds(1000))
+
+    private static func mark(_ value: String, at revision: Int64 = 9) -> EtcdEntry {
+        EtcdEntry(key: "/p/history", value: Array(value.utf8), modRevision: revision)
+    }
+
+    private static func hold(_ intentRevision: Int64?) throws -> EtcdStore.Hold {
+        let version = try etcdSample().version
+        return EtcdStore.Hold(
+            lease: LeaseID(1), noted: version, revision: 7, intentRevision: intentRevision, version: version)
+    }
+
+    /// A host that has read these marks, the last one at ``start``.
+    private static func restores(after marks: [EtcdEntry?] = [nil]) -> EtcdRestores {
+        var restores = EtcdRestores()
+        for mark in marks {
+            _ = restores.accept(mark)
+            restores.checked(mark, at: start)
+        }
+        return restores
+    }
+
+    /// It has noticed a restore at ``start``, with etcd at revision 5.
+    private static func noticed(
+        _ restores: EtcdRestores = restores(), mark: EtcdEntry? = nil, holds: [SessionName: EtcdStore.Hold] = [:]
+    ) -> EtcdRestores {
+        var restores = restores
+        restores.begin(at: start, revision: 5, mark: mark, holds: holds, lease: LeaseID(3), former: nil)
+        return restores
+    }
+
+    @Test("no hold begins from the notice until the mark is in etcd, or etcd has refused it", arguments: [false, true])
+    func holds(isDue: Bool) {
+        var restores = Self.noticed()
+        #expect(Self.restores().allowsHolds && !restores.allowsHolds)
+        restores.marked(isDue: isDue)
+        #expect(restores.allowsHolds && restores.isMarkDue == isDue)
+        restores.end()
+        #expect(restores.allowsHolds && restores.recovery == nil)
+    }
+
+    @Test("intents count from the mark of the host that has noticed first")
+    func intents() {
+        func intent(_ revision: Int64) -> EtcdEntry { EtcdEntry(key: "/p/intents/a", value: [], modRevision: revision) }
+        #expect(!Self.restores().isOutdated(nil))
+        let first = Self.noticed()
+        #expect(first.isOutdated(nil) && first.isOutdated(intent(5)) && !first.isOutdated(intent(6)))
+        var later = Self.noticed(mark: Self.mark("a", at: 3))
+        #expect(later.isOutdated(intent(3)) && !later.isOutdated(intent(4)))
+        // It is found only when this host is about to write its own.
+        let isMissing = later.accept(Self.mark("b", at: 2))
+        #expect(!isMissing && !later.isOutdated(intent(3)))
+    }
+
+    @Test("the mark is replaced unless another host has written it since")
+    func mark() {
+        var restores = Self.noticed(Self.restores(after: [nil, Self.mark("a"), Self.mark("b")]))
+        let answers = [nil, Self.mark("a"), Self.mark("b"), Self.mark("c")].map { restores.accept($0) }
+        #expect(answers == [true, true, true, false])
+    }
+
+    @Test("a mark is another host's notice only outside the own recovery")
+    func noticedElsewhere() {
+        var restores = Self.restores()
+        #expect(restores.isNoticedElsewhere(Self.mark("a")) && !restores.isNoticedElsewhere(nil))
+        restores = Self.noticed(restores)
+        #expect(!restores.isNoticedElsewhere(Self.mark("a")))
+        restores.marked(isDue: false)
+        #expect(restores.isNoticedElsewhere(Self.mark("a")))
+    }
+
+    @Test("what is lost is known only if the former mark was read recently; sign-outs are repeated for longer")
+    func silence() {
+        var restores = Self.restores(after: [Self.mark("former")])
+        let another = Self.mark("another")
+        #expect(restores.lowestRevision(another, at: Self.start + .seconds(60)) == 8)
+        // This check finds a mark that the host does not expect.
+        restores.checked(another, at: Self.start + .seconds(60))
+        #expect(restores.lowestRevision(another, at: Self.start + .seconds(61)) == nil)
+        let noticed = Self.noticed(restores)
+        #expect(
+            !noticed.isRecovering(at: Self.start + .seconds(80)) && noticed.removesEnded(at: Self.start + .seconds(80)))
+        #expect(noticed.isRecovering(at: Self.start + .seconds(29)))
+        #expect(!noticed.removesEnded(at: Self.start + .seconds(90)))
+    }
+
+    @Test("the lowest revision that a response has shown counts until everything is read again")
+    func shown() {
+        var restores = Self.restores()
+        for revision in [7, nil, 4, 6] as [Int64?] { restores.saw(revision) }
+        restores.readAll(nil, wentBack: false)
+        #expect(restores.lowestRevision(nil, at: Self.start) == 4)
+        restores.readAll(nil, wentBack: true)
+        #expect(restores.lowestRevision(nil, at: Self.start) == nil)
+    }
+
+    @Test("requests that may be on their way stay known if etcd goes back again, until they are settled")
+    func sending() throws {
+        let (work, home) = (try SessionName("work"), try SessionName("home"))
+        var restores = Self.noticed(holds: [work: try Self.hold(7), home: try Self.hold(nil)])
+        #expect(restores.recovery?.sending.keys.sorted() == [work])
+        restores = Self.noticed(restores, holds: [home: try Self.hold(8)])
+        #expect(restores.recovery?.sending.keys.sorted() == [home, work])
+        restores.settled(work)
+        #expect(restores.recovery?.sending.keys.sorted() == [home])
+        #expect(restores.isFormer(LeaseID(3)) && !restores.isFormer(LeaseID(4)))
+    }
+}
