@@ -31,6 +31,8 @@ struct EtcdRestores: Sendable {
     private(set) var unread: Set<SessionName> = []
     /// Granted before etcd went back: it ends, also if etcd has it again.
     private var formerLease: LeaseID?
+    /// The mark that this host has written for a restore whose recovery has not ended.
+    private var ownMark: EtcdEntry?
     /// When this host last found the mark that it expects.
     private var markReadAt: BootInstant?
 
@@ -93,16 +95,36 @@ struct EtcdRestores: Sendable {
         let sending = holds.filter { $0.value.intentRevision != nil }
             .merging(recovery?.sending ?? [:]) { later, _ in later }
         formerLease = lease
-        // If another host has noticed earlier, intents that were noted since then count.
-        let noticed = mark.flatMap { history.isNew($0) ? min($0.modRevision, revision) : nil }
-        (noticedAt, self.revision) = (now, noticed ?? revision)
-        recovery = Recovery(sending: sending, former: former)
+        // Intents that were noted since the mark count, whoever has written it.
+        let written = ownMark ?? mark.flatMap { history.isNew($0) ? $0 : nil }
+        (noticedAt, self.revision) = (now, min(written?.modRevision ?? revision, revision))
+        recovery = Recovery(sending: sending, former: former, isMarked: ownMark != nil)
+        ownMark = nil
+    }
+
+    /// Whether a host that has noticed a restore by its own hold must write the mark when it gives that back.
+    /// - Parameters:
+    ///   - found: the mark when the hold began.
+    ///   - isToReadAgain: the recovery has not begun yet.
+    func needsMark(insteadOf found: EtcdEntry?, isToReadAgain: Bool) -> Bool {
+        let isMarked = isToReadAgain ? ownMark != nil : recovery?.isMarked != false
+        // A host that has not read the mark yet takes any for that of the backup.
+        return !isMarked && !(history.isRead && history.isNew(found))
+    }
+
+    /// This host has written the mark before its recovery has come to that.
+    mutating func wrote(_ mark: EtcdEntry) {
+        history.accept(mark)
+        ownMark = mark
+        guard recovery?.isMarked == false else { return }
+        recovery?.isMarked = true
+        revision = revision.map { min($0, mark.modRevision) }
     }
 
     /// etcd has this mark. Intents that were noted since another host has written it are not outdated.
     /// - Returns: whether it says nothing of this restore: this host must replace it.
     mutating func accept(_ mark: EtcdEntry?) -> Bool {
-        let isNew = history.isNew(mark)
+        let isNew = history.isNew(mark) || mark != nil && mark?.value == ownMark?.value
         if let mark, isNew { revision = revision.map { min($0, mark.modRevision) } }
         // Even if etcd refuses a new value: otherwise every check would take this one for the mark of another host.
         history.accept(mark)
@@ -123,7 +145,7 @@ struct EtcdRestores: Sendable {
     mutating func settled(_ session: SessionName) { recovery?.sending[session] = nil }
 
     /// All of it has succeeded.
-    mutating func end() { recovery = nil }
+    mutating func end() { (recovery, ownMark) = (nil, nil) }
 
     // MARK: What counts since then
 

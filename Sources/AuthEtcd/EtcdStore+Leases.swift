@@ -56,7 +56,7 @@ extension EtcdStore: LeaseStore {
                             .changed(key: holder, at: 0),
                             .changed(key: intent, at: found?.entries[intent]?.modRevision ?? 0),
                         ],
-                        then: operations, otherwiseReading: [holder, intent, place]))
+                        then: operations, otherwiseReading: [holder, intent, place, places.history]))
                 if outcome.succeeded {
                     return try await begun(session, lease, version, outcome, intent: own, after: left, since: former)
                 }
@@ -129,7 +129,9 @@ extension EtcdStore: LeaseStore {
             readAgain(shownBy: isLater ? outcome.header.revision - 1 : nil)
         }
         guard !hasGoneBack(since: state) else {
-            try? await giveBack(session, hold)
+            try? await giveBack(
+                session, at: hold.revision, isNoted: hold.intentRevision == hold.revision,
+                instead: outcome.entries[places.history])
             throw .cluster(.wentBack)
         }
         // The response to an earlier request may be later.
@@ -145,18 +147,6 @@ extension EtcdStore: LeaseStore {
             try? await release(session, leaving: end)
             throw error
         }
-    }
-
-    /// etcd went back, and this host has not read yet what it lacks: others may have sent these tokens. An intent that
-    /// replaces one of another host stays, so that the next one still waits.
-    private func giveBack(_ session: SessionName, _ hold: Hold) async throws(StoreError) {
-        let (holder, intent) = (places.holder(session), places.intent(session))
-        let isNew = hold.intentRevision == hold.revision
-        _ = try await transaction(
-            .transaction(
-                [.changed(key: holder, at: hold.revision)]
-                    + (isNew ? [.changed(key: intent, at: hold.revision)] : []),
-                then: [.delete(holder)] + (isNew ? [.delete(intent)] : []), otherwiseReading: []))
     }
 
     /// How the hold before this one ended. If the record cannot be read, deletes a holder key of this host whose
@@ -179,10 +169,8 @@ extension EtcdStore: LeaseStore {
             return left?.formerHold(of: stored, known: known(session)) ?? .answered
         } catch {
             if let holder = found.entries[places.holder(session)], holder.lease == lease.number {
-                _ = try? await transaction(
-                    .transaction(
-                        [.changed(key: holder.key, at: holder.modRevision)], then: [.delete(holder.key)],
-                        otherwiseReading: []))
+                try? await giveBack(
+                    session, at: holder.modRevision, isNoted: false, instead: found.entries[places.history])
             }
             throw error
         }

@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthModel
 import AuthWire
 
@@ -52,13 +53,15 @@ extension EtcdStore {
         restores.marked(isDue: isDue)
     }
 
+    private var newMark: [UInt8] { Array(String(random(), radix: 36).utf8) }
+
     /// Writes the mark if no other host has done that yet.
     private func markHistory() async throws(StoreError) {
         let place = places.history
         var found = try await read(place)
         var isMissing = restores.accept(found)
         for _ in 1...EtcdLimits.writeAttempts where isMissing {
-            let value = Array(String(random(), radix: 36).utf8)
+            let value = newMark
             let outcome = try await transaction(
                 .put(
                     value, to: place, if: [.changed(key: place, at: found?.modRevision ?? 0)],
@@ -68,6 +71,40 @@ extension EtcdStore {
                 ? EtcdEntry(key: place, value: value, modRevision: outcome.header.revision) : outcome.entries[place]
             isMissing = restores.accept(found)
         }
+    }
+
+    /// Gives back a hold under which nothing was sent. If it has shown that etcd went back, the mark is written in the same
+    /// transaction, so that the next host that holds the session sees it: others may have sent these tokens. An intent
+    /// that replaces one of another host stays, so that the next one still waits.
+    /// - Parameters:
+    ///   - revision: the change of the holder key that the hold is.
+    ///   - isNoted: whether the same transaction has created the intent.
+    ///   - mark: what etcd had when the hold began.
+    func giveBack(
+        _ session: SessionName, at revision: Int64, isNoted: Bool, instead mark: EtcdEntry?
+    ) async throws(StoreError) {
+        let (holder, intent, history) = (places.holder(session), places.intent(session), places.history)
+        let conditions: [EtcdRequest.Condition] =
+            [.changed(key: holder, at: revision)] + (isNoted ? [.changed(key: intent, at: revision)] : [])
+        let deletions: [EtcdRequest.Operation] = [.delete(holder)] + (isNoted ? [.delete(intent)] : [])
+        if restores.needsMark(insteadOf: mark, isToReadAgain: isToReadAgain.current == true) {
+            let value = newMark
+            do throws(StoreError) {
+                let outcome = try await transaction(
+                    .transaction(
+                        conditions + [.changed(key: history, at: mark?.modRevision ?? 0)],
+                        then: deletions + [.put(value, to: history)], otherwiseReading: []))
+                guard !outcome.succeeded else {
+                    return restores.wrote(EtcdEntry(key: history, value: value, modRevision: outcome.header.revision))
+                }
+                // Another host has written the mark, or the hold has ended.
+            } catch .cluster(.noSpace) {
+                // Without the mark, as in the recovery.
+            } catch .cluster(.denied) {
+                // The same.
+            }
+        }
+        _ = try await transaction(.transaction(conditions, then: deletions, otherwiseReading: []))
     }
 
     /// The record of the cluster and the mark of its history, in one request.

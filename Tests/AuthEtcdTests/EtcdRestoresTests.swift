@@ -69,6 +69,41 @@ struct EtcdRestoresTests {
         #expect(answers == [true, true, true, false])
     }
 
+    @Test("a host that gives a hold back writes the mark, unless another host or its own recovery has done so")
+    func markOfHold() {
+        let former = Self.mark("former", at: 2)
+        #expect(EtcdRestores().needsMark(insteadOf: former, isToReadAgain: true))
+        var restores = Self.restores(after: [former])
+        #expect(restores.needsMark(insteadOf: former, isToReadAgain: true))
+        #expect(!restores.needsMark(insteadOf: Self.mark("another"), isToReadAgain: true))
+        restores = Self.noticed(restores)
+        #expect(restores.needsMark(insteadOf: former, isToReadAgain: false))
+        restores.marked(isDue: false)
+        #expect(!restores.needsMark(insteadOf: former, isToReadAgain: false))
+        restores.end()
+        #expect(!restores.needsMark(insteadOf: former, isToReadAgain: false))
+        // The next restore.
+        #expect(restores.needsMark(insteadOf: former, isToReadAgain: true))
+    }
+
+    @Test("a mark that was written with a hold that was given back is that of the recovery which follows")
+    func ownMark() {
+        let own = Self.mark("own", at: 4)
+        var restores = Self.restores()
+        restores.wrote(own)
+        #expect(!restores.needsMark(insteadOf: nil, isToReadAgain: true) && !restores.isNoticedElsewhere(own))
+        restores = Self.noticed(restores, mark: own)
+        #expect(restores.allowsHolds && restores.revision == 4)
+        restores.end()
+        // It says nothing of the next restore.
+        #expect(!Self.noticed(restores, mark: own).allowsHolds)
+        // The recovery had begun already, and was about to write another one.
+        restores = Self.noticed()
+        restores.wrote(own)
+        let isMissing = restores.accept(own)
+        #expect(restores.allowsHolds && !isMissing && restores.revision == 4)
+    }
+
     @Test("a mark is another host's notice only outside the own recovery")
     func noticedElsewhere() {
         var restores = Self.restores()

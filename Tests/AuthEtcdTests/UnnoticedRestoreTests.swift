@@ -36,8 +36,19 @@ struct UnnoticedRestoreTests {
                 let lease = try await store.grantLease().id
                 let fault = await Self.faultOfHold(of: sample, in: store, under: lease)
                 #expect(fault == .wentBack)
-                let left = try await members.dump("/authd/ada/")
-                #expect(!left.contains("holders/work") && !left.contains("intents/work"))
+                let keys = try await members.dump("/authd/ada/")
+                #expect(!keys.contains("holders/work") && !keys.contains("intents/work"))
+                // The next host that holds the session sees the mark.
+                let mark = try await #require(store.read(store.places.history))
+                let isRead = try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { await store.run() }
+                    defer { group.cancelAll() }
+                    return try await until { await store.restoresRead == 1 }
+                }
+                // It is the only one, and intents that were noted since then count.
+                let left = try await store.read(store.places.history)
+                #expect(isRead && left == mark)
+                #expect(await store.restores.revision == mark.modRevision)
             }
         }
     }
@@ -56,8 +67,12 @@ struct UnnoticedRestoreTests {
         let fault = await Self.faultOfHold(of: sample, in: store)
         let hold = await store.holds[sample.session]
         #expect(fault == .wentBack && hold == nil)
-        let isGivenBack = changes.withLock { $0.last?["success"]?[0]?["request_delete_range"] != nil }
-        #expect(isGivenBack)
+        let last = try #require(changes.withLock { $0.last })
+        let (mark, steps) = (Base64.encode(Array("/p/history".utf8)), last["success"]?.arrayValue ?? [])
+        #expect(steps.first?["request_delete_range"] != nil)
+        // In the same transaction, unless another host has written it meanwhile.
+        #expect(steps.contains { $0["request_put"]?["key"]?.stringValue == mark })
+        #expect(last["compare"]?.arrayValue?.contains { $0["key"]?.stringValue == mark } == true)
         // Nothing is requested before everything is read again.
         let count = changes.withLock { $0.count }
         let again = await Self.faultOfHold(of: sample, in: store)
@@ -81,8 +96,29 @@ struct UnnoticedRestoreTests {
         let fault = await Self.faultOfHold(of: sample, in: store)
         let hold = await store.holds[sample.session]
         #expect(fault == .wentBack && hold == nil)
+        // That mark stays.
+        let steps = changes.withLock { $0.last?["success"]?.arrayValue ?? [] }
+        #expect(steps.first?["request_delete_range"] != nil && steps.allSatisfy { $0["request_put"] == nil })
+    }
+
+    @Test("makes a host give its hold back without the mark, if etcd refuses that")
+    func refusedMarkOfHold() async throws {
+        let etcd = OneKey()
+        let place = Base64.encode(Array("/p/history".utf8))
+        let changes = Mutex<[JSON]>([])
+        let transport = ScriptedTransport { path, body throws(TransportError) in
+            let steps = body["success"]?.arrayValue ?? []
+            guard !steps.contains(where: { $0["request_put"]?["key"]?.stringValue == place }) else {
+                return (403, #"{"code":7,"message":"etcdserver: permission denied"}"#)
+            }
+            if path == "kv/txn" { changes.withLock { $0.append(body) } }
+            return try etcd.answer(path, body)
+        }
+        let store = Self.store(transport)
+        _ = try await store.opened()
+        let fault = try await Self.faultOfHold(of: etcdSample(), in: store)
         let isGivenBack = changes.withLock { $0.last?["success"]?[0]?["request_delete_range"] != nil }
-        #expect(isGivenBack)
+        #expect(fault == .wentBack && isGivenBack)
     }
 
     @Test("is noticed by a host that has seen no later revision, if another host has noticed it")

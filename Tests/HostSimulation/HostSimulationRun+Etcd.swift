@@ -27,11 +27,13 @@ extension HostSimulationRun {
         time.after(limit) { answer(.failure(.timedOut(host: "etcd", after: limit))) }
         // The store does not look at the state that these responses show.
         let isSign = !written.isEmpty && written.allSatisfy { $0.contains("/status/") || $0.contains("/up/") }
-        let host = hosts[process.host]
+        let isHold = Self.requestsHold(body)
+        let (host, known) = (hosts[process.host], (process.known, process.knownCluster))
         time.after(latency()) { [self] in
             guard isReachable(host) else { return }
-            let former = etcd.revision
+            let (former, holds) = (etcd.revision, etcd.entries.filter { EtcdDatabase.isHolder($0.key) })
             let response = carryOut(path, body, for: process)
+            checkHold(process, holds: holds, hasHeld: isHold && etcd.revision > former, known: known)
             if etcd.revision > former, Self.writesTokens(body) { wrote(process, requestedAt: requestedAt) }
             let hasMark = Self.readsMark(body) && (path == "kv/range" || etcd.revision > former)
             let shown = ShownState(
@@ -76,6 +78,12 @@ extension HostSimulationRun {
     private static func writesTokens(_ body: JSON) -> Bool {
         (body["success"]?.arrayValue ?? []).contains {
             $0["request_put"]?["key"]?.text.map(EtcdDatabase.isLifetime) ?? false
+        }
+    }
+
+    private static func requestsHold(_ body: JSON) -> Bool {
+        (body["success"]?.arrayValue ?? []).contains {
+            $0["request_put"]?["key"]?.text.map(EtcdDatabase.isHolder) ?? false
         }
     }
 

@@ -56,6 +56,8 @@ extension HostSimulationRun {
         (restoredAt, heldOffUntil, noticed) = (time.now, time.now + Self.unknownRequests, [])
         etcd = backup
         etcd.restored(instead: former, isNew: members == .new, at: time.now)
+        restoredMark = etcd.mark
+        for process in processes { process.tellingHold = nil }
         expectLeaseEnd()
         if members == .behindProxy {
             silentUntil = time.now + Self.silence
@@ -110,6 +112,25 @@ extension HostSimulationRun {
     /// restore when this one got its hold. The page about clusters names this limit.
     func isUnaware(_ process: SimulatedProcess) -> Bool {
         time.now - restoredAt < Self.unknownRequests && !noticed.contains(process.number)
+    }
+
+    /// Checks that a host which notices the restore by its own hold gives that back together with the mark: no other
+    /// host can hold the session in between without seeing that.
+    /// - Parameters:
+    ///   - holds: the holders in etcd before a request of this process.
+    ///   - hasHeld: the request was for a hold, and has succeeded.
+    ///   - known: the state of etcd that the process knew when it sent the request.
+    func checkHold(
+        _ process: SimulatedProcess, holds: [String: EtcdDatabase.Entry], hasHeld: Bool,
+        known: (revision: Int64, cluster: Int)
+    ) {
+        let isGone = holds.contains { $0.value.revision == process.tellingHold && etcd.entries[$0.key] == nil }
+        if isGone, etcd.mark == restoredMark {
+            report(.alone, "host \(process.host) gives its hold back, and the restore is not marked in etcd")
+        }
+        guard hasHeld else { return }
+        let showsRestore = known.cluster != 0 && (known.cluster != etcd.clusterID || etcd.revision < known.revision)
+        process.tellingHold = showsRestore ? etcd.revision : nil
     }
 
     /// A process has received a response.

@@ -30,6 +30,8 @@ final class HostSimulationRun: @unchecked Sendable {
     var restore: Restore?
     var restoreCount = 0
     var restoredAt = Duration.seconds(-1000)
+    /// The mark that etcd had then.
+    var restoredMark: [UInt8] = []
     /// Processes that have received a response that shows the restore, or the mark of another host that has noticed it.
     var noticed: Set<Int> = []
     /// Until then, a host that does not know the missing data does not start.

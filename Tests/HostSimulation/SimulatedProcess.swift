@@ -25,6 +25,8 @@ final class SimulatedProcess: @unchecked Sendable {
     /// The mark in etcd when the process last began a watch, after it had read everything. If it finds another mark, it
     /// notices that etcd was restored.
     var mark: [UInt8]?
+    /// The revision of its last hold, if the response to that shows that etcd was restored.
+    var tellingHold: Int64?
     /// Its last write of tokens.
     var lastWrite: Int64 = 0
     /// Accounts whose tokens it had when a user began to sign in or out: it knows that these sign-ins have ended.
