@@ -186,7 +186,8 @@ enum EtcdLimits {
     /// A host that has not read the mark of etcd's history for longer than this may not know of a sign-out before the
     /// restore.
     static let longestSilence = Duration.seconds(60)
-    /// How long sign-outs are repeated after a restore: until every other host has read the mark and written again.
+    /// How long a host that is awake repeats sign-outs after a restore: until every other host has read the mark and written
+    /// again.
     static let removing = Duration.seconds(90)
     /// How long the request of a host to be admitted is valid.
     static let admissionSeconds: Int64 = 600

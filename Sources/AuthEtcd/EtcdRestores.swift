@@ -21,6 +21,8 @@ struct EtcdRestores: Sendable {
     private(set) var history = EtcdHistory()
     /// When this host noticed the last restore.
     private(set) var noticedAt: BootInstant?
+    /// The same by a clock that stands still while the machine sleeps.
+    private var noticedAwake: SuspendingClock.Instant?
     /// The revision that etcd had then, or a later one.
     private(set) var revision: Int64?
     /// The lowest revision in the responses that have shown that etcd went back, until everything has been read again.
@@ -89,7 +91,8 @@ struct EtcdRestores: Sendable {
     ///   - mark: what etcd had at ``EtcdPlaces/history`` then.
     ///   - holds: of this host, with the change of the intent that it has made.
     mutating func begin(
-        at now: BootInstant, revision: Int64, mark: EtcdEntry?, holds: [SessionName: EtcdStore.Hold],
+        at now: BootInstant, awake: SuspendingClock.Instant, revision: Int64, mark: EtcdEntry?,
+        holds: [SessionName: EtcdStore.Hold],
         lease: LeaseID?, former: EtcdStore.Member?
     ) {
         let sending = holds.filter { $0.value.intentRevision != nil }
@@ -97,7 +100,7 @@ struct EtcdRestores: Sendable {
         formerLease = lease
         // Intents that were noted since the mark count, whoever has written it.
         let written = ownMark ?? mark.flatMap { history.isNew($0) ? $0 : nil }
-        (noticedAt, self.revision) = (now, min(written?.modRevision ?? revision, revision))
+        (noticedAt, noticedAwake, self.revision) = (now, awake, min(written?.modRevision ?? revision, revision))
         recovery = Recovery(sending: sending, former: former, isMarked: ownMark != nil)
         ownMark = nil
     }
@@ -159,8 +162,11 @@ struct EtcdRestores: Sendable {
     /// For a while, another host may have a request on its way for which etcd has no intent any more.
     func isRecovering(at now: BootInstant) -> Bool { noticedAt.map { now - $0 < EtcdLimits.recovery } ?? false }
 
-    /// Whether sessions that this host has seen end are removed again if others write them.
-    func removesEnded(at now: BootInstant) -> Bool { noticedAt.map { now - $0 < EtcdLimits.removing } ?? false }
+    /// Whether sessions that this host has seen end are removed again if others write them. The time in which this host
+    /// sleeps does not count: it has repeated nothing then. What another host may have sent, in contrast, ends meanwhile.
+    func removesEnded(at awake: SuspendingClock.Instant) -> Bool {
+        noticedAwake.map { awake - $0 < EtcdLimits.removing } ?? false
+    }
 
     /// Whether etcd went back, and this intent is older than that, or missing. Then no host has begun to send these
     /// tokens since, because each notes an intent first.

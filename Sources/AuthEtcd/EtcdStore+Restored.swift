@@ -11,7 +11,8 @@ extension EtcdStore {
     func noteWentBack(_ revision: Int64, _ mark: EtcdEntry? = nil) {
         note(.wentBack)
         restores.begin(
-            at: clock.bootInstant, revision: revision, mark: mark, holds: holds, lease: lastLease, former: member)
+            at: clock.bootInstant, awake: now(), revision: revision, mark: mark, holds: holds, lease: lastLease,
+            former: member)
         // Revisions before that are those of another history.
         (holds, overtaken, unfinished) = ([:], [], [:])
         ownIntents = ownIntents.filter { isSending($0.key) }
@@ -117,7 +118,7 @@ extension EtcdStore {
     }
 
     /// Whether sessions that this host has seen end are removed again if others write them.
-    var removesEnded: Bool { restores.removesEnded(at: clock.bootInstant) }
+    var removesEnded: Bool { restores.removesEnded(at: now()) }
 
     func removeEndedAgain() async throws(StoreError) {
         for session in view.endedAgain { try await removeAgain(session) }

@@ -9,6 +9,7 @@ import Testing
 @Suite("What a host knows of a restore of etcd")
 struct EtcdRestoresTests {
     private static let start = BootInstant(sinceBoot: .seconds(1000))
+    private static let awake = SuspendingClock.now
 
     private static func mark(_ value: String, at revision: Int64 = 9) -> EtcdEntry {
         EtcdEntry(key: "/p/history", value: Array(value.utf8), modRevision: revision)
@@ -35,7 +36,8 @@ struct EtcdRestoresTests {
         _ restores: EtcdRestores = restores(), mark: EtcdEntry? = nil, holds: [SessionName: EtcdStore.Hold] = [:]
     ) -> EtcdRestores {
         var restores = restores
-        restores.begin(at: start, revision: 5, mark: mark, holds: holds, lease: LeaseID(3), former: nil)
+        restores.begin(
+            at: start, awake: awake, revision: 5, mark: mark, holds: holds, lease: LeaseID(3), former: nil)
         return restores
     }
 
@@ -114,7 +116,7 @@ struct EtcdRestoresTests {
         #expect(restores.isNoticedElsewhere(Self.mark("a")))
     }
 
-    @Test("what is lost is known only if the former mark was read recently; sign-outs are repeated for longer")
+    @Test("what is lost is known only if the former mark was read recently")
     func silence() {
         var restores = Self.restores(after: [Self.mark("former")])
         let another = Self.mark("another")
@@ -122,11 +124,18 @@ struct EtcdRestoresTests {
         // This check finds a mark that the host does not expect.
         restores.checked(another, at: Self.start + .seconds(60))
         #expect(restores.lowestRevision(another, at: Self.start + .seconds(61)) == nil)
-        let noticed = Self.noticed(restores)
-        #expect(
-            !noticed.isRecovering(at: Self.start + .seconds(80)) && noticed.removesEnded(at: Self.start + .seconds(80)))
-        #expect(noticed.isRecovering(at: Self.start + .seconds(29)))
-        #expect(!noticed.removesEnded(at: Self.start + .seconds(90)))
+    }
+
+    @Test(
+        "others' requests are expected for 30 s of any time; sign-outs are repeated for 90 s in which the host is awake"
+    )
+    func times() {
+        let restores = Self.noticed()
+        #expect(restores.isRecovering(at: Self.start + .seconds(29)))
+        #expect(!restores.isRecovering(at: Self.start + .seconds(30)))
+        #expect(restores.removesEnded(at: Self.awake + .seconds(89)))
+        #expect(!restores.removesEnded(at: Self.awake + .seconds(90)))
+        #expect(!Self.restores().isRecovering(at: Self.start) && !Self.restores().removesEnded(at: Self.awake))
     }
 
     @Test("the lowest revision that a response has shown counts until everything is read again")

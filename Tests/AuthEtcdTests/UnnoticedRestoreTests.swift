@@ -300,6 +300,23 @@ struct UnnoticedRestoreTests {
         }
     }
 
+    @Test("does not undo a sign-out while a host that has noticed it sleeps")
+    func signOutAfterSleep() async throws {
+        let clock = SleepingClock()
+        let start = SuspendingClock.now
+        let store = EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: ScriptedTransport(OneKey().answer), clock: clock, pause: { _ in await Task.yield() },
+            now: { start })
+        let sample = try etcdSample()
+        await store.expectSignIn(of: sample)
+        await store.noteWentBack(7)
+        clock.sleep(for: .seconds(3600))
+        try await store.delete(sample.session)
+        let isRepeated = await store.view.isOutdated(sample.signIn, of: sample.session)
+        #expect(isRepeated)
+    }
+
     @Test("does not interrupt a change of the record key")
     func keyChange() async throws {
         try await EtcdMembers.running { members in
@@ -332,6 +349,22 @@ struct UnnoticedRestoreTests {
             .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
             transport: transport, clock: HostClock(), pause: { _ in await Task.yield() })
     }
+}
+
+/// The clocks of a machine that sleeps: the boot clock runs on.
+private final class SleepingClock: SystemClock {
+    private let asleep = Mutex(Duration.zero)
+
+    func sleep(for time: Duration) { asleep.withLock { $0 += time } }
+
+    func now() -> Moment {
+        let asleep = asleep.withLock { $0 }
+        return Moment(
+            boot: BootInstant(sinceBoot: .seconds(1000) + asleep),
+            wall: WallTime(unixSeconds: 1_800_000_000) + asleep)
+    }
+
+    func sleep(until deadline: BootInstant) async throws {}
 }
 
 extension EtcdStore {
