@@ -47,11 +47,12 @@ struct ClusterView: Sendable, Equatable {
     ///   - former: the state when it was requested. A write of this host may have ended since.
     ///   - isOlder: something else that was read shows that etcd went back.
     ///   - shown: a revision that etcd had after it went back, if one is known. Later changes may have increased it.
+    ///   - mayLackSignOuts: what is missing counts as signed out, not as lost.
     /// - Returns: the sessions that have changed or are gone, all of them if etcd has an older state than before, and
     ///   whether it has.
     mutating func read(
         _ header: EtcdHeader, _ found: [SessionName: Int64], since former: State? = nil, isOlder: Bool = false,
-        shown: Int64? = nil
+        shown: Int64? = nil, mayLackSignOuts: Bool = false
     ) -> (changed: Set<SessionName>, wentBack: Bool) {
         let former = former ?? state
         let isOther = former.isOther(than: header)
@@ -66,7 +67,11 @@ struct ClusterView: Sendable, Equatable {
             changed.formUnion(found.keys)
             // What was written since is not there any more.
             let kept = min(header.revision, shown ?? header.revision)
-            lost.formUnion(written.filter { isOther || $0.value > kept }.keys)
+            if mayLackSignOuts {
+                written = written.filter { found[$0.key] != nil }
+            } else {
+                lost.formUnion(written.filter { isOther || $0.value > kept }.keys)
+            }
             changed.formUnion(lost)
             // Revisions of the former history say nothing about what is reported from now on.
             written = written.mapValues { min($0, header.revision + 1) }

@@ -60,13 +60,17 @@ struct EtcdRestores: Sendable {
         [shownRevision, revision(before: mark, at: now)].compactMap(\.self).min()
     }
 
-    /// - Returns: `nil` if no host has noticed the restore, or if this host has not read the mark for too long: it may
-    ///   have missed sign-outs that other hosts no longer repeat.
+    /// - Returns: `nil` if no host has noticed the restore, or if this one may have missed sign-outs.
     private func revision(before mark: EtcdEntry?, at now: BootInstant) -> Int64? {
-        guard let mark, history.isNew(mark), let markReadAt, now - markReadAt <= EtcdLimits.longestSilence else {
-            return nil
-        }
+        guard let mark, history.isRead, history.isNew(mark), !mayLackSignOuts(mark, at: now) else { return nil }
         return mark.modRevision - 1
+    }
+
+    /// Whether another host has noticed the restore, and this one has not read the mark for so long that it may have
+    /// missed sign-outs which the others no longer repeat. A session that is missing then counts as signed out.
+    func mayLackSignOuts(_ mark: EtcdEntry?, at now: BootInstant) -> Bool {
+        guard history.isRead, history.isNew(mark) else { return false }
+        return markReadAt.map { now - $0 > EtcdLimits.longestSilence } ?? true
     }
 
     /// This record is read again with everything else.

@@ -44,7 +44,8 @@ extension EtcdStore {
         for entry in entries { if let name = places.sessionName(of: entry.key) { found[name] = entry.modRevision } }
         let (changed, wentBack) = view.read(
             header, found, since: former, isOlder: isOlder || hasGoneBack,
-            shown: restores.lowestRevision(mark, at: clock.bootInstant))
+            shown: restores.lowestRevision(mark, at: clock.bootInstant),
+            mayLackSignOuts: restores.mayLackSignOuts(mark, at: clock.bootInstant))
         if wentBack { isToReadAgain.set(false) }
         let toRead = changed.union(restores.removeUnread())
         defer { for session in toRead.sorted() { tellChange.yield(session) } }

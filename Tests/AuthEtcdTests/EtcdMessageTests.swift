@@ -144,6 +144,21 @@ struct EtcdMessageTests {
         #expect(read == (Set(names), true) && view.lost == [names[1]])
     }
 
+    @Test(
+        "take nothing for lost if sign-outs may have been missed, and do not end it, either: another host may write it")
+    func mayLackSignOuts() throws {
+        let a = try SessionName("a")
+        let signIn = try #require(SignInID("s1-1"))
+        var view = ClusterView()
+        view.saw(signIn, of: a)
+        view.wrote(a, at: 8, generation: 1)
+        _ = view.read(header(9), [a: 8])
+        let read = view.read(header(6), [:], shown: 5, mayLackSignOuts: true)
+        #expect(read == ([a], true) && view.lost.isEmpty && view.endedAgain.isEmpty)
+        _ = view.apply(header(7), [(a, 7, false)])
+        #expect(!view.isOutdated(signIn, of: a) && view.endedAgain.isEmpty)
+    }
+
     @Test("tell nothing by the revision of a record that had the same one before a backup was restored")
     func sameRevision() throws {
         let a = try SessionName("a")

@@ -124,6 +124,16 @@ struct EtcdRestoresTests {
         // This check finds a mark that the host does not expect.
         restores.checked(another, at: Self.start + .seconds(60))
         #expect(restores.lowestRevision(another, at: Self.start + .seconds(61)) == nil)
+        // A revision that this host has seen itself still counts, but not against a sign-out.
+        restores.saw(4)
+        #expect(restores.lowestRevision(another, at: Self.start + .seconds(61)) == 4)
+        let lacks = [60, 61].map { restores.mayLackSignOuts(another, at: Self.start + .seconds($0)) }
+        #expect(lacks == [false, true])
+        // No other host has noticed the restore: none has repeated a sign-out.
+        for former in [nil, Self.mark("former")] {
+            let mayLack = restores.mayLackSignOuts(former, at: Self.start + .seconds(1000))
+            #expect(!mayLack)
+        }
     }
 
     @Test(

@@ -384,7 +384,7 @@ extension EtcdStore {
     fileprivate func expectSignIn(of record: SessionRecord) { view.saw(record.signIn, of: record.session) }
 
     /// As after everything was read.
-    fileprivate func acceptHistory(_ values: [String?]) {
+    func acceptHistory(_ values: [String?]) {
         for value in values {
             let mark = value.map { EtcdEntry(key: places.history, value: Array($0.utf8), modRevision: 1) }
             _ = restores.accept(mark)

@@ -38,7 +38,7 @@ extension HostSimulationRun {
             let hasMark = Self.readsMark(body) && (path == "kv/range" || etcd.revision > former)
             let shown = ShownState(
                 revision: etcd.revision, cluster: etcd.clusterID, restores: restoreCount, hasMark: hasMark,
-                isMarked: isMarked(for: process), hasSession: etcd.hasSession)
+                isCheck: hasMark && path == "kv/range", isMarked: isMarked(for: process), hasSession: etcd.hasSession)
             time.after(latency()) { [self] in
                 guard process.life.isAlive, isConnected(host) else { return }
                 // A response with an error has no revision.

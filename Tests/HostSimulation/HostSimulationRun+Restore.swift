@@ -25,6 +25,8 @@ struct ShownState {
     let restores: Int
     /// The response has the mark.
     let hasMark: Bool
+    /// The response is that of a check of the mark.
+    let isCheck: Bool
     /// etcd had another mark than the process expects: another host has noticed the restore.
     let isMarked: Bool
     /// etcd had a session.
@@ -42,6 +44,8 @@ extension HostSimulationRun {
     private static let longest = Duration.seconds(150)
     /// Hosts expect requests of others that etcd does not know of for 30 s (`EtcdLimits.recovery`).
     private static let unknownRequests = Duration.seconds(35)
+    /// A host that has not read the mark for longer may have missed sign-outs (`EtcdLimits.longestSilence`).
+    private static let longestSilence = Duration.seconds(60)
     /// How long a watch that stays open may be silent: until the next check of it, and a call.
     private static let silence = Duration.seconds(40)
 
@@ -142,7 +146,10 @@ extension HostSimulationRun {
         // Otherwise there have been more changes since the restore than the backup lacks. A host then notices the
         // restore only by the mark of another host. Until then, a missing session counts as signed out.
         let keeps = wentBack || noticed.contains(number) || shown.isMarked && shown.hasSession
-        if !keeps { restore?.knowers.remove(number) }
+        if shown.isCheck, !shown.isMarked { process.markReadAt = time.now }
+        // A session that is missing counts as signed out then.
+        let isLate = shown.isMarked && !shown.hasSession && time.now - process.markReadAt > Self.longestSilence
+        if !keeps || isLate { restore?.knowers.remove(number) }
         if wentBack || shown.isMarked && shown.hasMark, noticed.insert(number).inserted {
             restore?.time[number] = .zero
         }

@@ -25,6 +25,8 @@ final class SimulatedProcess: @unchecked Sendable {
     /// The mark in etcd when the process last began a watch, after it had read everything. If it finds another mark, it
     /// notices that etcd was restored.
     var mark: [UInt8]?
+    /// When a check of it last found that mark.
+    var markReadAt = Duration.zero
     /// The revision of its last hold, if the response to that shows that etcd was restored.
     var tellingHold: Int64?
     /// Its last write of tokens.

@@ -24,7 +24,7 @@ struct NoticedRestoreTests {
     private func saw(_ revision: Int64, hasMark: Bool = false, hasSession: Bool = true, after restores: Int = 1) {
         run.saw(
             ShownState(
-                revision: revision, cluster: 1, restores: restores, hasMark: hasMark,
+                revision: revision, cluster: 1, restores: restores, hasMark: hasMark, isCheck: hasMark,
                 isMarked: run.isMarked(for: process), hasSession: hasSession), process)
     }
 
