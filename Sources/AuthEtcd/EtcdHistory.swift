@@ -7,7 +7,7 @@ struct EtcdHistory: Sendable, Equatable {
     /// Values that are remembered: a backup may have a former one.
     private static let maxValues = 8
     /// Bytes of a value that count; hosts write 13 at most.
-    private static let valueBytes = 64
+    static let valueBytes = 64
 
     /// What this host has found or written, the present one last. It is empty if etcd had none.
     private var values: [[UInt8]] = []
@@ -19,6 +19,15 @@ struct EtcdHistory: Sendable, Equatable {
 
     /// Whether a host has written this value since this one has read the last one.
     func isNew(_ entry: EtcdEntry?) -> Bool { entry != nil && !values.contains(Self.value(entry)) }
+
+    /// Holds as long as etcd has the value that this host expects: revisions of the time before are of the same history.
+    /// - Parameter place: ``EtcdPlaces/history``.
+    func conditions(at place: String) -> [EtcdRequest.Condition] {
+        guard let value = values.last else { return [] }
+        guard !value.isEmpty else { return [.changed(key: place, at: 0)] }
+        // Hosts write shorter ones: the rest of this one is unknown.
+        return value.count < Self.valueBytes ? [.has(key: place, value: value)] : []
+    }
 
     mutating func accept(_ entry: EtcdEntry?) {
         let value = Self.value(entry)

@@ -67,9 +67,12 @@ struct EtcdRequest: Sendable {
     enum Condition: Sendable, Equatable {
         /// The last change of the key; 0 if it must not exist.
         case changed(key: String, at: Int64)
+        case has(key: String, value: [UInt8])
 
         fileprivate var json: JSON {
             switch self {
+            case .has(let key, let value):
+                ["key": encoded(key), "target": "VALUE", "result": "EQUAL", "value": .string(Base64.encode(value))]
             case .changed(let key, let revision):
                 ["key": encoded(key), "target": "MOD", "result": "EQUAL", "mod_revision": number(revision)]
             }

@@ -196,14 +196,30 @@ extension EtcdStore: LeaseStore {
         let own = RenewalIntent(hold.noted, id: known(session).claimID)
         let outcome = try await transaction(
             .transaction(
-                [.changed(key: holder, at: hold.revision)],
-                then: [.read(place), .read(places.history), .put(own.bytes, to: intent)], otherwiseReading: [holder]))
+                [.changed(key: holder, at: hold.revision)] + restores.history.conditions(at: places.history),
+                then: [.read(place), .read(places.history), .put(own.bytes, to: intent)],
+                otherwiseReading: [holder, places.history]))
         guard outcome.succeeded else {
+            try await claimRefused(session, hold, outcome)
             lostHold(of: session)
             throw .cluster(.leaseLost)
         }
         hold.intentRevision = outcome.header.revision
         return try await begun(session, hold, outcome, under: own, since: state, ifUnreadable: .unanswered)
+    }
+
+    /// Ends a hold of this history, if another host has noticed that etcd went back. A hold of the former one is not in etcd
+    /// any more, whatever has its revision.
+    private func claimRefused(
+        _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction
+    ) async throws(StoreError) {
+        let mark = outcome.entries[places.history]
+        guard restores.isNoticedElsewhere(mark) else { return }
+        readAgain()
+        if let holder = outcome.entries[places.holder(session)], holder.lease == hold.lease.number {
+            try? await giveBack(session, at: holder.modRevision, isNoted: false, instead: mark)
+        }
+        throw .cluster(.wentBack)
     }
 
     package func release(

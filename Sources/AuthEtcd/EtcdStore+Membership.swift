@@ -19,7 +19,7 @@ extension EtcdStore {
     /// Reads the cluster's record again, unless another task has done so since `former`.
     func reopened(instead former: Member) async throws(StoreError) -> Member {
         try await opening { () throws(StoreError) in
-            if let member = self.member, member.revision != former.revision { return member }
+            if let member = self.member, !member.isSame(as: former) { return member }
             return try await self.open()
         }
     }
@@ -37,7 +37,8 @@ extension EtcdStore {
     private func open() async throws(StoreError) -> Member {
         var host = try await hostState()
         for _ in 1...Self.attempts {
-            let stored = try await read(places.cluster)
+            let (stored, mark) = try await readMarked()
+            saw(mark: mark)
             let decision = try cluster { () throws(ClusterFault) in
                 try ClusterMembership(host: host, place: places.cluster).decision(on: stored?.value)
             }
@@ -51,29 +52,35 @@ extension EtcdStore {
                     (host.accepted, host.code) = (accepted, nil)
                     try await keep(host)
                 }
-                let member = Member(accepted: accepted, revision: stored?.modRevision ?? 0)
+                let member = Member(accepted: accepted, revision: stored?.modRevision ?? 0, mark: mark)
                 self.member = member
                 ownID = host.key.id
                 isAsking = false
                 return member
             case .create(let accepted):
                 // If this host ends after the write, it recognizes the record as its own.
-                _ = try await write(accepted.record, replacing: stored)
+                _ = try await write(accepted.record, replacing: stored?.modRevision, in: mark)
             case .putBack(let accepted):
                 note(.wentBack)
-                _ = try await write(accepted.record, replacing: stored)
+                _ = try await write(accepted.record, replacing: stored?.modRevision, in: mark)
             }
         }
         throw .cluster(.contended)
     }
 
-    /// - Returns: the revision of the record; `nil` if another host was first.
-    private func write(_ record: ClusterRecord, replacing stored: EtcdEntry?) async throws(StoreError) -> Int64? {
+    /// - Parameters:
+    ///   - revision: the last change of the stored record; `nil`: there is none.
+    ///   - mark: what was read with it.
+    /// - Returns: the revision of the record; `nil` if another host was first, or if etcd went back.
+    private func write(
+        _ record: ClusterRecord, replacing revision: Int64?, in mark: EtcdEntry?
+    ) async throws(StoreError) -> Int64? {
         let bytes = record.bytes
         try checkSize(bytes)
         let answer = try await call(
             .put(
-                bytes, to: places.cluster, if: [.changed(key: places.cluster, at: stored?.modRevision ?? 0)],
+                bytes, to: places.cluster,
+                if: [.changed(key: places.cluster, at: revision ?? 0), Member.condition(mark, at: places)],
                 otherwiseReading: []))
         let written = try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
         return written.succeeded ? written.header.revision : nil
@@ -142,11 +149,12 @@ extension EtcdStore {
                     try next(ClusterMembership(host: host, place: self.places.cluster), last)
                 }
                 guard let accepted else { return former }
-                let stored = EtcdEntry(key: self.places.cluster, value: [], modRevision: former.revision)
-                guard let revision = try await self.write(accepted.record, replacing: stored) else { return nil }
+                let written = try await self.write(
+                    accepted.record, replacing: former.revision, in: former.mark)
+                guard let revision = written else { return nil }
                 host.accepted = accepted
                 try await self.keep(host)
-                let member = Member(accepted: accepted, revision: revision)
+                let member = Member(accepted: accepted, revision: revision, mark: former.mark)
                 self.member = member
                 return member
             }

@@ -16,13 +16,17 @@ extension EtcdStore {
         }
     }
 
-    /// Each transaction names the change that it is about, so it does nothing to a later hold or intent.
+    /// Each transaction names the change that it is about, and the mark, so it does nothing to a later hold or intent, also
+    /// if that has the same revision in another history.
     func carryOut(_ release: HoldEnd, of session: SessionName) async throws(StoreError) {
+        // It is not known of which history the hold is: it ends with its lease.
+        guard !mustReadAgain else { return }
         let (holder, intent, hold) = (places.holder(session), places.intent(session), release.hold)
         let left = remaining(after: release, of: session)
+        let history = restores.history.conditions(at: places.history)
         var isDone = false
         if !hold.isLost {
-            let conditions = [EtcdRequest.Condition.changed(key: holder, at: hold.revision)]
+            let conditions = [EtcdRequest.Condition.changed(key: holder, at: hold.revision)] + history
             isDone = try await transaction(
                 .transaction(conditions, then: [.delete(holder)] + left, otherwiseReading: [])
             ).succeeded
@@ -30,7 +34,7 @@ extension EtcdStore {
         // The lease has ended first. As long as nobody is about to send these tokens again, the intent is this host's.
         if !isDone, !left.isEmpty, let revision = hold.intentRevision {
             _ = try await transaction(
-                .transaction([.changed(key: intent, at: revision)], then: left, otherwiseReading: []))
+                .transaction([.changed(key: intent, at: revision)] + history, then: left, otherwiseReading: []))
         }
         if unfinished[session]?.hold.revision == hold.revision { unfinished[session] = nil }
     }

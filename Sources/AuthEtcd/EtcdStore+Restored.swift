@@ -1,4 +1,3 @@
-import AuthConcurrency
 import AuthModel
 import AuthWire
 
@@ -88,7 +87,7 @@ extension EtcdStore {
         let conditions: [EtcdRequest.Condition] =
             [.changed(key: holder, at: revision)] + (isNoted ? [.changed(key: intent, at: revision)] : [])
         let deletions: [EtcdRequest.Operation] = [.delete(holder)] + (isNoted ? [.delete(intent)] : [])
-        if restores.needsMark(insteadOf: mark, isToReadAgain: isToReadAgain.current == true) {
+        if restores.needsMark(insteadOf: mark, isToReadAgain: mustReadAgain) {
             let value = newMark
             do throws(StoreError) {
                 let outcome = try await transaction(

@@ -105,11 +105,7 @@ extension EtcdStore {
                     // New keys are needed before the records that are sealed with them.
                     _ = try? await reporting { () throws(StoreError) in try await reopened(instead: member) }
                 }
-                if change.entry.key == places.history,
-                    restores.isNoticedElsewhere(change.isDeletion ? nil : change.entry)
-                {
-                    readAgain()
-                }
+                if change.entry.key == places.history { saw(mark: change.isDeletion ? nil : change.entry) }
                 if change.isDeletion, let session = places.heldSession(of: change.entry.key) {
                     released.append(session)
                 }
@@ -136,7 +132,7 @@ extension EtcdStore {
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
             try? await reporting { () throws(StoreError) in
                 let (cluster, mark) = try await readMarked()
-                if restores.isNoticedElsewhere(mark) { readAgain() }
+                saw(mark: mark)
                 try await readIfChanged(cluster)
             }
             await repeatReleases()

@@ -134,23 +134,24 @@ extension EtcdStore {
             generation += 1
             let sealed = try SealedBytes.seal(content, name: place, label: label, generation: generation, key: key)
             try checkSize(sealed)
-            let conditions: [EtcdRequest.Condition] = [
-                .changed(key: place, at: found?.modRevision ?? 0), .changed(key: places.cluster, at: member.revision),
-            ]
+            let conditions: [EtcdRequest.Condition] =
+                [.changed(key: place, at: found?.modRevision ?? 0)] + member.conditions(at: places)
+            if let former, hasGoneBack(since: former) { throw .cluster(.wentBack) }
             let outcome: EtcdTransaction
             do throws(StoreError) {
                 outcome = try await transaction(
                     .transaction(
                         conditions + terms.conditions, then: [.put(sealed, to: place)] + terms.operations,
-                        otherwiseReading: [place, places.cluster] + keys))
+                        otherwiseReading: [place, places.cluster, places.history] + keys))
             } catch {
                 guard case .cluster(.tooLarge) = error else { throw error }
                 throw .cluster(.tooLarge(bytes: sealed.count, limit: 0))
             }
             if outcome.succeeded { return (outcome.header.revision, generation, terms) }
+            saw(mark: outcome.entries[places.history])
             if let former, hasGoneBack(since: former) { throw .cluster(.wentBack) }
             found = outcome.entries[place]
-            if outcome.entries[places.cluster]?.modRevision != member.revision {
+            if !member.isSame(in: outcome, at: places) {
                 member = try await reopened(instead: member)
             }
             try await refused(outcome)
@@ -224,12 +225,9 @@ extension EtcdStore {
             content, name: entry.key, label: header.label, generation: generation, key: newest)
         let outcome = try await transaction(
             .transaction(
-                [
-                    .changed(key: entry.key, at: entry.modRevision),
-                    .changed(key: places.cluster, at: member.revision),
-                ],
-                then: [.put(sealed, to: entry.key)], otherwiseReading: [places.cluster]))
-        guard outcome.succeeded || outcome.entries[places.cluster]?.modRevision == member.revision else {
+                [.changed(key: entry.key, at: entry.modRevision)] + member.conditions(at: places),
+                then: [.put(sealed, to: entry.key)], otherwiseReading: [places.cluster, places.history]))
+        guard outcome.succeeded || member.isSame(in: outcome, at: places) else {
             throw .cluster(.contended)
         }
     }

@@ -38,6 +38,27 @@ package actor EtcdStore {
         let accepted: AcceptedCluster
         /// The last change of ``EtcdPlaces/cluster``.
         let revision: Int64
+        /// The mark that was read with it. In another history, another change may have the same revision.
+        let mark: EtcdEntry?
+
+        func isSame(as other: Member) -> Bool { revision == other.revision && mark == other.mark }
+
+        /// Whether a transaction that was refused has found the same record of the cluster, in the same history.
+        func isSame(in outcome: EtcdTransaction, at places: EtcdPlaces) -> Bool {
+            outcome.entries[places.cluster]?.modRevision == revision && outcome.entries[places.history] == mark
+        }
+
+        /// Holds as long as etcd has that record, in the same history.
+        func conditions(at places: EtcdPlaces) -> [EtcdRequest.Condition] {
+            [.changed(key: places.cluster, at: revision), Self.condition(mark, at: places)]
+        }
+
+        static func condition(_ mark: EtcdEntry?, at places: EtcdPlaces) -> EtcdRequest.Condition {
+            guard let mark, mark.value.count < EtcdHistory.valueBytes else {
+                return .changed(key: places.history, at: mark?.modRevision ?? 0)
+            }
+            return .has(key: places.history, value: mark.value)
+        }
     }
 
     /// Faults that wait for the listener.
@@ -184,6 +205,11 @@ package actor EtcdStore {
         readAgain(shownBy: header.revision)
     }
 
+    /// This mark was read: it may show that another host has noticed that etcd went back.
+    func saw(mark: EtcdEntry?) {
+        if restores.isNoticedElsewhere(mark) { readAgain() }
+    }
+
     func readAgain(shownBy revision: Int64?) {
         restores.saw(revision)
         readAgain()
@@ -195,10 +221,13 @@ package actor EtcdStore {
         wake()
     }
 
+    /// A response has shown that etcd went back, and this host has not read yet what it has now.
+    var mustReadAgain: Bool { isToReadAgain.current == true }
+
     /// Whether etcd has gone back since then, as far as this host knows. Until everything is read again, what a backup
     /// has brought back looks like what other hosts have done.
     func hasGoneBack(since former: ClusterView.State) -> Bool {
-        isToReadAgain.current == true || former.history != view.state.history
+        mustReadAgain || former.history != view.state.history
     }
 
     /// Runs `work`, and reports the state that results.

@@ -25,6 +25,18 @@ struct EtcdHistoryTests {
         #expect(history.isOther(entry("c")) && history.isNew(entry("c")))
     }
 
+    @Test("is a condition of changes as far as its value is known")
+    func conditions() {
+        var history = EtcdHistory()
+        #expect(history.conditions(at: "/p/history").isEmpty)
+        history.accept(nil)
+        #expect(history.conditions(at: "/p/history") == [.changed(key: "/p/history", at: 0)])
+        history.accept(entry("a"))
+        #expect(history.conditions(at: "/p/history") == [.has(key: "/p/history", value: Array("a".utf8))])
+        history.accept(entry(String(repeating: "x", count: 65)))
+        #expect(history.conditions(at: "/p/history").isEmpty)
+    }
+
     @Test("is remembered up to a length and a number")
     func limits() {
         var history = EtcdHistory()

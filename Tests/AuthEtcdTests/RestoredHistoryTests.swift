@@ -1,4 +1,5 @@
 import AuthModel
+import AuthSealedFile
 import AuthWire
 import EtcdTestSupport
 import Synchronization
@@ -45,6 +46,67 @@ struct RestoredHistoryTests {
                 }
                 #expect(isLost == !isLong && fault == (isLong ? .removed : nil))
             }
+        }
+    }
+
+    /// Another host has noticed the restore, and this one does not know yet.
+    private static func withOtherMark(_ body: (EtcdStore, EtcdMembers) async throws -> Void) async throws {
+        try await EtcdMembers.running { members in
+            let host = try EtcdHost()
+            try await host.start(at: members.endpoints, watches: false) { store in
+                try await store.save(etcdSample())
+                await store.acceptHistory([nil])
+                let lease = try await store.grantLease().id
+                _ = try await store.hold(work, for: etcdSample().version, under: lease)
+                try await members.control("put", "/authd/ada/history", "another")
+                try await body(store, members)
+            }
+        }
+    }
+
+    @Test("must be the same for a write: it names a revision of the record of the cluster")
+    func write() async throws {
+        try await Self.withOtherMark { store, _ in
+            let record = try await store.read(store.places.session(Self.work))
+            let fault = await store.fault { store throws(StoreError) in
+                guard let renewed = try? etcdSample(generation: 2) else { return }
+                try await store.save(renewed)
+            }
+            let left = try await store.read(store.places.session(Self.work))
+            #expect(fault == .wentBack && record != nil && left == record)
+        }
+    }
+
+    @Test("must be the same for a release: another host's hold may have the revision of this one")
+    func release() async throws {
+        try await Self.withOtherMark { store, members in
+            try await store.release(Self.work, leaving: .answered)
+            #expect(try await members.dump("/authd/ada/holders/").contains("holders/work"))
+        }
+    }
+
+    @Test("must be the same for a claim; a hold of the present one ends then")
+    func claim() async throws {
+        try await Self.withOtherMark { store, members in
+            let intent = try await store.read(store.places.intent(Self.work))
+            let fault = await store.fault { store throws(StoreError) in
+                guard let sample = try? etcdSample() else { return }
+                _ = try await store.claim(sample.session, for: sample.version)
+            }
+            let left = try await store.read(store.places.intent(Self.work))
+            #expect(fault == .wentBack && intent != nil && left == intent)
+            #expect(try await !members.dump("/authd/ada/holders/").contains("holders/work"))
+        }
+    }
+
+    @Test("does not stop a change of the record key: the record of the cluster is read again")
+    func keyChange() async throws {
+        try await Self.withOtherMark { store, _ in
+            let former = try await store.opened()
+            let fault = await store.fault { store throws(StoreError) in try await store.changeRecordKey() }
+            let member = try await store.opened()
+            #expect(fault == nil && former.mark == nil && member.mark?.value == Array("another".utf8))
+            #expect(member.accepted.keys.first?.id != former.accepted.keys.first?.id)
         }
     }
 }

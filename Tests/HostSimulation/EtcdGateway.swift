@@ -51,6 +51,9 @@ extension EtcdDatabase {
         var holds = (body["compare"]?.arrayValue ?? []).allSatisfy { condition in
             let key = condition["key"]?.text ?? ""
             if fault == .sharesHolds, Self.isHolder(key) || key.contains("/intents/") { return true }
+            if condition["target"]?.stringValue == "VALUE" {
+                return entries[key].map { $0.value == condition["value"]?.bytes } ?? false
+            }
             return entries[key]?.revision ?? 0 == condition["mod_revision"]?.wholeNumber ?? 0
         }
         if fault == .refusesHosts, (body["success"]?.arrayValue ?? []).contains(where: Self.putsHostList) {
