@@ -29,6 +29,8 @@ struct EtcdRestores: Sendable {
     private(set) var shownRevision: Int64?
     /// etcd had no space for the mark, which is written once there is space.
     private(set) var isMarkDue = false
+    /// The refusal of the mark was reported.
+    private var isRefusalReported = false
     /// Sessions whose records were not used because etcd went back. They are read again with everything else.
     private(set) var unread: Set<SessionName> = []
     /// Granted before etcd went back: it ends, also if etcd has it again.
@@ -104,7 +106,10 @@ struct EtcdRestores: Sendable {
         formerLease = lease
         // Intents that were noted since the mark count, whoever has written it.
         let written = ownMark ?? mark.flatMap { history.isNew($0) ? $0 : nil }
-        (noticedAt, noticedAwake, self.revision) = (now, awake, min(written?.modRevision ?? revision, revision))
+        // A mark that was due belongs to the same restore.
+        let known = [written?.modRevision, isMarkDue ? self.revision : nil, revision].compactMap(\.self).min()
+        (noticedAt, noticedAwake, self.revision) = (now, awake, known)
+        (isMarkDue, isRefusalReported) = (false, false)
         recovery = Recovery(sending: sending, former: former, isMarked: ownMark != nil)
         ownMark = nil
     }
@@ -145,8 +150,11 @@ struct EtcdRestores: Sendable {
         recovery?.isMarked = true
     }
 
-    /// The mark is tried again with everything else.
-    mutating func retriesMark() { isMarkDue = false }
+    /// Each refusal is reported once.
+    mutating func reportsRefusal() -> Bool {
+        defer { isRefusalReported = true }
+        return !isRefusalReported
+    }
 
     /// Nothing of this hold is on its way any more, or its intent is in etcd again.
     mutating func settled(_ session: SessionName) { recovery?.sending[session] = nil }

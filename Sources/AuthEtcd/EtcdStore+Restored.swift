@@ -37,32 +37,58 @@ extension EtcdStore {
         restores.end()
     }
 
-    /// If etcd has no space, or this host may not write the mark, the rest of the recovery continues: it may only
-    /// remove records. Hosts that cannot notice the restore by themselves then do not notice it, or only once there is
-    /// space again.
+    /// If etcd refuses the mark, the rest of the recovery continues: it may only remove records. Hosts that cannot notice
+    /// the restore by themselves then do not notice it, or only once there is space again.
     private func tryToMark() async throws(StoreError) {
         var isDue = false
         do throws(StoreError) {
-            try await markHistory()
-        } catch .cluster(.noSpace) {
-            // The state and the fault are reported.
-            isDue = true
-        } catch .cluster(.denied) {
-            // The state and the fault are reported here, too.
+            _ = try await markHistory()
+        } catch .cluster(let fault) where fault.refusesMark {
+            isDue = fault == .noSpace
+            // Its alarm is a fault of the whole store.
+            if isDue { failure(.cluster(fault)) } else { reportRefusal(fault) }
         }
         restores.marked(isDue: isDue)
+    }
+
+    /// Writes the mark that is due. Only if etcd accepts it, everything is read again: other hosts notice the restore now,
+    /// and sign-outs are repeated once more.
+    func writeDueMark() async {
+        guard restores.isMarkDue, present == nil else { return }
+        do throws(StoreError) {
+            if let mark = try await markHistory() { restores.wrote(mark) }
+            readAgain()
+        } catch .cluster(let fault) where fault.refusesMark {
+            reportRefusal(fault)
+        } catch {
+            // The next check tries again.
+        }
+    }
+
+    private func reportRefusal(_ fault: ClusterFault) {
+        if restores.reportsRefusal() { note(.markRefused(reason: fault.message)) }
+    }
+
+    /// A refusal of the mark is not a fault of the store.
+    private func sendMark(_ request: EtcdRequest) async throws(StoreError) -> EtcdTransaction {
+        do throws(ClusterFault) {
+            return try EtcdTransaction(try await client.call(request))
+        } catch {
+            throw .cluster(error)
+        }
     }
 
     private var newMark: [UInt8] { Array(String(random(), radix: 36).utf8) }
 
     /// Writes the mark if no other host has done that yet.
-    private func markHistory() async throws(StoreError) {
+    /// - Returns: what etcd has then.
+    private func markHistory() async throws(StoreError) -> EtcdEntry? {
         let place = places.history
         var found = try await read(place)
         var isMissing = restores.accept(found)
         for _ in 1...EtcdLimits.writeAttempts where isMissing {
             let value = newMark
-            let outcome = try await transaction(
+            let outcome = try await sendMark(
                 .put(
                     value, to: place, if: [.changed(key: place, at: found?.modRevision ?? 0)],
                     otherwiseReading: [place]))
@@ -71,6 +97,7 @@ extension EtcdStore {
                 ? EtcdEntry(key: place, value: value, modRevision: outcome.header.revision) : outcome.entries[place]
             isMissing = restores.accept(found)
         }
+        return found
     }
 
     /// Gives back a hold under which nothing was sent. If it has shown that etcd went back, the mark is written in the same
@@ -90,7 +117,7 @@ extension EtcdStore {
         if restores.needsMark(insteadOf: mark, isToReadAgain: mustReadAgain) {
             let value = newMark
             do throws(StoreError) {
-                let outcome = try await transaction(
+                let outcome = try await sendMark(
                     .transaction(
                         conditions + [.changed(key: history, at: mark?.modRevision ?? 0)],
                         then: deletions + [.put(value, to: history)], otherwiseReading: []))
@@ -98,10 +125,8 @@ extension EtcdStore {
                     return restores.wrote(EtcdEntry(key: history, value: value, modRevision: outcome.header.revision))
                 }
                 // Another host has written the mark, or the hold has ended.
-            } catch .cluster(.noSpace) {
-                // Without the mark, as in the recovery.
-            } catch .cluster(.denied) {
-                // The same.
+            } catch .cluster(let fault) where fault.refusesMark {
+                // Without the mark, as in the recovery, which reports it.
             }
         }
         _ = try await transaction(.transaction(conditions, then: deletions, otherwiseReading: []))
@@ -173,5 +198,15 @@ extension EtcdStore {
                 [.changed(key: entry.key, at: entry.modRevision)],
                 then: [.delete(entry.key), .delete(places.lifetime(session)), .delete(places.intent(session))],
                 otherwiseReading: []))
+    }
+}
+
+extension ClusterFault {
+    /// Whether etcd has refused what it has received.
+    fileprivate var refusesMark: Bool {
+        switch self {
+        case .noSpace, .denied, .invalid, .tooLarge: true
+        default: false
+        }
     }
 }

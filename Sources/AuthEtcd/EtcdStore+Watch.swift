@@ -137,10 +137,7 @@ extension EtcdStore {
             }
             await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
-            if restores.isMarkDue, present == nil {
-                restores.retriesMark()
-                readAgain()
-            }
+            await writeDueMark()
             if client.endpoint != used { return .lagging }
             await sealFormerAgain()
         }

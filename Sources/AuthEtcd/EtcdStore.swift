@@ -317,7 +317,8 @@ extension ClusterFault {
         case .denied, .notAdmitted, .otherCluster: .denied
         case .noSpace: .failed
         case .invalid: .failed
-        case .tokenExpired, .compacted, .watchLost, .lagging, .wentBack, .tooLarge, .contended, .heldElsewhere,
+        case .tokenExpired, .compacted, .watchLost, .lagging, .wentBack, .markRefused, .tooLarge, .contended,
+            .heldElsewhere,
             .leaseLost,
             .removed, .damaged:
             nil

@@ -106,6 +106,26 @@ struct EtcdRestoresTests {
         #expect(restores.allowsHolds && !isMissing && restores.revision == 4)
     }
 
+    @Test("a refusal of the mark is reported once for each restore")
+    func refusal() {
+        var restores = Self.noticed()
+        let first = [restores.reportsRefusal(), restores.reportsRefusal()]
+        restores = Self.noticed(restores)
+        let second = restores.reportsRefusal()
+        #expect(first == [true, false] && second)
+    }
+
+    @Test("a mark that was due belongs to the former recovery: intents that were noted since then still count")
+    func dueMark() {
+        var restores = Self.noticed()
+        restores.marked(isDue: true)
+        restores.end()
+        restores.wrote(Self.mark("own", at: 8))
+        restores.begin(
+            at: Self.start, awake: Self.awake, revision: 9, mark: nil, holds: [:], lease: nil, former: nil)
+        #expect(restores.revision == 5 && restores.allowsHolds && !restores.isMarkDue)
+    }
+
     @Test("a mark is another host's notice only outside the own recovery")
     func noticedElsewhere() {
         var restores = Self.restores()

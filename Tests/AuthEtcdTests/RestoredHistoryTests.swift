@@ -49,6 +49,35 @@ struct RestoredHistoryTests {
         }
     }
 
+    @Test("is read again once, even if etcd has no space for the mark and no alarm")
+    func refusedWithoutAlarm() async throws {
+        let etcd = OneKey()
+        let place = Base64.encode(Array("/p/history".utf8))
+        let attempts = Mutex(0)
+        let transport = ScriptedTransport(watches: [.init([], then: .stays)]) { path, body throws(TransportError) in
+            guard body["success"]?[0]?["request_put"]?["key"]?.stringValue != place else {
+                attempts.withLock { $0 += 1 }
+                return (429, #"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#)
+            }
+            return try etcd.answer(path, body)
+        }
+        let store = EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: transport, clock: HostClock(), pause: { _ in await Task.yield() })
+        await store.acceptHistory(["former", "later"])
+        etcd.setHistory("former")
+        let faults = store.faults()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await store.run() }
+            // With each check of the watch.
+            let isRepeated = try await until { attempts.withLock { $0 } >= 4 }
+            let history = await store.view.state.history
+            #expect(isRepeated && history == 1)
+            group.cancelAll()
+        }
+        #expect(await faults.first { $0.name == "cluster_mark_refused" } != nil)
+    }
+
     /// Another host has noticed the restore, and this one does not know yet.
     private static func withOtherMark(_ body: (EtcdStore, EtcdMembers) async throws -> Void) async throws {
         try await EtcdMembers.running { members in

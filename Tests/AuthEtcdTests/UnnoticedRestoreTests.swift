@@ -170,6 +170,7 @@ struct UnnoticedRestoreTests {
         arguments: [
             (429, #"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#, true),
             (403, #"{"code":7,"message":"etcdserver: permission denied"}"#, false),
+            (400, #"{"code":3,"message":"etcdserver: not allowed by the proxy"}"#, false),
         ])
     func refusedMark(status: Int, body: String, isDue: Bool) async throws {
         let etcd = OneKey()
@@ -184,12 +185,17 @@ struct UnnoticedRestoreTests {
         await store.acceptHistory(["former", "later"])
         // The backup has the former mark.
         etcd.setHistory("former")
+        let faults = store.faults()
         await store.noteWentBack(7)
         try await store.recover()
         let mark = try await store.readMarked().mark
         let restores = await store.restores
         #expect(mark != nil && !restores.isNoticedElsewhere(mark) && restores.isMarkDue == isDue)
         #expect(restores.recovery == nil)
+        // A missing permission is not a fault of the store.
+        let (fault, obstacle) = await (faults.first { $0 != .wentBack }, store.obstacle())
+        #expect(fault?.name == (isDue ? "cluster_no_space" : "cluster_mark_refused"))
+        #expect(obstacle == (isDue ? .noSpace : nil))
     }
 
     @Test("makes a host give back a hold that it gets after another response has shown the restore")

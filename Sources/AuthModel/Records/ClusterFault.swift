@@ -21,6 +21,8 @@ package enum ClusterFault: Error, Sendable, Hashable {
     case lagging
     /// etcd has an older state than before: a backup was restored. What this agent has in memory is written again.
     case wentBack
+    /// etcd refused what shows the other hosts that a backup was restored (`PREFIX/history`).
+    case markRefused(reason: String)
     /// No host of the cluster has admitted this one.
     case notAdmitted
     /// The sessions belong to another cluster than this host does.
@@ -54,6 +56,7 @@ package enum ClusterFault: Error, Sendable, Hashable {
         case .watchLost: "cluster_watch_lost"
         case .lagging: "cluster_lagging"
         case .wentBack: "cluster_went_back"
+        case .markRefused: "cluster_mark_refused"
         case .notAdmitted: "cluster_not_admitted"
         case .otherCluster: "cluster_other"
         case .tooLarge: "cluster_record_too_large"
@@ -78,6 +81,9 @@ package enum ClusterFault: Error, Sendable, Hashable {
         case .watchLost(let reason): "etcd no longer sent changes (\(reason)). authd has read everything again."
         case .lagging: "A member of etcd is behind the others. authd uses another one."
         case .wentBack: "etcd has an older state than before, as after a restored backup. authd writes what is newer."
+        case .markRefused(let reason):
+            "authd could not note in etcd that a backup was restored, so other hosts may not notice it (\(reason)). Give the "
+                + "user of etcd `readwrite` for all keys below etcd.prefix, and check the space of etcd."
         case .notAdmitted: "This host is not a member of the cluster: run `authc cluster join` here."
         case .otherCluster:
             "The sessions in etcd belong to another cluster than this host: check the prefix, or what has replaced it."
