@@ -35,6 +35,8 @@ struct ClusterView: Sendable, Equatable {
     private var replaced: [SessionName: [SignInID]] = [:]
     /// The same since etcd went back, until there is a later one.
     private var outdated: [SessionName: Set<SignInID>] = [:]
+    /// The revision at which a session was last removed, if it is known.
+    private var endedAt: [SessionName: Int64] = [:]
     /// Former sign-ins of one session that are remembered.
     private static let maxReplaced = 8
     /// Sessions whose sign-ins are remembered: twice as many as etcd may have.
@@ -75,13 +77,13 @@ struct ClusterView: Sendable, Equatable {
             changed.formUnion(lost)
             // Revisions of the former history say nothing about what is reported from now on.
             written = written.mapValues { min($0, header.revision + 1) }
-            generations = [:]
+            (generations, endedAt) = ([:], [:])
             outdated = replaced.mapValues { Set($0) }
         } else {
             for session in Set(changes.keys).union(written.keys) where found[session] == nil {
                 guard written[session] ?? 0 <= header.revision else { continue }
                 written[session] = nil
-                if changes[session] != nil { ended(session) }
+                if changes[session] != nil { ended(session, at: header.revision) }
             }
         }
         lost.subtract(found.keys)
@@ -100,19 +102,21 @@ struct ClusterView: Sendable, Equatable {
             state.revision = max(state.revision, change.at)
             changes[change.session] = change.isGone ? nil : change.at
             // A late report may be about what was there before the last write of this host.
-            if change.isGone, written[change.session] ?? 0 <= change.at { ended(change.session) }
+            if change.isGone, written[change.session] ?? 0 <= change.at { ended(change.session, at: change.at) }
         }
         return Set(reported.map(\.session))
     }
 
     /// Another host has removed it.
-    private mutating func ended(_ session: SessionName) {
+    private mutating func ended(_ session: SessionName, at revision: Int64) {
         written[session] = nil
         generations[session] = nil
         // What is gone is the outdated record. This host may have a later sign-in.
         guard outdated[session] == nil else { return lose(session) }
         lost.remove(session)
-        if let signIn = signIns[session] { note(signIn, of: session) }
+        guard let signIn = signIns[session] else { return }
+        endedAt[session] = revision
+        note(signIn, of: session)
     }
 
     /// A response shows this state.
@@ -134,8 +138,11 @@ struct ClusterView: Sendable, Equatable {
     }
 
     /// This host has signed out.
-    /// - Parameter isRepeated: whether that is repeated if another host writes the session again.
-    mutating func removed(_ session: SessionName, isRepeated: Bool = false) {
+    /// - Parameters:
+    ///   - revision: of the change; `nil`: it is unknown.
+    ///   - isRepeated: whether that is repeated if another host writes the session again.
+    mutating func removed(_ session: SessionName, at revision: Int64? = nil, isRepeated: Bool = false) {
+        if let revision { endedAt[session] = max(revision, endedAt[session] ?? 0) }
         if let signIn = signIns[session] { note(signIn, of: session) }
         outdated[session] = isRepeated ? replaced[session].map { Set($0) } : nil
         signIns[session] = nil
@@ -166,12 +173,19 @@ struct ClusterView: Sendable, Equatable {
         guard self.replaced.count > Self.maxNames else { return }
         // Runners of a CI farm may use other names every day. Those that etcd does not have are left out.
         self.replaced = self.replaced.filter { changes[$0.key] != nil || $0.key == session }
+        endedAt = endedAt.filter { self.replaced[$0.key] != nil }
         signIns = signIns.filter { changes[$0.key] != nil || written[$0.key] != nil || $0.key == session }
     }
 
     /// Whether etcd has this sign-in because it went back, and this host has seen that it ended.
     func isOutdated(_ signIn: SignInID, of session: SessionName) -> Bool {
         outdated[session]?.contains(signIn) ?? false
+    }
+
+    /// Whether a record with this last change is from before its sign-in ended. It may arrive late, and does not bring that
+    /// back.
+    func isEnded(_ signIn: SignInID, of session: SessionName, at revision: Int64) -> Bool {
+        revision < endedAt[session] ?? 0 && replaced[session]?.contains(signIn) ?? false
     }
 
     /// Whether the session has ended, as far as this host knows.

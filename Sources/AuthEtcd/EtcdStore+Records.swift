@@ -88,7 +88,7 @@ extension EtcdStore: SessionStore, KeyStore {
                         otherwiseReading: [place]))
                 let outcome = try cluster { () throws(ClusterFault) in try EtcdTransaction(answer) }
                 if outcome.succeeded {
-                    removed(session)
+                    removed(session, at: outcome.header.revision)
                     return stored
                 }
                 found = outcome.entries[place]
@@ -97,9 +97,9 @@ extension EtcdStore: SessionStore, KeyStore {
         }
     }
 
-    private func removed(_ session: SessionName) {
+    private func removed(_ session: SessionName, at revision: Int64? = nil) {
         // A host that has not noticed a restore yet may write what the backup lacks.
-        view.removed(session, isRepeated: removesEnded)
+        view.removed(session, at: revision, isRepeated: removesEnded)
         forget(session)
     }
 
@@ -188,6 +188,8 @@ extension EtcdStore: SessionStore, KeyStore {
                 view.lose(session)
                 return nil
             }
+            // It was read before it was removed, and arrives later.
+            guard !view.isEnded(record.signIn, of: session, at: entry.modRevision) else { return nil }
             view.saw(record.signIn, of: session)
             read = record
         } catch {

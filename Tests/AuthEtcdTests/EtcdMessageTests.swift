@@ -144,6 +144,26 @@ struct EtcdMessageTests {
         #expect(read == (Set(names), true) && view.lost == [names[1]])
     }
 
+    @Test("do not take the end of a sign-in back for a record from before; other histories say nothing")
+    func lateRecord() throws {
+        let a = try SessionName("a")
+        let signIns = try ["s1-1", "s2-1"].map { try #require(SignInID($0)) }
+        for isOwn in [false, true] {
+            var view = ClusterView()
+            view.saw(signIns[0], of: a)
+            _ = view.read(header(5), [a: 5])
+            if isOwn { view.removed(a, at: 8) } else { _ = view.apply(header(8), [(a, 8, true)]) }
+            let isEnded = [5, 9].map { view.isEnded(signIns[0], of: a, at: $0) }
+            #expect(isEnded == [true, false])
+            // Another sign-in is another matter.
+            #expect(!view.isEnded(signIns[1], of: a, at: 5))
+            // A backup is restored.
+            view.saw(header(8), since: view.state)
+            _ = view.read(header(6), [a: 5])
+            #expect(!view.isEnded(signIns[0], of: a, at: 5) && view.isOutdated(signIns[0], of: a))
+        }
+    }
+
     @Test(
         "take nothing for lost if sign-outs may have been missed, and do not end it, either: another host may write it")
     func mayLackSignOuts() throws {

@@ -49,6 +49,24 @@ struct RestoredHistoryTests {
         }
     }
 
+    @Test("keeps the note of a sign-out, if a record that was read before arrives later", arguments: [false, true])
+    func lateRecord(isByOther: Bool) async throws {
+        try await TwoHosts.running { hosts in
+            let (store, other) = (hosts.store, hosts.other)
+            let sample = try etcdSample()
+            let entry = try await #require(store.read(store.places.session(Self.work)))
+            try await (isByOther ? other : store).delete(Self.work)
+            #expect(try await until { await store.view.isSignedOut(sample.session) })
+            let late = try await store.record(in: entry, of: Self.work)
+            let isSignedOut = await store.view.isSignedOut(sample.session)
+            #expect(late == nil && isSignedOut)
+            // Another host may have written it again: that counts.
+            try await other.save(sample)
+            let again = try await store.load(Self.work)
+            #expect(again == sample)
+        }
+    }
+
     @Test("is read again once, even if etcd has no space for the mark and no alarm")
     func refusedWithoutAlarm() async throws {
         let etcd = OneKey()
