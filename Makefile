@@ -32,6 +32,8 @@ CLIENT_LANGUAGES ?= Go Rust Java
 PACKAGE_PROGRAMS ?= cargo terraform
 # How many sessions make growth signs in and out.
 SESSIONS ?= 1000
+# What make bench-builds builds after each change: build-tests or build.
+GOAL ?= build-tests
 # What make test plays with the debug build of make simulate.
 TEST_SEEDS := 30000
 
@@ -46,6 +48,7 @@ SHAKE := .build/shake
 FUZZ := .build/fuzz
 SANITIZED := .build/sanitized
 REPRODUCED := .build/reproduced
+BUILDS := .build/builds
 # So that the folder of a build does not change its programs (Docs/decisions/packages.md): no debug information, no paths of C
 # sources, and no hash of the intermediate code.
 REPRODUCIBLE := -debug-info-format none -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
@@ -53,7 +56,7 @@ REPRODUCIBLE := -debug-info-format none -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswi
 # the loader would search the program's folder for libraries first.
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath $(REPRODUCIBLE)
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
-    $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/proxy-config) \
+    $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/builds Tests/Benchmarks/proxy-config) \
     Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/reproduce Tests/shake Tests/sanitize Tests/Fuzzing/fuzz \
     Tests/BootedRootTests/boot Tests/BootedRootTests/fresh-root Tests/TestSupport/kwallet Sources/AuthClientLibrary/archive \
     $(wildcard Sources/Packaging/tarball Sources/Packaging/site/swift-reference Sources/Packaging/deb/assemble Sources/Packaging/deb/*.p*) Docs/clients/shell/token
@@ -105,7 +108,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-hosts crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench packages build-packages peers sbom
+.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-hosts crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench bench-builds packages build-packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
@@ -132,6 +135,7 @@ help:
 	@echo 'make sanitize   thirteen suites with the address and the thread sanitizer (SANITIZERS="$(SANITIZERS)")'
 	@echo 'make bench      start-up, round trips, rates, renewals, disturbances, memory and size beside their budgets and other programs'
 	@echo '                (IDLE=600: the idle agent for ten minutes; MEASURE="idle scale": only these parts)'
+	@echo 'make bench-builds  the seconds that a build takes after a line in each target, and that nothing unchanged is built (GOAL=$(GOAL))'
 	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
 	@echo 'make sbom       the software bill of materials, $(SBOM)'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
@@ -275,6 +279,10 @@ sanitize: packages peers
 bench: packages build
 	Tests/install-packages Tests/benchmark-packages.txt
 	Tests/Benchmarks/bench $(RELEASE) Docs/performance.md
+
+# In a copy of the clone, for hours.
+bench-builds: packages peers
+	Tests/Benchmarks/builds $(SWIFT) $(BUILDS) $(GOAL)
 
 lint: packages
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
