@@ -4,6 +4,8 @@
 # As a multiple of the same without it: beside what attacks the agent, and beside all else.
 readonly attack_budget=3.0 disturbance_budget=2.0
 readonly disturbance_rounds=${ROUNDS:-5} disturbing_sessions=${SESSIONS:-1000}
+# Seconds and rounds beside what happens so rarely that few requests would not meet it.
+readonly rare_seconds=10 rare_rounds=${ROUNDS:-3}
 readonly peers=$here/../TestSupport/peers
 
 # The ways of hostile-client.py.
@@ -15,7 +17,7 @@ readonly hostile_heads=(endless-headers huge-header huge-reason early continue s
 readonly hostile_redirects=(file script other name user relative loop get)
 
 disturbances() {
-    section 'The 99th percentile of a good client beside a disturbance, beside the same without it'
+    section 'The 99th percentile of a good client beside a disturbance' "$beside_columns|requests that disturb" "$beside_text"
     start_provider bench
     # A program that reads it waits as long as this script lives.
     mkfifo "$world/open-input"
@@ -23,10 +25,11 @@ disturbances() {
     start_hostile_provider
     start_sink
     quiet_agent --store memory
-    disturbed 'a provider that never answers' "$disturbance_budget" "$world/c/many" 0 16 0 16 "$socket" "$(renewal_of 'silent-#')"
+    lasting=$rare_seconds disturbed 'a provider that never answers' "$disturbance_budget" \
+        "$world/c/many" 0 16 0 16 "$socket" "$(renewal_of 'silent-#')"
     sign_in_many "$disturbing_sessions" 's#' bench
     # So many that a thousand are renewed in a minute.
-    disturbed "$disturbing_sessions sessions that renew" "$disturbance_budget" \
+    lasting=$rare_seconds disturbed "$disturbing_sessions sessions that renew" "$disturbance_budget" \
         "$world/c/many" 0 64 60 "$disturbing_sessions" "$socket" "$(renewal_of 's#')"
     uploads_beside
     clients_beside
@@ -34,26 +37,30 @@ disturbances() {
     keyring_beside
 }
 
-# disturbed WHAT BUDGET COMMAND…: COMMAND prints a line when it has begun, and goes on until it is ended. The agent has one
-# processor, and the client shares the other with COMMAND: see flooded. `before` and `after` are commands around it.
+# disturbed WHAT BUDGET COMMAND…: COMMAND prints a line when it has begun, and goes on until it is ended; then it may print how
+# many answers it has had, and how many errors among them. The agent has one processor, and the client shares the other with
+# COMMAND: see flooded. With `lasting` the client asks for so many seconds. `before` and `after` are commands around COMMAND.
 disturbed() {
-    local what=$1 budget=$2 round program quiet loud echoed
+    local what=$1 budget=$2 samples=${lasting:+${lasting}s} count=$disturbance_rounds round program quiet loud echoed answers errors
     shift 2
-    for ((round = 0; round < disturbance_rounds; round++)); do
-        read -r quiet _ < <(p99_trip) || fail "$what: the good client failed"
+    : "${samples:=$flood_trips}"
+    [[ -z ${lasting-} ]] || count=$rare_rounds
+    for ((round = 0; round < count; round++)); do
+        read -r quiet _ < <(p99_trip "$samples") || fail "$what: the good client failed"
         ${before-:}
         : >"$world/begun"
         taskset --cpu-list "$other_processor" "$@" <&"$open_input" >"$world/begun" 2>>"$world/log/disturbance" &
         program=$!
         started+=("$program")
         wait_until 20 "$what: it does not begin" test -s "$world/begun"
-        read -r loud echoed < <(p99_trip) || fail "$what: the good client failed"
+        read -r loud echoed < <(p99_trip "$samples") || fail "$what: the good client failed"
         kill -0 "$program" || fail "$what: it ended"
         end "$program" TERM
+        read -r answers errors < <(sed -nE '2s/^[0-9]+ [0-9]+$/&/p' "$world/begun") || true
         ${after-:}
-        awk "BEGIN { print $loud, ($quiet > $echoed ? $quiet : $echoed) }"
+        echo "$quiet $loud $echoed ${answers:+$answers answered}${errors:+, $errors with an error}"
     done >"$world/times"
-    peer='without it' middle_row "$what" "$budget" 1
+    beside_row "$what" "$budget"
 }
 
 # An agent with the session that the good client uses, which gives up a request to a provider soon.

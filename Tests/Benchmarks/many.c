@@ -2,17 +2,24 @@
 // In LINE, `#` is replaced by 0 to NUMBERS - 1 in turn, or by A to B - 1 with A-B, and `@` by that number modulo 4. IN-FLIGHT
 // requests wait for answers at a time; a request follows the one before it after PAUSE milliseconds at the earliest. Ends after TIMES
 // answers, none of them an error, and prints the median and the 99th percentile of the times that they took, in µs (if one is in
-// flight). With TIMES 0 it prints "begun", accepts any answer, and goes on until it is ended.
+// flight). With TIMES 0 it prints "begun", accepts any answer, goes on until SIGTERM, and prints the numbers of answers and of errors.
 #define _GNU_SOURCE
 #include "connected.h"
 #include "samples.h"
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 static char request[4096], input[1 << 21];
 static const char *line;
-static long first, numbers;
+static long first, numbers, errors;
+static volatile sig_atomic_t ended;
+
+static void finish(int signal)
+{
+    ended = signal;
+}
 
 static size_t written(long index)
 {
@@ -49,9 +56,12 @@ static int answers(int peer, int strict)
     int lines = 0;
     char *from = input, *end;
     while ((end = memchr(from, '\n', (size_t)(input + length - from)))) {
-        if (strict && (has(from, end, "\"id\":1,\"error\":") || has(from, end, "\"kind\":\"failed\""))) {
-            fprintf(stderr, "an error: %.*s\n", (int)(end - from), from);
-            exit(70);
+        if (has(from, end, "\"id\":1,\"error\":") || has(from, end, "\"kind\":\"failed\"")) {
+            errors++;
+            if (strict) {
+                fprintf(stderr, "an error: %.*s\n", (int)(end - from), from);
+                exit(70);
+            }
         }
         lines++;
         from = end + 1;
@@ -74,7 +84,16 @@ int main(int count, char **words)
     double *begun = calloc((size_t)most, sizeof(double)), *samples = calloc((size_t)times + 1, sizeof(double));
     if (!begun || !samples) return 70;
     int peer = connected(words[5]);
-    while (times == 0 || done < times) {
+    // The signal arrives in ppoll only.
+    sigset_t none, terminated;
+    sigemptyset(&none);
+    sigemptyset(&terminated);
+    sigaddset(&terminated, SIGTERM);
+    if (times == 0) {
+        sigprocmask(SIG_BLOCK, &terminated, NULL);
+        signal(SIGTERM, finish);
+    }
+    while (times == 0 ? !ended : done < times) {
         while (sent - done < most && (times == 0 || sent < times) && now() >= next) {
             size_t length = written(sent);
             next = now() + pause;
@@ -86,10 +105,14 @@ int main(int count, char **words)
         double left = next - now();
         struct timespec limit = {.tv_nsec = left > 0 && left < 1e9 ? (long)left : 0};
         int full = sent - done >= most || (times > 0 && sent >= times);
-        if (ppoll(&event, 1, full ? NULL : &limit, NULL) <= 0) continue;
+        if (ppoll(&event, 1, full ? NULL : &limit, &none) <= 0) continue;
         double end = now();
         for (int more = answers(peer, times > 0); more > 0; more--, done++)
             if (done < times) samples[done] = end - begun[done % most];
+    }
+    if (times == 0) {
+        printf("%ld %ld\n", done, errors);
+        return 0;
     }
     double summary[2];
     summarize(samples, (size_t)times, summary);

@@ -5,9 +5,9 @@
 readonly stream_budget=1.67
 
 proxies() {
-    section 'A large body through a proxy, beside nginx'
+    section 'A large body through a proxy, beside nginx' 'authc proxy|nginx'
     start_proxies
-    peer='with nginx' ratio "$stream_mib MiB" "$stream_budget" stream_trip
+    ratio "$stream_mib MiB" "$stream_budget" stream_trip
 }
 
 # Starts nginx as a server and as a proxy of it, and `authc proxy` for a session there; sets nginx_url and proxy_url.

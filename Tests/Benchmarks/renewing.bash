@@ -56,7 +56,7 @@ tokens_given() { curl -sSf --noproxy '*' "http://127.0.0.1:$(<"$world/$1-port")/
 
 # The same server, and the same user and client there.
 beside_oidc_agent() {
-    section 'A forced renewal, from start to exit, beside oidc-agent'
+    section 'A forced renewal, from start to exit, beside oidc-agent' 'authc|oidc-token|authc, p99|oidc-token, p99'
     [[ ${glewlwyd_url-} ]] || start_oidc_agent
     local client='client_id = "bench", client_secret = "bench-secret"'
     cat >"$XDG_CONFIG_HOME/authd/providers/glewlwyd.toml" <<PROFILE
@@ -83,7 +83,7 @@ PROFILE
     # With the keyring: oidc-agent writes its file, too, when the refresh token is replaced.
     fresh_agent
     printf bench-password | authc login glewlwyd -s glewlwyd --password-stdin --no-input >/dev/null || fail 'signing in at glewlwyd'
-    peer='with oidc-token' ratio 'authc refresh beside oidc-token --force-new' 1.0 \
+    ratio 'authc refresh beside oidc-token --force-new' 1.0 \
         "$world/c/start" "$refreshed_times" "$programs/authc" refresh -s glewlwyd -- "$(command -v oidc-token)" --force-new bench
     authc logout -s glewlwyd >/dev/null 2>&1 || true
 }

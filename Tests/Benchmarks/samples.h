@@ -1,5 +1,6 @@
 // Times in nanoseconds, taken in turn of two candidates so that whatever else the machine does meets both.
 #pragma once
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -27,14 +28,15 @@ static inline void summarize(double *samples, size_t count, double summary[2])
 
 typedef double (*sample)(const void *candidate);
 
-// Prints the medians of both, and the 99th percentiles of both, in microseconds. They take turns after every `turn` samples; the
-// first tenth warms up and is not counted.
-static inline void compare(size_t count, size_t turn, sample take, const void *first, const void *second)
+// Prints the medians of both, and the 99th percentiles of both, in microseconds. They take turns after every `turn` samples, until
+// each has `count` samples or the time is `end`. The first tenth of `count` warms up and is not counted.
+static inline void compare_until(double end, size_t count, size_t turn, sample take, const void *first, const void *second)
 {
     double *samples[2] = {calloc(count, sizeof(double)), calloc(count, sizeof(double))};
     const void *candidates[2] = {first, second};
     if (!samples[0] || !samples[1]) exit(70);
-    for (size_t done = 0; done < count + count / 10; done += turn) {
+    size_t done = 0;
+    for (; done < count + count / 10 && now() < end; done += turn) {
         for (size_t side = 0; side < 2; side++) {
             // Neither always comes second.
             size_t which = (side + done / turn) % 2;
@@ -42,7 +44,13 @@ static inline void compare(size_t count, size_t turn, sample take, const void *f
                 samples[which][index % count] = take(candidates[which]);
         }
     }
+    if (done < count) count = done;
     double summaries[2][2];
     for (size_t side = 0; side < 2; side++) summarize(samples[side], count, summaries[side]);
     printf("%.2f %.2f %.2f %.2f\n", summaries[0][0] / 1e3, summaries[1][0] / 1e3, summaries[0][1] / 1e3, summaries[1][1] / 1e3);
+}
+
+static inline void compare(size_t count, size_t turn, sample take, const void *first, const void *second)
+{
+    compare_until(HUGE_VAL, count, turn, take, first, second);
 }

@@ -69,19 +69,18 @@ day_of() {
     row "processor time of a day with $most" "$seen" - \
         "s, with $renewals_a_day renewals of each, $each ms for one; idle, $idle ms in $scale_idle s"
     # The axes are logarithmic.
-    point 'Processor time of a day by sessions, s' authd "$most" "$(awk "BEGIN { print $seen > 0.1 ? $seen : 0.1 }")"
+    point 'Processor time of a day by sessions, s' authd "$most" "$(awk "BEGIN { print ($seen > 0.1 ? $seen : 0.1) }")"
 }
 
 # token_beside_ten WHAT SERIES [SESSIONS]: a round trip, beside one of the second agent.
 token_beside_ten() {
-    local what=$1 series=$2 ours
+    local what=$1 series=$2
     shift 2
     pin "$processor" "$agent_pid" "$small_pid"
     peer='with ten sessions' ratio "$what" "$flat_budget" \
         taskset --cpu-list "$processor" "$world/c/trip" poll "$flood_trips" "$socket" "$small_socket" "$@"
     pin "$processor,$other_processor" "$agent_pid" "$small_pid"
-    ours=$(sed -n "$((($(wc -l <"$world/ratios") + 1) / 2))p" "$world/ratios" | cut -d ' ' -f 2)
-    [[ -z $series ]] || point 'Microseconds for a token by sessions' "$series" "$most" "$ours"
+    [[ -z $series ]] || point 'Microseconds for a token by sessions' "$series" "$most" "$middle_time"
 }
 
 fan_outs() {

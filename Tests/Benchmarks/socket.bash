@@ -8,7 +8,7 @@ readonly trip_budget=1.3 read_budget=1.75 p99_budget=2.0 flood_budget=3.0 rate_b
 readonly busy_budget=1.0
 
 round_trips() {
-    section 'A token on an open connection, beside an echo server'
+    section 'A token on an open connection, beside an echo server in C' 'authd|echo|authd, p99|echo, p99'
     # Not pinned: waking an idle processor takes longer than a round trip, and it is random which server pays for it.
     p99=- ratio 'token.get, not pinned' - "$world/c/trip" poll "$trips" "$socket" "$world/echo"
     # Pinned to one processor.
@@ -21,8 +21,8 @@ round_trips() {
 
 # `busy` must cost less than the request that it refuses: a client that repeats it would load the agent more otherwise.
 refusals() {
-    section 'A request that is refused as busy, beside the same one carried out'
-    peer='carried out' ratio 'outbox.list' "$busy_budget" \
+    section 'A request that is refused as busy, beside the same one carried out' 'refused|carried out|refused, p99|carried out, p99'
+    ratio 'outbox.list' "$busy_budget" \
         taskset --cpu-list "$processor" "$world/c/busy" "$trips" "$socket"
 }
 
@@ -30,8 +30,11 @@ refusals() {
 pin() {
     local processor=$1 server
     shift
-    for server in "$@"; do taskset --all-tasks --cpu-list --pid "$processor" "$server" >/dev/null; done
+    # A thread that ends meanwhile is an error.
+    for server in "$@"; do wait_until 5 'a server cannot be pinned to a processor' pinned "$processor" "$server"; done
 }
+
+pinned() { taskset --all-tasks --cpu-list --pid "$1" "$2" >/dev/null 2>&1; }
 
 rates() {
     section 'Tokens in a second, beside an echo server'
@@ -51,7 +54,7 @@ rates() {
 }
 
 floods() {
-    section 'The 99th percentile of a good client beside a flood, beside the same without it'
+    section 'The 99th percentile of a good client beside a flood' "$beside_columns" "$beside_text"
     local kind connections
     for kind in requests tokens garbage connections pieces; do flooded "$kind"; done
     for connections in 64 256; do flooded crowd "$connections"; done
@@ -59,8 +62,7 @@ floods() {
 
 # flooded KIND [CONNECTIONS]: the 99th percentile of a good client's requests beside a program that floods the agent, and
 # without it, in turn. The agent has one processor, and the client shares the other with the flood, which waits for the agent
-# most of the time. What the flood costs the client there, it costs a client of the echo as well, which gets no flood: if that
-# takes longer than the agent without a flood, the agent is compared with it.
+# most of the time. What the flood costs the client there, it costs a client of the echo as well, which gets no flood.
 flooded() {
     local kind=$* round flood quiet loud echoed
     for ((round = 0; round < rounds; round++)); do
@@ -71,11 +73,12 @@ flooded() {
         read -r loud echoed < <(p99_trip) || fail "$kind: the good client failed"
         kill -0 "$flood" || fail "the flood of $kind ended"
         end "$flood" TERM
-        awk "BEGIN { print $loud, ($quiet > $echoed ? $quiet : $echoed) }"
+        echo "$quiet $loud $echoed"
     done >"$world/times"
-    peer='without it' middle_row "$kind" "$flood_budget" 1
+    beside_row "$kind" "$flood_budget"
 }
 
+# p99_trip [COUNT]: see trip.c.
 p99_trip() {
-    taskset --cpu-list "$other_processor" "$world/c/trip" poll "$flood_trips" "$socket" "$world/echo" | awk '{ print $3, $4 }'
+    taskset --cpu-list "$other_processor" "$world/c/trip" poll "${1-$flood_trips}" "$socket" "$world/echo" | awk '{ print $3, $4 }'
 }

@@ -1,5 +1,5 @@
 // Round trips of one line on two open connections, in turn: trip WAIT COUNT SOCKET SOCKET [SESSIONS]
-// The line is a token.get; a trip ends with the line feed of its answer. WAIT is how the client waits for that: in poll, as clients
+// COUNT is how many on each, or with an `s` behind it for how many seconds. The line is a token.get; a trip ends with the line feed of its answer. WAIT is how the client waits for that: in poll, as clients
 // with a deadline or an event loop do, or in read. The kernel wakes the latter also when the server reads the request, because
 // there is room to write again; a server that has run for long enough is then interrupted.
 // With SESSIONS the first server is asked for the tokens of s0, s1 and so on in turn, so many, and the second for ten at most.
@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 static const char request[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"token.get\",\"params\":{}}\n";
+// More than there are in a minute.
+enum { timed_samples = 1 << 24 };
 static char answer[1 << 16];
 static int polls;
 
@@ -57,6 +59,12 @@ int main(int count, char **words)
     if (!polls && strcmp(words[1], "read") != 0) return 64;
     int sessions = count == 6 ? atoi(words[5]) : 0;
     struct server first = {connected(words[3]), sessions}, second = {connected(words[4]), sessions < 10 ? sessions : 10};
+    int most = atoi(words[2]);
+    double end = HUGE_VAL;
+    if (words[2][strlen(words[2]) - 1] == 's') {
+        end = now() + most * 1e9;
+        most = timed_samples;
+    }
     // Runs long enough to be warm, short enough for both to meet the same machine.
-    compare((size_t)atoi(words[2]), 100, trip, &first, &second);
+    compare_until(end, (size_t)most, 100, trip, &first, &second);
 }

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+/// The page writer runs with a few rows: `make bench` itself takes long.
+@Suite("The page of make bench")
+struct PerformancePageTests {
+    private let scene = PackageScene()
+
+    /// Writes what `make bench` leaves, then the page.
+    private func page(rows: [String], text: String = "") async throws -> String {
+        var page = ""
+        try await scene.withFolder { folder in
+            let files = [
+                "rows": rows, "sections": ["Programs without symbols\t\t\(text)", "Times\tours|theirs|p99\t"],
+                "points": ["Growth\tauthd\t1\t10", "Growth\tauthd\t10\t100"],
+                "facts": [
+                    "command\tROUNDS=1 make bench", "left_out\tidle scale", "rounds\t1", "disturbance_rounds\t5",
+                    "rare_rounds\t3", "rare_seconds\t10", "stream_rounds\t7", "seconds\t90",
+                ],
+            ]
+            for (name, lines) in files {
+                let text = lines.map { $0 + "\n" }.joined()
+                try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+            }
+            let outcome = try await scene.shell(#"Tests/Benchmarks/page "$1" "$1" "$1/page.md""#, folder)
+            #expect(outcome.isSuccess, "\(outcome.err)")
+            page = try String(contentsOfFile: "\(folder)/page.md", encoding: .utf8)
+            #expect(FileManager.default.fileExists(atPath: "\(folder)/performance-growth.svg"))
+        }
+        return page
+    }
+
+    @Test("says how it was run, and has each section with its text, its columns and its plot")
+    func tables() async throws {
+        let page = try await page(
+            rows: ["Times\ttoken\t1.10\t1.3\tkept\t5 µs\t4 µs", "Programs without symbols\tauthc\t870\t-\t\tkB"],
+            text: "By size.")
+        let line = "Run as `ROUNDS=1 make bench`, in 2 minutes."
+        #expect(page.contains(line) && page.contains(" Parts that were not run: `idle`, `scale`.\n"))
+        #expect(page.contains("## Programs without symbols\n\nBy size.\n\n| measured | seen | budget |  |  |\n"))
+        #expect(page.contains("| authc | 870 |  |  | kB |\n"))
+        #expect(page.contains("| measured | seen | budget |  | ours | theirs | p99 |\n"))
+        #expect(page.contains("| token | 1.10 | 1.3 |  | 5 µs | 4 µs |  |\n"))
+        #expect(page.contains("![Growth](performance-growth.svg)"))
+        #expect(page.hasSuffix("## Budgets that are not kept\n\nAll budgets are kept.\n"))
+    }
+
+    @Test("gives the reason for each budget that is not kept once, and names those without one")
+    func reasons() async throws {
+        let page = try await page(rows: [
+            "Programs without symbols\tauthd\t38472\t30720\tOVER\tkB",
+            "Programs without symbols\tauthc-full\t1\t0\tOVER\tkB",
+            "Times\ttoken\t9\t1\tOVER\t5 µs\t4 µs\t",
+        ])
+        let reasons = try #require(page.split(separator: "## Budgets that are not kept\n\n").last)
+        #expect(reasons.hasPrefix("- **Size of the programs**: "))
+        #expect(reasons.ranges(of: "\n- ").count == 1)
+        #expect(reasons.hasSuffix("\n- **Times: token**: no reason is known yet.\n"))
+    }
+
+    @Test("every budget that the published page does not keep has a reason there")
+    func published() throws {
+        let page = try #require(ProjectFiles.file("Docs/performance.md")).text
+        #expect(!page.contains("no reason is known yet"))
+    }
+}
