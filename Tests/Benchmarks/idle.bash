@@ -3,15 +3,21 @@
 
 # Without systemd there is no watchdog, and no token is due in that time, so there are no wake-ups.
 readonly wake_up_budget=0
-# kB.
-readonly anonymous_budget=6144
+# kB, with so many sessions.
+readonly anonymous_budget=4096 idle_sessions=10
 # IDLE=600 watches for ten minutes.
 readonly idle_seconds=${IDLE:-20}
 
 idle() {
-    section 'An idle agent with one session'
+    section "An idle agent with $idle_sessions sessions"
+    local wake_ups way number
+    # One session is there already.
+    start_provider bench
+    authc reload >/dev/null 2>&1
+    for ((number = 1; number < idle_sessions; number++)); do
+        printf secret | authc login bench -s "idle-$number" --password-stdin --no-input >/dev/null || fail 'signing in'
+    done
     settle
-    local wake_ups way
     if kernel_traces; then
         wake_ups=$(traced_switches)
         way="traced by the kernel$(awk '!seen[$1]++ { printf "%s %s", NR == 1 ? ":" : ",", $1 }' "$world/log/switches")"
@@ -24,6 +30,12 @@ idle() {
     row 'wake-ups' "$wake_ups" "$wake_up_budget" "in $idle_seconds s, all threads, $way"
     row 'anonymous memory' "$(anonymous)" "$anonymous_budget" 'kB'
     row 'proportional set size (PSS)' "$(memory Pss)" - 'kB, with the pages of its file that are in memory'
+    fresh_agent
+    sleep 5
+    row 'anonymous memory after a start' "$(anonymous)" "$anonymous_budget" 'kB, with the sessions in the keyring'
+    for ((number = 1; number < idle_sessions; number++)); do
+        authc logout -s "idle-$number" >/dev/null 2>&1 || fail 'signing out'
+    done
 }
 
 # Whether perf(1) may record each switch of a thread, also in the kernel: a program that sleeps has one at least.
