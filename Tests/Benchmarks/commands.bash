@@ -13,7 +13,7 @@ command_row() {
 }
 
 commands() {
-    section 'Commands, from start to exit, beside a C program with one round trip'
+    section 'Commands, from start to exit, beside a C program with one round trip' 'authc|in C|authc, p99|in C, p99'
     local words
     for words in token status list whoami network wait; do
         # shellcheck disable=SC2086 # These are words.
@@ -26,23 +26,26 @@ commands() {
         command_row "$any_budget" $words
     done
     # What the installed scripts call for the values of some options, at each press of the tab key.
-    command_row - ---completion token -- --session 3 0 authc token --session ''
-    ratio 'authc prompt, beside reading the file in C' "$any_budget" \
+    command_row "$any_budget" ---completion token -- --session 3 0 authc token --session ''
+    ratio 'authc prompt, beside reading the file in C' "$plain_budget" \
         "$world/c/start" "$starts" "$world/installed/usr/bin/authc" prompt -- "$world/c/prompt" "$prompt"
+    ratio 'authc prompt --json, beside reading the file in C' "$any_budget" \
+        "$world/c/start" "$starts" "$world/installed/usr/bin/authc" prompt --json -- "$world/c/prompt" "$prompt"
 }
 
-# other WHAT COMMAND…: `authc token` beside another program's command.
+# other WHAT COMMAND…: `authc token`, or the command in `ours`, beside another program's command.
 other() {
-    local what=$1
+    local what=$1 ours=${ours-token}
     shift
     command -v "$1" >/dev/null || { echo "$1 is not installed: $what is left out" >&2; return; }
-    peer="with $what" ratio "authc token beside $what" 1.0 \
-        "$world/c/start" "$((starts / 3))" "$world/installed/usr/bin/authc" token -- "$(command -v "$1")" "${@:2}"
+    ratio "authc $ours beside $what" 1.0 \
+        "$world/c/start" "$((starts / 3))" "$world/installed/usr/bin/authc" "$ours" -- "$(command -v "$1")" "${@:2}"
 }
 
 others() {
-    section "authc token, beside the closest command of other programs"
+    section 'Commands beside the closest ones of other programs' 'authc|the other|authc, p99|the other, p99'
     start_ssh_agent
+    ours=list other 'ssh-add -l' ssh-add -l
     other 'ssh-add -l' ssh-add -l
     start_gpg_agent
     other 'gpg-connect-agent' gpg-connect-agent --no-autostart 'GETINFO version' /bye
