@@ -1,5 +1,7 @@
 // A server that reads what it gets, and keeps nothing: sink PORT-FILE
-// HTTP/1.1 on a port of 127.0.0.1 that the system chooses. The response to each request is "begun". A process for each connection.
+// HTTP/1.1 on a port of 127.0.0.1 that the system chooses. The response to a request for /down/N is a body of N MiB; the one for
+// /kept/N, whatever else its path has, is JSON of N KiB that may be cached for an hour; any other is "begun". A process for each
+// connection.
 #define _GNU_SOURCE
 #include <netinet/in.h>
 #include <signal.h>
@@ -23,9 +25,31 @@ static void skip(FILE *input, unsigned long long left)
     }
 }
 
-static void say(int peer, const char *text, size_t length)
+static void say(int peer, const char *text, size_t length, int flags)
 {
-    if (send(peer, text, length, MSG_NOSIGNAL) != (ssize_t)length) exit(0);
+    while (length > 0) {
+        ssize_t sent = send(peer, text, length, MSG_NOSIGNAL | flags);
+        if (sent <= 0) exit(0);
+        text += sent;
+        length -= (size_t)sent;
+    }
+}
+
+static void give(int peer, const char *fields, unsigned long long length)
+{
+    int head = snprintf(line, sizeof line, "HTTP/1.1 200 OK\r\n%sContent-Length: %llu\r\n\r\n", fields, length);
+    // With the begin of the body in one packet.
+    say(peer, line, (size_t)head, MSG_MORE);
+    // A text in JSON.
+    memset(piece, 'x', sizeof piece);
+    piece[0] = '"';
+    for (unsigned long long left = length; left > 0;) {
+        size_t size = left < sizeof piece ? left : sizeof piece;
+        if (left == size) piece[size - 1] = '"';
+        say(peer, piece, size, 0);
+        piece[0] = 'x';
+        left -= size;
+    }
 }
 
 static void serve(int peer)
@@ -33,14 +57,16 @@ static void serve(int peer)
     FILE *input = fdopen(peer, "r");
     if (!input || setvbuf(input, NULL, _IOFBF, sizeof piece) != 0) exit(70);
     while (fgets(line, sizeof line, input)) {
-        unsigned long long length = 0;
+        unsigned long long length = 0, down = 0, kept = 0;
+        sscanf(line, "GET /down/%llu", &down);
+        sscanf(line, "GET /kept/%llu", &kept);
         int chunked = 0, waits = 0;
         while (fgets(line, sizeof line, input) && line[0] != '\r') {
             if (strncasecmp(line, "content-length:", 15) == 0) length = strtoull(line + 15, NULL, 10);
             if (strncasecmp(line, "transfer-encoding:", 18) == 0) chunked = 1;
             if (strncasecmp(line, "expect:", 7) == 0) waits = 1;
         }
-        if (waits) say(peer, proceed, sizeof proceed - 1);
+        if (waits) say(peer, proceed, sizeof proceed - 1, 0);
         if (!chunked) skip(input, length);
         // No trailers are sent.
         while (chunked && fgets(line, sizeof line, input)) {
@@ -48,7 +74,9 @@ static void serve(int peer)
             skip(input, length + 2);
             chunked = length > 0;
         }
-        say(peer, answer, sizeof answer - 1);
+        if (down > 0) give(peer, "Content-Type: application/octet-stream\r\n", down << 20);
+        else if (kept > 0) give(peer, "Content-Type: application/json\r\nCache-Control: max-age=3600\r\n", kept << 10);
+        else say(peer, answer, sizeof answer - 1, 0);
     }
     exit(0);
 }
