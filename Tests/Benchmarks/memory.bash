@@ -10,6 +10,19 @@ sizes() {
     row 'authc' "$(size authc)" "$command_budget" 'kB'
     row 'authc-full' "$(size authc-full)" "$command_budget" 'kB'
     row 'all' "$(size authd authc authc-full authc-texts authd-gateway)" "$installed_budget" 'kB, authd-gateway too'
+    shares authd
+    shares authc-full
+}
+
+# shares PROGRAM: the largest first, without those of less than 1 kB.
+shares() {
+    local size what
+    section "What $1 consists of" '' "\`Tests/Benchmarks/shares\` adds up the symbols of each package, and the sections that have \
+no code, in kB. [What was done about it](decisions/size.md)."
+    "$here/shares" "$programs/$1" | sort -rn >"$world/shares" || fail "the shares of $1 are unknown"
+    while IFS=$'\t' read -r size what; do
+        ((size == 0)) || row "$what" "$size" - 'kB'
+    done <"$world/shares"
 }
 
 # Memory that belongs to the agent alone. Pages of its file are shared, and the kernel drops them when it needs room.
