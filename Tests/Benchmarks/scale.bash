@@ -12,6 +12,8 @@ readonly scale_renewals=100 scale_idle=5 fan_out_times=20
 readonly renewals_a_day=32
 # The most that the outbox holds (OutboxMachine).
 readonly most_entries=1000
+# Cached responses of 1 KiB that are requested in turn, and more than the cache has room for (api.cache_mib is 16).
+readonly cached_in_turn=100 more_than_cached=13000
 
 scale() {
     start_provider bench
@@ -22,6 +24,7 @@ scale() {
     connection_scale
     end "$small_pid" TERM
     outbox_scale
+    cache_scale
 }
 
 # A second agent, with ten sessions, to compare with. It has the same settings, and separate folders.
@@ -116,7 +119,8 @@ connection_scale() {
 
 # Writes of a session whose provider cannot be reached.
 outbox_scale() {
-    section 'What each number of writes that wait costs'
+    section 'What each number of writes that wait costs' '' "$most_entries is the most that an outbox holds: a program that queues \
+more does not check whether its writes are sent, and is refused."
     local queued=0 most write
     start_provider away
     fresh_agent
@@ -134,7 +138,7 @@ outbox_scale() {
     if "$world/c/many" 1 1 0 1 "$socket" "$write" >/dev/null 2>>"$world/log/outbox"; then
         fail "the outbox holds more than $most_entries"
     fi
-    authc outbox drop --all --timeout 5m >/dev/null || fail 'the outbox cannot be emptied'
+    authc outbox drop --all --timeout 5m >/dev/null 2>>"$world/log/outbox" || fail 'the outbox cannot be emptied'
     authc logout -s away >/dev/null 2>&1 || true
 }
 
@@ -147,3 +151,32 @@ outbox_row() {
     row "$1" "$median" - "µs; the 99th percentile is $p99 µs"
     point 'Microseconds by entries of the outbox' "$2" "$most" "$median"
 }
+
+cache_scale() {
+    section 'What a full cache of responses costs' '' "Responses of 1 KiB. A full cache removes the response that was used least \
+recently for each new one."
+    start_sink
+    fresh_agent --store memory
+    # It shows the server's message.
+    printf token | authc login sink -s sink --password-stdin --no-input >/dev/null 2>>"$world/log/sink" ||
+        fail 'signing in with a key'
+    local before
+    before=$(anonymous)
+    cached_rows 'an empty cache' 0
+    "$world/c/many" "$more_than_cached" 8 0 "1000-$((1000 + more_than_cached))" "$socket" "$(cached '#')" >/dev/null ||
+        fail 'filling the cache'
+    row 'memory of a full cache' "$((($(anonymous) - before + 1023) / 1024))" - 'MiB more; api.cache_mib is 16, by an estimate of what each response takes'
+    cached_rows 'a full cache' 500
+}
+
+# cached_rows WHERE FIRST: with responses that are not cached yet, from this number on.
+cached_rows() {
+    local median p99 numbers=$2-$(($2 + cached_in_turn))
+    read -r median p99 < <("$world/c/many" "$cached_in_turn" 1 0 "$numbers" "$socket" "$(cached '#')") || fail "$1 was not measured"
+    row "a new response, with $1" "$median" - "µs; the 99th percentile is $p99 µs"
+    read -r median p99 < <("$world/c/many" 2000 1 0 "$numbers" "$socket" "$(cached '#')") || fail "$1 was not measured"
+    row "a cached response, with $1" "$median" - "µs; the 99th percentile is $p99 µs"
+}
+
+# The request for one of the responses.
+cached() { request api.request "\"session\":\"sink\",\"method\":\"GET\",\"path\":\"/kept/1/$1\""; }
