@@ -7,7 +7,7 @@ struct PerformancePageTests {
     private let scene = PackageScene()
 
     /// Writes what `make bench` leaves, then the page.
-    private func page(rows: [String], text: String = "") async throws -> String {
+    private func written(rows: [String], text: String = "") async throws -> String {
         var page = ""
         try await scene.withFolder { folder in
             let files = [
@@ -32,7 +32,7 @@ struct PerformancePageTests {
 
     @Test("says how it was run, and has each section with its text, its columns and its plot")
     func tables() async throws {
-        let page = try await page(
+        let page = try await written(
             rows: ["Times\ttoken\t1.10\t1.3\tkept\t5 µs\t4 µs", "Programs without symbols\tauthc\t870\t-\t\tkB"],
             text: "By size.")
         let line = "Run as `ROUNDS=1 make bench`, in 2 minutes."
@@ -47,7 +47,7 @@ struct PerformancePageTests {
 
     @Test("gives the reason for each budget that is not kept once, and names those without one")
     func reasons() async throws {
-        let page = try await page(rows: [
+        let page = try await written(rows: [
             "Programs without symbols\tauthd\t38472\t30720\tOVER\tkB",
             "Programs without symbols\tauthc-full\t1\t0\tOVER\tkB",
             "Times\ttoken\t9\t1\tOVER\t5 µs\t4 µs\t",
