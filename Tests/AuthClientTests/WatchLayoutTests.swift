@@ -137,6 +137,37 @@ struct WatchLayoutTests {
         #expect(terminal.text.contains("exit 0"))
     }
 
+    @Test("if another list is chosen, the sessions keep the lines that no list needs", arguments: [3, 4, 5])
+    func keepsSessions(count: Int) async throws {
+        let now = Date().timeIntervalSince1970
+        let names = (101..<(101 + count)).map { "s\($0)" }
+        let sessions = names.enumerated().map { number, name in
+            Samples.status([
+                "session": .string(name), "default": .bool(number == 0), "renews": true,
+                "refresh_at": .number(now + Double(number + 1) * 86_400 + 1800),
+            ])
+        }
+        let agent = try Self.agent(
+            sessions, callers: [Samples.auditItem(1, "token.get", "/usr/bin/curl", secondsAgo: 7205)])
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc watch", folder: agent.folder, environment: Self.variables)
+        // The agent is asked for callers after the first picture.
+        await terminal.waits(for: "token.get work" + Self.frameEnd)
+        var screen = TerminalScreen(columns: 80, rows: 24)
+        screen.feed(terminal.text)
+        for heading in ["NEXT RENEWALS 1 of \(count)", "CALLERS 1 of 1"] {
+            terminal.mark()
+            terminal.type("\t")
+            await terminal.waits(for: heading)
+            await terminal.waits(for: Self.frameEnd)
+            screen.feed(terminal.text)
+            let shown = screen.lines.compactMap { $0.firstMatch(of: /^[> ] [* ] (s\d+)\s/).map { String($0.1) } }
+            #expect(shown == names, "\(screen.text)")
+        }
+        terminal.type("q")
+        await terminal.ends()
+    }
+
     @Test("in the renewals, keys act on the session of the marked line; a screen without room for sessions names it")
     func renewsMarked() async throws {
         let now = Date().timeIntervalSince1970

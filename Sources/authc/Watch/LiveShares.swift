@@ -1,7 +1,7 @@
 /// How many lines of the screen each list gets, with its heading. A heading alone is left out.
 ///
 /// The chosen list gets all the lines that it needs. If it is not the sessions, their heading and the selected session
-/// stay above it, if there is room.
+/// stay above it, if there is room. The sessions also get the lines that no list needs.
 struct LiveShares {
     /// The most lines for a list that is not chosen.
     private static let most: [LiveList: Int] = [.renewals: 6, .callers: 4]
@@ -40,6 +40,8 @@ struct LiveShares {
             shares[list] = share
             rest -= share
         }
+        let sessions = shares[.sessions] ?? 0
+        shares[.sessions] = min(wanted(.sessions), sessions + max(0, rest))
     }
 
     subscript(list: LiveList) -> Int { shares[list] ?? 0 }
