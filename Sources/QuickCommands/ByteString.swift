@@ -24,6 +24,10 @@ struct ByteString {
         for _ in 0..<max(0, times) { bytes.append(byte) }
     }
 
+    mutating func removeSpacesAtEnd() {
+        while bytes.last == .space { bytes.removeLast() }
+    }
+
     /// Appends bytes that a function writes.
     /// - Parameter fill: gets room for `count` bytes.
     /// - Returns: what it returns: whether it has written all of them.

@@ -1,16 +1,22 @@
 import CStart
 
-/// The help of a command on lines that fit, as ArgumentParser divides them.
+/// The help of a command on lines that fit, as `HelpText` of `authc-full` divides them.
 ///
-/// In the file, each text to divide has the byte 1 and a byte for its indent before it, and the byte 2 after it.
+/// In the file, each text to divide has the byte 1 and a byte for its indent before it, and the byte 2 after it. The byte
+/// 3 is a space at which it is divided only if nothing else fits.
 enum HelpLayout {
     private static let start: UInt8 = 1
     private static let end: UInt8 = 2
+    private static let keptSpace: UInt8 = 3
     /// The byte for no indent. The next byte stands for one column, and so on.
     private static let noIndent = UInt8.space
     /// As in `HelpWidth` of `authc-full`.
     private static let narrowest = 40
     private static let defaultWidth = 80
+    /// The indent of descriptions. On narrow screens, they are below their labels.
+    private static let descriptions = 26
+    private static let narrow = 64
+    private static let narrowIndent = 4
 
     /// - Returns: `nil` if the file is damaged, or if `COLUMNS` is not a plain number.
     static func text(_ marked: ByteString) -> ByteString? {
@@ -31,9 +37,15 @@ enum HelpLayout {
             guard let byte = after[0], byte >= noIndent, let (part, others) = after.dropping(1).divided(at: end) else {
                 return nil
             }
-            let indent = Int(byte - noIndent)
+            var indent = Int(byte - noIndent)
             guard indent < width else { return nil }
             text.append(before)
+            if indent == descriptions, width < narrow {
+                indent = narrowIndent
+                text.removeSpacesAtEnd()
+                if text.bytes.last != .lineFeed { text.append(.lineFeed, times: 1) }
+                text.append(.space, times: indent)
+            }
             append(part, indent: indent, columns: width - indent, to: &text)
             rest = others
         }
@@ -44,7 +56,7 @@ enum HelpLayout {
     /// Appends a text that is divided at its line feeds and, where a line is too long, at spaces. The first line is not
     /// indented.
     ///
-    /// The steps are those of ArgumentParser, so that the result is the same: it also divides a line that just fits, if
+    /// The steps are those of `authc-full`, so that the result is the same: they also divide a line that just fits, if
     /// another one follows.
     private static func append(_ part: Text, indent: Int, columns: Int, to text: inout ByteString) {
         var rest = part
@@ -52,7 +64,13 @@ enum HelpLayout {
         func append(line: Text) {
             if !isFirst { text.append(.lineFeed, times: 1) }
             if !isFirst, line.count > 0 { text.append(.space, times: indent) }
-            text.append(line)
+            var rest = line
+            while let (before, after) = rest.divided(at: keptSpace) {
+                text.append(before)
+                text.append(.space, times: 1)
+                rest = after
+            }
+            text.append(rest)
             isFirst = false
         }
         while true {
@@ -67,7 +85,9 @@ enum HelpLayout {
                 rest = rest.dropping(lineFeed + 1)
             } else if chunk.count == rest.count {
                 return append(line: rest)
-            } else if let space = chunk.lastIndex(of: .space) ?? rest.firstIndex(of: .space) {
+            } else if let space = chunk.lastIndex(of: .space) ?? chunk.lastIndex(of: keptSpace)
+                ?? rest.firstIndex(of: .space, or: keptSpace)
+            {
                 append(line: rest.prefix(space))
                 rest = rest.dropping(space + 1)
             } else {
@@ -78,7 +98,9 @@ enum HelpLayout {
 }
 
 extension Text {
-    fileprivate func firstIndex(of byte: UInt8) -> Int? { unsafe bytes.firstIndex(of: byte) }
+    fileprivate func firstIndex(of byte: UInt8, or other: UInt8) -> Int? {
+        unsafe bytes.firstIndex { $0 == byte || $0 == other }
+    }
 
     fileprivate func lastIndex(of byte: UInt8) -> Int? { unsafe bytes.lastIndex(of: byte) }
 

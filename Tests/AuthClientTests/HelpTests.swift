@@ -107,6 +107,37 @@ struct HelpTests {
         }
     }
 
+    @Test("on every screen, only examples are wider than it; the synopsis is divided between its parts")
+    func widths() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for command in try await Self.commands(in: folder, besidesGroups: false) {
+            for columns in [40, 63, 64, 80] {
+                let help = try await Program.run(
+                    command + ["--help"], folder: folder, environment: ["COLUMNS": "\(columns)"])
+                let wide = Self.lines(of: help.output, widerThan: columns)
+                #expect(help.status == 0 && wide.isEmpty, "\(command) at \(columns): \(wide)")
+            }
+        }
+        let help = try await Program.run(["env", "--help"], folder: folder, environment: ["COLUMNS": "40"]).output
+        let synopsis = """
+
+            USAGE: authc env [--session <session>]
+                   [--json] [--timeout <timeout>]
+                   [--socket <socket>]
+                   [--min-valid <min-valid>]
+                   [--scope <scope> ...]
+                   [--audience <audience>]
+                   [--for <origin>]
+                   [--env <name=value,...> ...]
+                   [--shell <shell>]
+
+            """
+        #expect(help.contains(synopsis), "\(help)")
+        // Descriptions are below their labels there.
+        #expect(help.contains("\n  --json\n    Print JSON, errors too.\n"), "\(help)")
+    }
+
     @Test("help that cannot be written is a failure", arguments: ["--help", "token --help", "help token", "--version"])
     func fullDisk(words: String) async throws {
         let folder = try TestFolder.make()
@@ -116,13 +147,20 @@ struct HelpTests {
         #expect(result.status == 70 && result.errors.contains("cannot write the result"), "\(result)")
     }
 
-    /// Every command that has no others below it.
-    static func commands(in folder: String) async throws -> [[String]] {
+    /// The lines before the examples that are too long for a screen.
+    static func lines(of help: String, widerThan columns: Int) -> [String] {
+        let text = help.components(separatedBy: "\nEXAMPLES:\n")[0]
+        return text.split(separator: "\n").map(String.init).filter { $0.count > columns }
+    }
+
+    /// Every command.
+    /// - Parameter besidesGroups: without those that have others below them.
+    static func commands(in folder: String, besidesGroups: Bool = true) async throws -> [[String]] {
         var waiting = [[String]()]
         var commands: [[String]] = []
         while let command = waiting.popLast() {
             let children = Self.children(of: try await Program.run(command + ["--help"], folder: folder).output)
-            if children.isEmpty { commands.append(command) }
+            if children.isEmpty || !besidesGroups { commands.append(command) }
             waiting += children.map { command + [$0] }
         }
         return commands
