@@ -285,7 +285,7 @@ struct AuthcOptionTests {
         defer { agent.stop() }
         let result = try await Program.run(["policy", "test", "--as-terminal"], folder: agent.folder)
         #expect(result.status == 64)
-        #expect(result.errors.hasPrefix("Error: Name a method, such as token.get.\n"), "\(result.errors)")
+        #expect(result.errors.hasPrefix("authc: Name a method, such as token.get.\n"), "\(result.errors)")
         #expect(agent.requests.isEmpty)
     }
 

@@ -31,13 +31,8 @@ enum CommandLineParser {
             let text = Authc.fullMessage(for: error, columns: HelpText.undivided)
             return isHelp(text) ? printHelp(text, words) : printVersion(text, words)
         }
-        if GlobalOptions.haveJSON(words) {
-            let help = CommandText.authc(VerbCheck.path(words, Authc.self) + ["--help"])
-            Failure.usage(Authc.message(for: error), hint: "`\(help)` describes the command").report(asJSON: true)
-        } else {
-            let lines = Authc.fullMessage(for: error).split(separator: "\n")
-            Output.note(lines.map { Visible.line(String($0)) }.joined(separator: "\n"))
-        }
+        let isJSON = GlobalOptions.haveJSON(words)
+        UsageProblem(error, words).failure(asJSON: isJSON).report(asJSON: isJSON)
         return ExitStatus.usage.rawValue
     }
 
