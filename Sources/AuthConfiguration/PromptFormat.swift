@@ -1,3 +1,5 @@
+import AuthWire
+
 /// What a shell's prompt shows of a session: `[prompt] format` of authd.toml(5).
 package struct PromptFormat: Sendable, Equatable {
     package enum Field: String, CaseIterable, Sendable {
@@ -11,8 +13,7 @@ package struct PromptFormat: Sendable, Equatable {
     }
 
     package static let standard = "{session}{:user}{!state}"
-    /// For messages.
-    package static let expected = "a text with {session}, {user} and {state}, and {{ and }} for braces"
+    private static let expected = "a text with {session}, {user} and {state}, and {{ and }} for braces"
     /// A prompt is one line.
     private static let longest = 200
 
@@ -46,6 +47,16 @@ package struct PromptFormat: Sendable, Equatable {
         }
         if !plain.isEmpty { parts.append(.text(plain)) }
         self.parts = parts
+    }
+
+    /// For messages: what is accepted, and the field that was perhaps meant.
+    package static func expected(insteadOf text: String) -> String {
+        let fields = Field.allCases.map(\.rawValue)
+        let names = text.split(separator: "{", omittingEmptySubsequences: false).dropFirst().compactMap { part in
+            part.firstIndex(of: "}").map { String(part[..<$0].drop { !$0.isLetter }) }
+        }
+        let meant = names.lazy.filter { !fields.contains($0) }.compactMap { Suggestion.nearest(to: $0, among: fields) }
+        return expected + (meant.first.map { " (did you mean {\($0)}?)" } ?? "")
     }
 
     /// A field's name, with other characters than letters before it.

@@ -26,6 +26,22 @@ package enum Suggestion {
             ?? "one of " + known.sorted().joined(separator: ", ")
     }
 
+    /// The words that are accepted instead of another one, with the most similar one.
+    package static func oneOf(_ known: [String], insteadOf word: String) -> String {
+        "one of " + known.joined(separator: ", ") + question(about: word, among: known)
+    }
+
+    /// For the end of a list of the known words; empty if none is similar.
+    package static func question(about word: String, among known: [String]) -> String {
+        nearest(to: word, among: known).map { " (did you mean \($0)?)" } ?? ""
+    }
+
+    /// Why a word on the command line is refused.
+    package static func refusal(of word: String, among known: [String]) -> String {
+        let meant = nearest(to: word, among: known).map { " Did you mean \($0)?" } ?? ""
+        return "'\(VisibleText.line(word))' is not one of \(known.joined(separator: ", ")).\(meant)"
+    }
+
     /// Whether the words differ by one edit.
     package static func isOneEdit(from word: String, to known: String) -> Bool {
         word.count <= longest && distance(from: Array(word), to: Array(known)) == 1

@@ -1,4 +1,6 @@
 import AuthWire
+import Foundation
+import TestSupport
 import Testing
 
 /// A value that is misspelt on the command line is refused, and the right one is named.
@@ -7,9 +9,10 @@ struct MisspeltValueTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let words: [String]
         let meant: String
+        let status: Int32
 
-        init(_ line: String, _ meant: String) {
-            (words, self.meant) = (line.split(separator: " ").map(String.init), meant)
+        init(_ line: String, _ meant: String, status: Int32 = 64) {
+            (words, self.meant, self.status) = (line.split(separator: " ").map(String.init), meant, status)
         }
 
         var testDescription: String { words.joined(separator: " ") }
@@ -36,6 +39,13 @@ struct MisspeltValueTests {
         Case("login app-template --no-input --field emial=a", "email"),
         Case("list --json sesion", "session"), Case("cluster status --json host", "hosts"),
         Case("config set notifications tru", "true"), Case("config set log_levle info", "log_level"),
+        Case("cluster status --json hots", "hosts"),
+        // authd checks the values of settings.
+        Case("config set log_level debgu", "debug", status: 78),
+        Case("config set providers.app-tmplate.default_environment local", "app-template", status: 78),
+        Case("config set providers.app-tmplate.environments.mine http://localhost", "app-template", status: 78),
+        Case("config set providers.app-template.default_environment locl", "local", status: 78),
+        Case("config set prompt.format {sesion}", "{session}", status: 78),
         // Methods of HTTP.
         Case("request GTE /users", "GET"), Case("request pots /users", "POST"), Case("request PTACH /users", "PATCH"),
         Case("request DELTE /users", "DELETE"), Case("request HEADS /users", "HEAD"),
@@ -95,7 +105,7 @@ struct MisspeltValueTests {
         let agent = try Self.agent()
         defer { agent.stop() }
         let result = try await Program.run(trial.words, folder: agent.folder)
-        #expect(result.status == 64, "\(result)")
+        #expect(result.status == trial.status, "\(result)")
         // Errors of a command with --json are on stdout.
         let text = (result.output + result.errors).lowercased()
         #expect(text.contains("did you mean \(trial.meant.lowercased())?"), "\(result)")
@@ -112,6 +122,31 @@ struct MisspeltValueTests {
         #expect(!list.output.contains("app-tmplate"), "\(list)")
         let added = try await Program.run(["http", "add", "x", "-s", "work"], folder: agent.folder)
         #expect(added.status == 0 && added.errors.contains("Added x"), "\(added)")
+    }
+
+    @Test(
+        "of authd are refused with the one that was meant",
+        arguments: [
+            ("--store", "sealedfile", "sealed-file"), ("--log-level", "debgu", "debug"),
+        ])
+    func agentOptions(option: String, word: String, meant: String) async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let result = try await Program.run([option, word], folder: folder, program: Programs.authd)
+        #expect(result.status == 64 && result.errors.contains("Did you mean \(meant)?"), "\(result)")
+    }
+
+    @Test("of listeners that may exist later are reported")
+    func unknownListener() async throws {
+        let agent = try TestAgent(replies: [
+            "policy.test": .success(["allowed": true, "enforced": true, "rule": "default.token", "steps": []]),
+            "agent.ping": .success([:]),
+        ])
+        defer { agent.stop() }
+        let line = ["policy", "test", "token.get", "--as-listener", "foo"]
+        let result = try await Program.run(line, folder: agent.folder)
+        #expect(result.errors == "there is no listener 'foo' now; there are api, extra, dbus\n", "\(result)")
+        #expect(agent.requests.last?.params?["listener"] == "foo")
     }
 
     @Test(

@@ -88,6 +88,21 @@ struct StartTests {
         ])
     func otherWords(words: [String]) { #expect(AgentOptions(plain: words) == nil) }
 
+    @Test(
+        "a misspelt word is refused with the one that was meant",
+        arguments: [
+            ("--store", "sealedfile", "sealed-file"), ("--store", "secret", "secret-service"),
+            ("--log-level", "debgu", "debug"), ("--log-level", "loud", nil),
+        ] as [(String, String, String?)])
+    func misspeltWord(option: String, word: String, meant: String?) throws {
+        let error = try #require(throws: (any Error).self) { try AgentArguments.parse([option, word]) }
+        #expect(AgentArguments.exitCode(for: error).rawValue == 64)
+        let message = AgentArguments.message(for: error)
+        #expect(message.contains("'\(word)' is not one of "), "\(message)")
+        #expect(message.contains("Did you mean") == (meant != nil), "\(message)")
+        if let meant { #expect(message.hasSuffix(" Did you mean \(meant)?"), "\(message)") }
+    }
+
     @Test("an invalid --socket is a usage error that says what is wrong", arguments: ["", "relative/socket"])
     func invalidSocket(path: String) throws {
         let error = try #require(throws: (any Error).self) { try AgentArguments.parse(["--socket", path]) }

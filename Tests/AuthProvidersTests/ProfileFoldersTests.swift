@@ -163,11 +163,24 @@ struct ProfileFoldersTests {
             environments: ["envelop": [environment("https://x.org")], "envelope": [environment("http://x.org")]],
             defaults: ["envelope": SettingsEntry("staging", file: "authd.toml", line: 3, key: "d")])
         #expect(loaded.problems.map(\.line) == [7, 7, 3])
-        #expect(loaded.problems[0].expected.contains("envelope"))
+        #expect(loaded.problems[0].expected.hasSuffix("envelope, fork-in-the-road (did you mean envelope?)"))
         #expect(loaded.problems[1].expected.contains("https"))
         #expect(loaded.problems[2].expected.contains("production, testing, debug"))
         #expect(loaded.catalog["envelope"]?.environments.count == 3)
         #expect(loaded.catalog["envelope"]?.defaultEnvironment == "production")
+    }
+
+    @Test("a similar provider or environment is suggested")
+    func similarNames() {
+        let loaded = ProfileFolders.load(
+            folders: [], environments: ["envelope": [environment("http://localhost:9000")]],
+            defaults: [
+                "app-tmplate": SettingsEntry("production", file: "authd.toml", line: 3, key: "d"),
+                "envelope": SettingsEntry("mne", file: "authd.toml", line: 4, key: "d"),
+            ])
+        #expect(loaded.problems.count == 2)
+        #expect(loaded.problems[0].expected.hasSuffix(" (did you mean app-template?)"))
+        #expect(loaded.problems[1].expected == "one of production, testing, debug, mine (did you mean mine?)")
     }
 
     @Test("the first settings file counts, and no file is like an empty one")

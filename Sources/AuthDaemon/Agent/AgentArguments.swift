@@ -63,7 +63,7 @@ package struct AgentArguments: ParsableCommand {
     private static func word<Word: CaseIterable & RawRepresentable>(_ text: String) throws -> Word
     where Word.RawValue == String {
         guard let word = Word(rawValue: text) else {
-            throw ValidationError("'\(text)' is not one of \(words(Word.self)).")
+            throw ValidationError(Suggestion.refusal(of: text, among: Word.allCases.map(\.rawValue)))
         }
         return word
     }

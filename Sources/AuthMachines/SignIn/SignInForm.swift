@@ -77,7 +77,11 @@ package struct SignInForm: Sendable {
         let asked = stepFields ?? ownFields + extra
         let known = Set(asked.map(\.name))
         if let unknown = answers.keys.filter({ !known.contains($0) }).min() {
-            throw AgentError(.validation, "\(method.label) has no field \(unknown).", details: asked.map(\.name))
+            let names = asked.map(\.name)
+            throw AgentError(
+                .validation,
+                "\(method.label) has no field \(unknown)\(Suggestion.question(about: unknown, among: names)); it has: "
+                    + names.joined(separator: ", ") + ".", details: names)
         }
         if let stepFields { return acceptInStep(answers, stepFields) }
         for field in asked {

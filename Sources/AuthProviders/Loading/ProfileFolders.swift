@@ -75,7 +75,9 @@ package enum ProfileFolders {
     private static func add(
         _ added: SettingsEntry<ProviderEnvironment>, to provider: String, of profiles: inout [String: ProviderProfile]
     ) -> [ProfileProblem] {
-        guard var profile = profiles[provider] else { return added.problem(known(profiles), provider) }
+        guard var profile = profiles[provider] else {
+            return added.problem(known(profiles, insteadOf: provider), provider)
+        }
         let url = added.value.baseURL
         if !profile.allowInsecureHTTP, let base = try? BaseURL(url), !base.isSecure, !base.isLoopback {
             return added.problem(
@@ -94,18 +96,19 @@ package enum ProfileFolders {
         _ chosen: SettingsEntry<String>, at provider: String, of profiles: inout [String: ProviderProfile]
     ) -> [ProfileProblem] {
         guard let names = profiles[provider]?.environments.map(\.name) else {
-            return chosen.problem(known(profiles), provider)
+            return chosen.problem(known(profiles, insteadOf: provider), provider)
         }
         guard names.contains(chosen.value) else {
-            return chosen.problem("one of \(names.joined(separator: ", "))", chosen.value)
+            return chosen.problem(Suggestion.oneOf(names, insteadOf: chosen.value), chosen.value)
         }
         profiles[provider]?.defaultEnvironment = chosen.value
         return []
     }
 
-    private static func known(_ profiles: [String: ProviderProfile]) -> String {
-        let names = Set(profiles.keys).union(BundledProfiles.texts.keys)
-        return "the name of a provider: " + names.sorted().joined(separator: ", ")
+    private static func known(_ profiles: [String: ProviderProfile], insteadOf name: String) -> String {
+        let names = Set(profiles.keys).union(BundledProfiles.texts.keys).sorted()
+        return "the name of a provider: " + names.joined(separator: ", ")
+            + Suggestion.question(about: name, among: names)
     }
 }
 

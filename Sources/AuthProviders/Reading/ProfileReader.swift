@@ -112,7 +112,7 @@ package enum ProfileReader {
         guard let name = root.string("default_environment") else { return environments.first?.name ?? "" }
         if !environments.contains(where: { $0.name == name }) {
             root.problems.add(
-                "default_environment", expected: "one of \(environments.map(\.name).joined(separator: ", "))",
+                "default_environment", expected: Suggestion.oneOf(environments.map(\.name), insteadOf: name),
                 found: name)
         }
         return name

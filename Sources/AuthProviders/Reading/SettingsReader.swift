@@ -74,7 +74,8 @@ package enum SettingsReader {
     private static func check(prompt section: TOMLSection) {
         section.allow("format", "folder_only", "attention_only")
         if let format = section.string("format"), PromptFormat(format) == nil {
-            section.problems.add(section.path("format"), expected: PromptFormat.expected, found: format)
+            section.problems.add(
+                section.path("format"), expected: PromptFormat.expected(insteadOf: format), found: format)
         }
         for key in ["folder_only", "attention_only"] { _ = section.bool(key) }
     }

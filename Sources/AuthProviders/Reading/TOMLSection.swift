@@ -37,7 +37,7 @@ struct TOMLSection {
         let expected = "one of " + words.joined(separator: ", ")
         guard let word = isRequired ? required(key, expected) : string(key) else { return nil }
         if words.contains(word) { return word }
-        problems.add(path(key), expected: expected, found: word)
+        problems.add(path(key), expected: Suggestion.oneOf(words, insteadOf: word), found: word)
         return nil
     }
 

@@ -66,10 +66,7 @@ enum NameAdvice {
         refusal(of: text, Word.allCases.map(\.rawValue))
     }
 
-    static func refusal(of text: String, _ words: [String]) -> String {
-        let near = Suggestion.nearest(to: text, among: words).map { " Did you mean \($0)?" } ?? ""
-        return "'\(Visible.line(text))' is not one of \(words.joined(separator: ", ")).\(near)"
-    }
+    static func refusal(of text: String, _ words: [String]) -> String { Suggestion.refusal(of: text, among: words) }
 }
 
 extension String {

@@ -22,21 +22,11 @@ struct SettingsChange {
         if text.text == before { return try unchanged() }
         let problems = try SettingsCheck.problems(of: text.text, as: file)
         guard problems.isEmpty else {
-            var failure = SettingsCheck.failure(problems, "\(name) was not changed: the settings would have problems")
-            failure.hint = suggestion(for: path, in: text)
-            throw failure
+            throw SettingsCheck.failure(problems, "\(name) was not changed: the settings would have problems")
         }
         try file.write(text.text)
         withExtendedLifetime(lock) {}
         return try report(origin)
-    }
-
-    /// The nearest allowed word, if the setting accepts only some words.
-    private func suggestion(for path: [TOMLPath.Component], in text: TOMLText) -> String? {
-        guard case .word(let words)? = SettingKey.matching(path)?.type,
-            case .text(let value)? = text.value(at: TOMLPath.text(path))?.kind, !words.contains(value)
-        else { return nil }
-        return NameAdvice.meant(value, among: words)
     }
 
     /// After a change.

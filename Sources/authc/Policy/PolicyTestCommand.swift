@@ -102,11 +102,14 @@ extension Policy {
                 message: "\(detail.name) has no endpoint named \(Visible.line(name))", hint: hint)
         }
 
-        /// Refuses a name that is probably misspelt. Rules may name listeners that do not exist now.
+        /// Refuses a name that is probably misspelt. Rules may name listeners that do not exist now, so any other name is
+        /// only reported.
         private static func check(listener name: String, _ agent: Agent) throws(Failure) {
             let known = KnownNames.listeners(agent)
-            guard !known.contains(name), let hint = NameAdvice.meant(name, among: known) else { return }
-            throw .usage("there is no listener '\(Visible.line(name))'", hint: hint)
+            guard !known.contains(name) else { return }
+            let message = "there is no listener '\(Visible.line(name))'"
+            if let hint = NameAdvice.meant(name, among: known) { throw .usage(message, hint: hint) }
+            Output.note("\(message) now; there are \(known.map { Visible.line($0) }.joined(separator: ", "))")
         }
     }
 }

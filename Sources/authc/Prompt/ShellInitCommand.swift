@@ -64,10 +64,11 @@ struct PromptSettings {
         let text = try SettingsFile.parse(try file.current(), file.pathInUse)
         var settings = PromptSettings()
         if let format = text.json(at: "prompt.format") {
-            guard let parts = format.stringValue.flatMap(PromptFormat.init)?.parts else {
+            let typed = format.stringValue ?? ""
+            guard format.stringValue != nil, let parts = PromptFormat(typed)?.parts else {
                 throw Failure(
                     status: .badSettings, kind: "settings",
-                    message: "\(file.pathInUse): prompt.format: expected \(PromptFormat.expected)",
+                    message: "\(file.pathInUse): prompt.format: expected \(PromptFormat.expected(insteadOf: typed))",
                     hint: "`authc config set prompt.format '\(PromptFormat.standard)'` sets the default")
             }
             settings.format = parts

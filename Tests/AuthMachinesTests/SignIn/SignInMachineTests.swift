@@ -56,6 +56,17 @@ struct SignInMachineTests {
         #expect(try bench.step(for: waiting).kind == .fields)
     }
 
+    @Test("a misspelt field is refused with the one that was meant")
+    func misspeltField() throws {
+        var bench = try SignInBench.password([:])
+        bench.begin()
+        let caller = bench.answer(["paswrd": "secret"])
+        let failure = try bench.failure(for: caller)
+        let expected = " has no field paswrd (did you mean password?); it has: email, password, device."
+        #expect(failure?.message.hasSuffix(expected) == true, "\(failure?.message ?? "")")
+        #expect(failure?.details == ["email", "password", "device"])
+    }
+
     @Test("answers are checked against their rules without being kept or sent, and the question stands")
     func checked() throws {
         var bench = try SignInBench.password([:])
