@@ -1,9 +1,12 @@
 import CStart
 
-/// `prompt`: prints the line of the prompt file (`PromptLine` in AuthWire), if the agent that wrote it still runs.
+/// `prompt`: prints the line of the prompt file (`PromptLine` in AuthWire), if the agent that wrote it still runs. A line that
+/// the settings or the number of the sessions change is left to the full program.
 enum PromptFile {
     /// Longer than any line of the agent.
     private static let longest = 16 << 10
+    /// As in `PromptText` of `authc-full`.
+    private static let mostSessions = 3
 
     /// Whether the command is done.
     static func printLine(in folder: AgentFolder) -> Bool {
@@ -24,8 +27,15 @@ enum PromptFile {
             guard let agent = words.number else { return false }
             // Nothing is shown if the agent has ended. A process of another user is not the agent.
             return kill(agent, 0) != 0 || words.rest.count == 0
-                || words.rest.isPrintable && Printer.print(ByteString(words.rest))
+                || words.rest.isPrintable && isShownWhole(words.rest) && !PromptSettings.mayBeSet
+                    && Printer.print(ByteString(words.rest))
         }
+    }
+
+    /// Whether the standard format shows the words as they are. Sessions with a state are moved to the front.
+    private static func isShownWhole(_ line: Text) -> Bool {
+        let spaces = unsafe line.bytes.count { $0 == .space }
+        return spaces < mostSessions && (spaces == 0 || !line.contains(UInt8(ascii: "!")))
     }
 }
 

@@ -127,7 +127,8 @@ struct QuickCommandTests {
         let pid = ProcessInfo.processInfo.processIdentifier
         // 4194305 is above the highest process ID.
         for (text, shown) in [
-            ("\(pid) shop:ada@example.org wiki!offline\nrest\n", "shop:ada@example.org wiki!offline\n"),
+            ("\(pid) shop:ada@example.org wiki a:7\nrest\n", "shop:ada@example.org wiki a:7\n"),
+            ("\(pid) wiki!offline\n", "wiki!offline\n"),
             ("\(pid)\n", ""),
             ("4194305 shop\n", ""),
         ] {
@@ -138,10 +139,40 @@ struct QuickCommandTests {
             "", "shop\n", "0 shop\n", "-1 shop\n", "\(pid)shop\n", "\(pid) no end",
             "\(pid) caf\u{E9}\n",
             "\(pid) red\u{1B}[31m\n", "99999999999999999999 shop\n",
+            // Not all of them are shown, or not in this order.
+            "\(pid) a b c d\n", "\(pid) a b!stale\n",
         ] {
             try Data(text.utf8).write(to: file)
             try await QuickAuthc.expectLeft(["prompt"], folder, [:], "\(text.debugDescription)")
         }
+    }
+
+    @Test("leaves the prompt to that program if settings may change it")
+    func promptSettings() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["authd", "own/authd"] {
+            try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
+        }
+        let pid = ProcessInfo.processInfo.processIdentifier
+        try Data("\(pid) shop:7\n".utf8).write(to: URL(filePath: folder + "/authd/prompt"))
+        let variables = ["XDG_CONFIG_HOME": folder + "/own"]
+        let settings = URL(filePath: folder + "/own/authd/authd.toml")
+        for text in ["", "[prompt]\n#format = \"x\"\n \t# attention_only\n", "log_level = \"info\"\n[prompt]"] {
+            try Data(text.utf8).write(to: settings)
+            try await QuickAuthc.expectSame("shop:7\n", of: ["prompt"], folder, variables)
+        }
+        for (text, shown) in [
+            ("[prompt]\nattention_only = true\n", ""), ("prompt.format = \"<{session}>\"", "<shop>\n"),
+            ("\n\n  prompt = { folder_only = true } # x\n", ""),
+        ] {
+            try Data(text.utf8).write(to: settings)
+            try await QuickAuthc.expectLeft(["prompt"], folder, variables, "\(text)")
+            let full = try await Program.run(["prompt"], folder: folder, environment: variables)
+            #expect(full.output == shown && full.errors.isEmpty && full.status == 0, "\(full)")
+        }
+        // Without a home, it is not known where the settings are.
+        try await QuickAuthc.expectLeft(["prompt"], folder, ["HOME": ""])
     }
 
     @Test("a closed or full output is left to that program: a token is never written to another descriptor")

@@ -113,6 +113,29 @@ struct ShellPromptTests {
     }
 
     @Test(
+        "authc prompt prints what the function shows",
+        arguments: [
+            "", "attention_only = true", #"format = "{session}""#, #"format = "{!state}""#,
+            "format = \"({session}{/user}{ ☢ state})\"", "folder_only = true",
+            "folder_only = true\nattention_only = true",
+            #"format = "{{it's}} {session}{, user}. %s \\ $HOME `id` \"$(id)""#,
+        ])
+    func program(settings: String) async throws {
+        let place = try Place(settings: "[prompt]\n\(settings)\n")
+        _ = try place.folder.write("wiki \(place.path)\n", to: "agent/folders")
+        let script = Self.shown + "; printf '<%s>\\n' \"$(authc prompt)\""
+        for words in [
+            "shop:ada@example.org wiki!stale new!signing_in wall:7!needs_password", "a b c d:4 e!stale f", "wiki", "",
+        ] {
+            for session in ["", "wall", "none"] {
+                let output = try await place.run("bash", words, script: script, with: ["AUTHD_SESSION": session])
+                let lines = output.out.split(separator: "\n")
+                #expect(lines.count == 2 && lines.first == lines.last && output.err.isEmpty, "\(words): \(output)")
+            }
+        }
+    }
+
+    @Test(
         "with folder_only, shows the session that authc uses here because of a rule or the variable", arguments: shells)
     func folders(shell: String) async throws {
         let place = try Place(settings: "[prompt]\nfolder_only = true\n")

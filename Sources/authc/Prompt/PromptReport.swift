@@ -1,22 +1,32 @@
 import AuthClient
 import AuthWire
+import CLinux
 import Glibc
 
-/// `authc prompt`: prints the prompt file's line without calling the agent. Prints nothing if there is no file, or if the
-/// agent that wrote it has ended, or if the file belongs to another user.
+/// `authc prompt`: prints what the settings show of the prompt file's line, without calling the agent. Prints nothing if
+/// there is no file, or if the agent that wrote it has ended, or if the file belongs to another user.
 enum PromptReport {
     /// Far above any real line, so that another file is not printed by mistake.
     private static let longest = 16 << 10
 
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
-        let path = PromptPath.beside(socket: try options.socketPath())
-        let line = try read(path).map { Visible.line($0) }
+        let socket = try options.socketPath()
+        let text = try read(PromptPath.beside(socket: socket)).map { Visible.line(shown($0, socket)) }
         if options.json {
-            try Output.json(.object(["prompt": line.map(JSON.string) ?? .null]))
-        } else if let line, !line.isEmpty {
-            try Output.result(line)
+            try Output.json(.object(["prompt": text.map(JSON.string) ?? .null]))
+        } else if let text, !text.isEmpty {
+            try Output.result(text)
         }
         return .done
+    }
+
+    private static func shown(_ line: String, _ socket: String) -> String {
+        guard !line.isEmpty else { return "" }
+        let settings = PromptSettings.inUse
+        guard settings.folderOnly else { return PromptText(settings: settings, wanted: nil).text(of: line) }
+        let named = environmentValue("AUTHD_SESSION").flatMap { $0.isEmpty ? nil : $0 }
+        let wanted = named ?? FolderSession.current(socket: socket)?.text
+        return PromptText(settings: settings, wanted: wanted).text(of: line)
     }
 
     private static func read(_ path: String) throws(Failure) -> String? {

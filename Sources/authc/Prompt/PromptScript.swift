@@ -4,12 +4,8 @@ import AuthFiles
 /// The functions that shells evaluate. Everything in them is built into the shell: a process would cost more than all the rest.
 ///
 /// Each reads the prompt file (`PromptLine` in AuthWire) if it belongs to the user, drops the line if the agent that wrote it has
-/// ended, and joins what is shown of each session: first those that need the user, and at most three. It remembers the result,
-/// because most prompts follow no change.
+/// ended, and joins what ``PromptText`` shows of each session. It remembers the result, because most prompts follow no change.
 struct PromptScript {
-    /// The limit for sessions in the prompt; of the others it shows how many there are.
-    private static let most = 3
-
     let settings: PromptSettings
     /// The prompt file.
     let file: String
@@ -93,8 +89,8 @@ struct PromptScript {
                         if [[ -n $state ]]; then first+=("$text"); else rest+=("$text"); fi
                     done
                     first+=("${rest[@]}")
-                    __authd_text="${first[*]:0:\(Self.most)}"
-                    if ((${#first[@]} > \(Self.most))); then __authd_text+=" +$((${#first[@]} - \(Self.most)))"; fi
+                    __authd_text="${first[*]:0:\(PromptText.most)}"
+                    if ((${#first[@]} > \(PromptText.most))); then __authd_text+=" +$((${#first[@]} - \(PromptText.most)))"; fi
                     export AUTHD_PROMPT=$__authd_text
                     return "$code"
                 }
@@ -176,8 +172,8 @@ struct PromptScript {
                         if [[ -n $state ]]; then first+=("$text"); else rest+=("$text"); fi
                     done
                     first+=("${rest[@]}")
-                    __authd_text="${(j: :)first[1,\(Self.most)]}"
-                    if (( $#first > \(Self.most) )); then __authd_text+=" +$(( $#first - \(Self.most) ))"; fi
+                    __authd_text="${(j: :)first[1,\(PromptText.most)]}"
+                    if (( $#first > \(PromptText.most) )); then __authd_text+=" +$(( $#first - \(PromptText.most) ))"; fi
                     typeset -gx AUTHD_PROMPT=$__authd_text
                 }
                 typeset -ga precmd_functions
@@ -294,9 +290,9 @@ struct PromptScript {
                         end
                     end
                     set -a first $rest
-                    set -l left (math (count $first) - \(Self.most))
+                    set -l left (math (count $first) - \(PromptText.most))
                     if test $left -gt 0
-                        set first $first[1..\(Self.most)] +$left
+                        set first $first[1..\(PromptText.most)] +$left
                     end
                     set -g __authd_text "$first"
                     set -gx AUTHD_PROMPT "$first"
@@ -316,14 +312,16 @@ struct PromptScript {
     private var posixFilter: String {
         var conditions: [String] = []
         if settings.folderOnly { conditions.append("$session != \"$wanted\"") }
-        if settings.attentionOnly { conditions.append("-z $state || $state == signing_in") }
+        if settings.attentionOnly { conditions.append("-z $state || $state == \(PromptText.calmState)") }
         return conditions.map { "        if [[ \($0) ]]; then continue; fi" }.joined(separator: "\n")
     }
 
     private var fishFilter: String {
         var conditions: [String] = []
         if settings.folderOnly { conditions.append("test \"$session\" != \"$wanted\"; and continue") }
-        if settings.attentionOnly { conditions.append("contains -- \"$state\" '' signing_in; and continue") }
+        if settings.attentionOnly {
+            conditions.append("contains -- \"$state\" '' \(PromptText.calmState); and continue")
+        }
         return conditions.map { "        " + $0 }.joined(separator: "\n")
     }
 

@@ -20,15 +20,8 @@ struct ShellInit: AgentCommand {
     var shell: PromptShell
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        var settings = PromptSettings()
-        do throws(Failure) {
-            settings = try PromptSettings.current()
-        } catch {
-            // The prompt works in any case.
-            error.report(asJSON: false)
-        }
         let script = PromptScript(
-            settings: settings, file: try Self.file(options), isFixed: options.socket != nil)
+            settings: .inUse, file: try Self.file(options), isFixed: options.socket != nil)
         try Output.result(script.text(for: shell))
         return .done
     }
@@ -59,7 +52,17 @@ struct PromptSettings {
     /// Only sessions that need the user.
     var attentionOnly = false
 
-    static func current() throws(Failure) -> PromptSettings {
+    /// Without a problem those of the file. The prompt works in any case.
+    static var inUse: PromptSettings {
+        do throws(Failure) {
+            return try current()
+        } catch {
+            error.report(asJSON: false)
+            return PromptSettings()
+        }
+    }
+
+    private static func current() throws(Failure) -> PromptSettings {
         let file = try SettingsFile(named: nil)
         let text = try SettingsFile.parse(try file.current(), file.pathInUse)
         var settings = PromptSettings()

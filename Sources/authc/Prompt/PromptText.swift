@@ -1,0 +1,52 @@
+import AuthConfiguration
+
+/// What a prompt shows of the sessions in the prompt file (`PromptLine` in AuthWire): first those that need the user.
+/// ``PromptScript`` writes the same rules as functions of shells.
+struct PromptText {
+    /// The limit for sessions. For the others, only their number is shown.
+    static let most = 3
+    /// A state in which a session does not need the user.
+    static let calmState = "signing_in"
+
+    let settings: PromptSettings
+    /// The only session that is shown if the settings say so.
+    let wanted: String?
+
+    /// - Parameter line: the words of the file.
+    func text(of line: String) -> String {
+        var (first, rest): ([String], [String]) = ([], [])
+        for word in line.split(separator: " ") {
+            let (account, state) = Self.halves(word, at: "!")
+            let (session, user) = Self.halves(account, at: ":")
+            if settings.folderOnly, session != wanted ?? "" { continue }
+            if settings.attentionOnly, state.isEmpty || state == Self.calmState { continue }
+            let text = shown(session, user: user, state: state)
+            guard !text.isEmpty else { continue }
+            if state.isEmpty { rest.append(text) } else { first.append(text) }
+        }
+        let all = first + rest
+        let more = all.count > Self.most ? ["+\(all.count - Self.most)"] : []
+        return (all.prefix(Self.most) + more).joined(separator: " ")
+    }
+
+    private func shown(_ session: Substring, user: Substring, state: Substring) -> String {
+        settings.format.map { part in
+            switch part {
+            case .text(let text): return text
+            case .value(let field, let before):
+                let value =
+                    switch field {
+                    case .session: session
+                    case .user: user
+                    case .state: state
+                    }
+                return value.isEmpty ? "" : before + value
+            }
+        }.joined()
+    }
+
+    private static func halves(_ text: Substring, at mark: Character) -> (Substring, Substring) {
+        guard let place = text.firstIndex(of: mark) else { return (text, "") }
+        return (text[..<place], text[place...].dropFirst())
+    }
+}
