@@ -26,15 +26,21 @@ struct SettingsChange {
         }
         try file.write(text.text)
         withExtendedLifetime(lock) {}
-        return try report(origin)
+        return try report(origin, path, warning: SettingsCheck.warning(about: path, in: text, of: file, options))
     }
 
     /// After a change.
-    /// - Parameter origin: where a new file comes from.
-    func report(_ origin: String?) throws(Failure) -> ExitStatus {
+    /// - Parameters:
+    ///   - origin: where a new file comes from.
+    ///   - path: of the changed setting; `nil` if the whole file was edited.
+    func report(
+        _ origin: String?, _ path: [TOMLPath.Component]? = nil, warning: String? = nil
+    ) throws(Failure) -> ExitStatus {
         var json: JSONObject = ["file": .string(file.path), "changed": true]
         if !options.json { Output.note(Visible.line(origin.map { "\(file.path): \($0)" } ?? "saved in \(file.path)")) }
-        SettingsReload.report(SettingsReload.run(options, file), &json, asJSON: options.json)
+        SettingsReload.report(SettingsReload.run(options, file), of: path, &json, asJSON: options.json)
+        json["warning"] = warning.map(JSON.string)
+        if let warning, !options.json { Output.note(Visible.line(warning)) }
         if options.json { try Output.json(.object(json)) }
         return .done
     }

@@ -1,4 +1,5 @@
 import AuthClient
+import AuthConfiguration
 import AuthFiles
 import AuthProcesses
 import AuthWire
@@ -65,6 +66,26 @@ enum SettingsCheck {
         guard let (_, output) = try? run(["--check", "--config", settings]) else { return [] }
         return output.split(separator: "\n").filter { $0.contains(": expected a file that others cannot change") }.map(
             String.init)
+    }
+
+    /// The user waits for the warning.
+    private static let timeout = Duration.seconds(1)
+
+    /// What the user should know about the session that a setting names; `nil` if it exists, or if no agent answers. It
+    /// may be signed in to later, so it is not a problem.
+    static func warning(
+        about path: [TOMLPath.Component], in text: TOMLText, of file: SettingsFile, _ options: Options
+    ) -> String? {
+        guard ["default_session", "folder[N].session"].contains(SettingKey.matching(path)?.name),
+            let name = text.json(at: TOMLPath.text(path))?.stringValue, !file.isNamed || options.socket != nil
+        else { return nil }
+        var quick = Options(timeout: timeout)
+        quick.socket = options.socket
+        guard let list = try? quick.connect().call(SessionListGet()).value else { return nil }
+        let known = list.sessions.map(\.session.text)
+        guard !known.contains(name) else { return nil }
+        let hint = NameAdvice.meant(name, among: known).map { "; \($0)" } ?? ""
+        return "there is no session named \(name) now\(hint)"
     }
 
     static func failure(_ problems: [String], _ message: String) -> Failure {

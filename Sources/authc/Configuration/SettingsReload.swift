@@ -1,3 +1,4 @@
+import AuthConfiguration
 import AuthWire
 
 /// Has a running agent read its settings again.
@@ -24,17 +25,31 @@ enum SettingsReload {
         }
     }
 
+    /// What a setting applies to that authd itself does not use; `nil` for any other setting.
+    private static func effect(of path: [TOMLPath.Component]?) -> String? {
+        guard case .key("prompt")? = path?.first else { return nil }
+        return "it applies to `authc prompt` now, and to the prompts of shells that start from now on"
+    }
+
     /// Also in JSON.
-    static func report(_ outcome: Outcome, _ json: inout JSONObject, asJSON: Bool) {
+    /// - Parameter path: of the changed setting; `nil` if the whole file was edited.
+    static func report(
+        _ outcome: Outcome, of path: [TOMLPath.Component]?, _ json: inout JSONObject, asJSON: Bool
+    ) {
+        let effect = effect(of: path)
         let text: String
         switch outcome {
         case .reloaded(let message):
+            // What else was changed in the file applies now too.
+            let isAlone = effect != nil && message == MessageResult.unchanged
+            let changes = [isAlone ? nil : message, effect].compactMap(\.self)
             json["reloaded"] = true
-            json["changes"] = message.map(JSON.string)
-            text = "authd: \(message ?? "reloaded")"
+            json["changes"] = changes.isEmpty ? nil : .string(changes.joined(separator: "; "))
+            let agent = isAlone ? nil : "authd: \(message ?? "reloaded")"
+            text = [agent, effect].compactMap(\.self).joined(separator: "\n")
         case .noAgent:
             json["reloaded"] = false
-            text = "authd is not running; it reads the file when it starts"
+            text = effect ?? "authd is not running; it reads the file when it starts"
         case .unknownAgent:
             json["reloaded"] = false
             text = "saved; reload the agent that uses this file"

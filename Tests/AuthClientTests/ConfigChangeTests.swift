@@ -1,0 +1,78 @@
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+/// What `authc config set` says about a change besides the file.
+@Suite("What a change of the settings applies to", .timeLimit(.minutes(2)))
+struct ConfigChangeTests {
+    private static let promptEffect =
+        "it applies to `authc prompt` now, and to the prompts of shells that start from now on\n"
+
+    private static func agent(reload: String = MessageResult.unchanged) throws -> TestAgent {
+        try TestAgent(replies: [
+            "agent.ping": .success([:]), "agent.reload": .success(["message": .string(reload)]),
+            "session.list": .success(["sessions": [Samples.status(["session": "work"])]]),
+        ])
+    }
+
+    @Test("a setting of the prompt, which authd does not use")
+    func prompt() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let line = ["config", "set", "prompt.attention_only"]
+        let result = try await Program.run(line + ["true"], folder: agent.folder)
+        #expect(result.status == 0 && result.errors.hasSuffix("\n" + Self.promptEffect), "\(result)")
+        #expect(!result.errors.contains(MessageResult.unchanged), "\(result)")
+        let json = try JSON(parsing: try await Program.run(line + ["false", "--json"], folder: agent.folder).output)
+        #expect(json["changes"]?.stringValue.map { $0 + "\n" } == Self.promptEffect, "\(json)")
+    }
+
+    @Test("with other changes in the file, these are reported too")
+    func otherChanges() async throws {
+        let agent = try Self.agent(reload: "Log level: debug.")
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["config", "set", "prompt.format", "{session}"], folder: agent.folder)
+        #expect(result.errors.hasSuffix("\nauthd: Log level: debug.\n" + Self.promptEffect), "\(result)")
+        let other = try await Program.run(["config", "set", "log_level", "debug"], folder: agent.folder)
+        #expect(other.errors.hasSuffix("\nauthd: Log level: debug.\n"), "\(other)")
+    }
+
+    @Test("a session that does not exist is reported, with the one that was perhaps meant")
+    func session() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let settings = agent.folder + "/.config/authd/authd.toml"
+        try FileManager.default.createDirectory(
+            atPath: agent.folder + "/.config/authd", withIntermediateDirectories: true)
+        try "[[folder]]\npath = \"/srv\"\nsession = \"home\"\n".write(
+            toFile: settings, atomically: true, encoding: .utf8)
+        for key in ["default_session", "folder[0].session"] {
+            for (name, warning) in [
+                ("wrk", "there is no session named wrk now; did you mean work?\n"),
+                ("shop", "there is no session named shop now\n"), ("work", nil),
+            ] as [(String, String?)] {
+                let result = try await Program.run(["config", "set", key, name], folder: agent.folder)
+                #expect(result.status == 0, "\(result)")
+                #expect(result.errors.hasSuffix("\n" + (warning ?? "authd: \(MessageResult.unchanged)\n")), "\(result)")
+                let saved = try await Program.run(["config", "get", key], folder: agent.folder)
+                #expect(saved.output == name + "\n", "\(saved)")
+            }
+        }
+        let json = try await Program.run(
+            ["config", "set", "default_session", "wrk", "--json"], folder: agent.folder)
+        let warning = try JSON(parsing: json.output)["warning"]
+        #expect(warning == "there is no session named wrk now; did you mean work?" && json.errors.isEmpty, "\(json)")
+    }
+
+    @Test("without an agent, nothing is said about a session")
+    func noAgent() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let result = try await Program.run(["config", "set", "default_session", "wrk"], folder: folder)
+        #expect(result.status == 0 && result.errors.hasSuffix("it reads the file when it starts\n"), "\(result)")
+        let prompt = try await Program.run(["config", "set", "prompt.folder_only", "true"], folder: folder)
+        #expect(prompt.status == 0 && prompt.errors.hasSuffix("\n" + Self.promptEffect), "\(prompt)")
+    }
+}
