@@ -10,7 +10,10 @@ struct FirstSignInTests {
     /// - Parameters:
     ///   - added: the environments of the bundled profile that are in the settings.
     ///   - problems: of each profile that is checked.
-    private static func agent(folder: String? = nil, added: [JSON] = [], problems: [JSON] = []) throws -> TestAgent {
+    ///   - refusal: of each sign-in.
+    private static func agent(
+        folder: String? = nil, added: [JSON] = [], problems: [JSON] = [], refusal: AgentError? = nil
+    ) throws -> TestAgent {
         try TestAgent(folder: folder) { peer, request in
             switch request.method {
             case "provider.list":
@@ -35,6 +38,7 @@ struct FirstSignInTests {
                                 ["name": "local", "url": "http://localhost:8080"],
                             ] + added),
                     ])
+            case "login.start" where refusal != nil: peer.fail(request, refusal ?? .methodNotFound(""))
             case "login.start": peer.reply(request, ["login": "1", "kind": "done", "status": Samples.status()])
             case "provider.check": peer.reply(request, ["problems": .array(problems), "notes": []])
             default: peer.reply(request, [:])
@@ -83,6 +87,14 @@ struct FirstSignInTests {
         if language == "C" { #expect(text.utf8.allSatisfy { $0 < 0x80 }, "\(text)") }
         for line in text.split(whereSeparator: \.isNewline) { #expect(line.count <= 40, "\(line)") }
         #expect(Self.started(agent)?["provider"] == "shop")
+    }
+
+    @Test("a refused sign-in is tried again without the questions")
+    func refused() async throws {
+        let agent = try Self.agent(refusal: AgentError(.refused, "The answers were refused."))
+        defer { agent.stop() }
+        let text = try await Self.answer([("Number, name or URL: ", "1")], agent)
+        #expect(text.contains("  check what was entered; `authc login shop` tries again\r\n"), "\(text)")
     }
 
     @Test("a URL, as an answer or after its number")

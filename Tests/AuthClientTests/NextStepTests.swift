@@ -24,7 +24,7 @@ struct NextStepTests {
         .timeout: "try again, or set a longer --timeout", .busy: "try again in a moment",
         .tooLarge: "`authc token --help` describes the command", .unknownSession: "`authc list` shows the sessions",
         .unknownProvider: "`authc provider list` shows the providers",
-        .unknownEndpoint: "`authc provider show PROVIDER --endpoints` shows the endpoints",
+        .unknownEndpoint: "`authc provider list` shows the providers",
         .unsupported: "`authc token --help` describes the command",
         .internal_: "`journalctl --user -u authd` shows what happened",
     ]
@@ -106,6 +106,42 @@ struct NextStepTests {
                 "endpoints": hasEndpoints ? [endpoint] : [], "source": "bundled",
             ]),
         ])
+    }
+
+    @Test("a hint to sign in names the session and its provider")
+    func sessionNamed() async throws {
+        for (kind, hint) in [
+            (ErrorKind.refused, "check what was entered; `authc login app-template -s shop` signs in again"),
+            (.notSignedIn, "sign in: `authc login app-template -s shop`"),
+            (.signInRequired, "sign in: `authc login app-template -s shop`"),
+            (.unknownEndpoint, "`authc provider show app-template --endpoints` shows the endpoints"),
+        ] {
+            let agent = try Self.refusing("token.get", AgentError(kind, "It did not work."))
+            defer { agent.stop() }
+            let result = try await Program.run(["token"], folder: agent.folder)
+            #expect(result.errors == "authc: It did not work.\n  \(hint)\n", "\(result)")
+        }
+    }
+
+    @Test(
+        "a refused sign-in is tried again with the same command; a secret from a descriptor is then asked for",
+        arguments: [
+            ("login app-template --remember", "login app-template --remember"),
+            ("-s work login app-template --environment local", "-s work login app-template --environment local"),
+            ("login app-template --secret-fd password=0", "login app-template"),
+            ("login app-template --secret-fd=password=0 -s a", "login app-template -s a"),
+            ("register app-template --no-input", "register app-template --no-input"),
+        ])
+    func triedAgain(line: String, again: String) async throws {
+        let agent = try Self.refusing("login.start", AgentError(.refused, "The answers were refused."))
+        defer { agent.stop() }
+        let words = line.split(separator: " ").map(String.init)
+        let result = try await Program.run(words, folder: agent.folder, input: "secret\n")
+        #expect(result.status == 65, "\(result)")
+        let hint = "  check what was entered; `authc \(again)` tries again\n"
+        #expect(result.errors.hasSuffix(hint), "\(result)")
+        let refusal = try await AdviceTests.refusal(again.split(separator: " ").map(String.init), in: agent.folder)
+        #expect(refusal == nil)
     }
 
     @Test("after an error of an API, the provider and its endpoints can be shown")

@@ -8,13 +8,14 @@ enum CommandAdvice {
     /// - Parameter words: the command line, without the program's name.
     /// - Returns: `nil` if the error itself says what to try.
     static func hint(for failure: Failure, _ words: [String], _ options: Options) -> String? {
-        guard let error = failure.agentError, failure.hint == nil, !error.message.contains("`") else { return nil }
+        guard let error = failure.agentError, !error.message.contains("`") else { return nil }
+        let path = VerbCheck.path(GlobalOptions.afterVerb(words), Authc.self)
+        guard let verb = path.first else { return nil }
+        if let hint = failure.hint { return hint == NextStep.after(error) ? named(error, verb, options) : nil }
         switch error.kind {
         case .providerError, .validation, .notFound, .conflict, .tooLarge, .unsupported: break
         default: return nil
         }
-        let path = VerbCheck.path(GlobalOptions.afterVerb(words), Authc.self)
-        guard let verb = path.first else { return nil }
         if verb == "cluster", error.kind == .unsupported { return cluster }
         if verb == "request" || verb == "call" {
             if error.kind == .tooLarge { return "`--output FILE` writes a response of any size to a file" }
@@ -23,6 +24,25 @@ enum CommandAdvice {
         }
         // What is listed is what to correct.
         return error.details.isEmpty ? "`\(CommandText.authc(path + ["--help"]))` describes the command" : nil
+    }
+
+    /// The usual hint, with the command that was typed, or with the session and its provider.
+    private static func named(_ error: AgentError, _ verb: String, _ options: Options) -> String? {
+        switch error.kind {
+        case .unknownEndpoint: return provider(options)
+        case .refused where ["login", "register", "password"].contains(verb):
+            return NextStep.after(error, typed: TypedCommand.again())
+        case .refused, .notSignedIn, .signInRequired: break
+        default: return nil
+        }
+        // Another sign-in would not help there.
+        guard NextStep.after(error) != NextStep.after(error, login: "") else { return nil }
+        var quick = options
+        quick.timeout = timeout
+        guard let agent = try? quick.connect(),
+            let status = try? agent.call(SessionStatusGet(SessionParams(session: quick.chosenSession()))).value
+        else { return nil }
+        return NextStep.after(error, login: CommandText.login(status.provider, session: status.session))
     }
 
     private static let cluster =

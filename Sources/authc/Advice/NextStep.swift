@@ -2,16 +2,19 @@ import AuthWire
 
 /// What to try after an error of the agent: a command that runs as shown, wherever there is one.
 enum NextStep {
+    /// - Parameters:
+    ///   - login: the command that signs in to the session, if it is known.
+    ///   - typed: the command to repeat, if its answers were refused.
     /// - Returns: `nil` if the error's message names a command, or says all that can be done.
-    static func after(_ error: AgentError) -> String? {
+    static func after(_ error: AgentError, login: String? = nil, typed: String? = nil) -> String? {
         guard !error.message.contains("authc ") else { return nil }
+        let login = "`\(login ?? CommandText.login(nil))`"
         let again = error.retryAfter.map { "try again in \(Span.text($0))" }
         return switch error.kind {
-        case .notSignedIn, .signInRequired: "sign in: `authc login`"
+        case .notSignedIn, .signInRequired: "sign in: \(login)"
         case .keyringLocked, .keyringUnavailable, .agentLocked: store(error)
         case .unknownSession: "`authc list` shows the sessions"
-        case .unknownProvider: "`authc provider list` shows the providers"
-        case .unknownEndpoint: "`authc provider show PROVIDER --endpoints` shows the endpoints"
+        case .unknownProvider, .unknownEndpoint: "`authc provider list` shows the providers"
         case .offline, .captivePortal, .providerUnreachable, .badReply: joined(again, network(error))
         case .providerError where error.retryable:
             joined(again ?? "try again later", "`authc network` shows whether the provider responds")
@@ -22,7 +25,9 @@ enum NextStep {
         case .refused where error.cause == "token_refused": joined(again, account)
         // The messages say what to do, and another sign-in would not help.
         case .refused where error.cause == "body_once" || isForAnotherAPI(error): again
-        case .refused: joined(again, "check what was entered; `authc login` signs in again")
+        case .refused:
+            joined(
+                again, "check what was entered; " + (typed.map { "`\($0)` tries again" } ?? "\(login) signs in again"))
         case .forbidden: joined(again, account)
         case .denied: denied(error, again)
         case .notFound where error.cause == "not_kept": "without `--cache only`, the request is sent"

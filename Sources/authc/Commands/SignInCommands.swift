@@ -130,8 +130,24 @@ struct LoginCommand: AgentCommand {
         let target = signIn.provider == nil ? try FirstSignIn.run(options) : nil
         // --from needs a browser, also if the provider's first method is another one.
         let chosen = ways.first ?? method ?? (from == nil ? nil : "browser")
-        return try signIn.run(
-            target, method: chosen, scopes: scope, client: clientID, share: share, lender: lender, options)
+        do throws(Failure) {
+            return try signIn.run(
+                target, method: chosen, scopes: scope, client: clientID, share: share, lender: lender, options)
+        } catch {
+            throw repeatable(error, target) ?? error
+        }
+    }
+
+    /// The error of a refused sign-in with a hint that names what was chosen. Otherwise the user would have to choose
+    /// again.
+    private func repeatable(_ error: Failure, _ target: FirstSignIn.Target?) -> Failure? {
+        guard let target, let refusal = error.agentError, refusal.kind == .refused,
+            error.hint == NextStep.after(refusal)
+        else { return nil }
+        var failure = error
+        let environment = target.environment.map { ["--environment", $0] } ?? []
+        failure.hint = NextStep.after(refusal, typed: TypedCommand.again(with: [target.provider] + environment))
+        return failure
     }
 }
 
