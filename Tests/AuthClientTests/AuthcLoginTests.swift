@@ -108,6 +108,32 @@ struct AuthcLoginTests {
     }
 
     /// An agent whose session is another account's.
+    @Test(
+        "a way to sign in that the provider does not offer is named as it was typed",
+        arguments: ["--web", "--device", "--paste", "--web --field email=a", "--from laptop"])
+    func unofferedWay(options: String) async throws {
+        let detail: JSON = [
+            "name": "app-template", "title": "App template", "environments": [], "renewal": "refresh",
+            "methods": [
+                ["name": "password", "label": "Password", "fields": []],
+                ["name": "register", "label": "Register", "fields": []],
+            ], "endpoints": [], "source": "bundled",
+        ]
+        let refusal = AgentError(
+            .unsupported, "App template has no sign-in method with that name; it has: password, register.",
+            cause: "unknown_method")
+        let agent = try TestAgent(replies: ["provider.show": .success(detail), "login.start": .failure(refusal)])
+        defer { agent.stop() }
+        let words = options.replacing("laptop", with: agent.path).split(separator: " ").map(String.init)
+        let result = try await Program.run(["login", "app-template"] + words, folder: agent.folder)
+        let expected = """
+            authc: App template does not offer \(words[0]); it has: password, register
+              `authc login app-template` uses the first
+
+            """
+        #expect(result.status == 64 && result.errors == expected, "\(result)")
+    }
+
     static func agentOfAnother() throws -> TestAgent {
         try TestAgent { peer, request in
             switch request.method {

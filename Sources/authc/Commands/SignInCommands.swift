@@ -134,8 +134,27 @@ struct LoginCommand: AgentCommand {
             return try signIn.run(
                 target, method: chosen, scopes: scope, client: clientID, share: share, lender: lender, options)
         } catch {
-            throw repeatable(error, target) ?? error
+            throw unoffered(error, signIn.provider ?? target?.provider, options) ?? repeatable(error, target) ?? error
         }
+    }
+
+    /// The flag that chose the method, if one did.
+    private var flag: String? {
+        [(web, "--web"), (device, "--device"), (paste, "--paste"), (from != nil && method == nil, "--from")]
+            .first(where: \.0)?.1
+    }
+
+    /// The error with the flag, because the user named no method.
+    private func unoffered(_ error: Failure, _ provider: String?, _ options: Options) -> Failure? {
+        let isAboutMethod =
+            error.agentError?.cause == "unknown_method" || error.message.hasPrefix(SignInRequestOptions.methodOption)
+        guard isAboutMethod, let flag, let provider,
+            let detail = try? options.connect().call(ProviderShow(ProviderParams(provider: provider))).value
+        else { return nil }
+        let names = detail.methods.map(\.name).joined(separator: ", ")
+        return Failure(
+            status: error.status, kind: error.kind, message: "\(detail.title) does not offer \(flag); it has: \(names)",
+            hint: "`\(CommandText.login(provider))` uses the first")
     }
 
     /// The error of a refused sign-in with a hint that names what was chosen. Otherwise the user would have to choose

@@ -21,6 +21,9 @@ enum SignInRequestOptions {
     /// With this method, the browser is on this machine, whatever the environment says.
     private static let browserMethod = "browser"
 
+    /// The beginning of the message about a method that the provider does not have.
+    static let methodOption = "--method:"
+
     static func isURL(_ provider: String) -> Bool { provider.contains("://") }
 
     /// What a sign-in to a URL may ask for.
@@ -74,7 +77,8 @@ enum SignInRequestOptions {
             let found = if let name { detail.methods.first { $0.name == name } } else { detail.methods.first }
             if let found { return found }
             throw .usage(
-                "--method: at \(provider), " + NameAdvice.refusal(of: name ?? "", detail.methods.map(\.name)))
+                "\(Self.methodOption) at \(provider), " + NameAdvice.refusal(of: name ?? "", detail.methods.map(\.name))
+            )
         case .password(let verb, let provider, _):
             let name = if let provider { provider } else { try lookup.status(session).provider }
             let detail = try lookup.provider(name)
