@@ -108,7 +108,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-hosts crash cluster streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench bench-builds packages build-packages peers sbom
+.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-hosts crash cluster cluster-scale streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench bench-builds packages build-packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
@@ -126,6 +126,7 @@ help:
 	@echo 'make simulate-hosts  the agents of up to five hosts in $(HOST_SEEDS) simulated clusters, whose etcd is restored (HOST_SEEDS=n, FIRST=n)'
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
 	@echo 'make cluster    five hosts that share a session, interrupted $(FAULTS) times (FAULTS=n, CLUSTER_FIRST=n)'
+	@echo 'make cluster-scale  etcd of three members with up to 1,000 hosts and 10,000 users (ETCD=path of another etcd)'
 	@echo 'make clients    the examples of Docs/clients in languages that must be installed (CLIENT_LANGUAGES="$(CLIENT_LANGUAGES)")'
 	@echo 'make package-managers  recipes of package managers that must be installed (PACKAGE_PROGRAMS="$(PACKAGE_PROGRAMS)")'
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole, in memory that does not grow with it (MIB=n)'
@@ -245,6 +246,10 @@ cluster: packages
 	$(SWIFT) build --product authc
 	$(SWIFT) build --product cluster-faults
 	.build/debug/cluster-faults $(FAULTS) $(CLUSTER_FIRST)
+
+# Takes about half an hour. Docs/cluster.md has the result.
+cluster-scale: packages
+	Tests/ClusterScale/cluster-scale $(if $(ETCD),--etcd $(ETCD))
 
 # make test runs those that need no compiler.
 clients: packages
