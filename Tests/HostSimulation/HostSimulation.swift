@@ -29,6 +29,14 @@ package enum HostSimulation {
         await BlockingThread().complete { playHere(schedule, fault, isTraced) }
     }
 
+    /// Counts what hosts without faults request of etcd. The steps of the schedule are not played.
+    package static func load(_ schedule: HostSchedule, in period: Duration) async -> EtcdLoad {
+        await BlockingThread().complete {
+            let run = HostSimulationRun(schedule, fault: nil, traced: false)
+            return run.load(in: period)
+        }
+    }
+
     /// The rule that the schedule breaks, the shortest schedule found that breaks it, and what happened.
     package static func report(_ schedule: HostSchedule) async -> String {
         await BlockingThread().complete {

@@ -21,6 +21,7 @@ extension HostSimulationRun {
         guard process.life.isAlive else { return answer(.failure(.cancelled)) }
         let (limit, requestedAt) = (request.limit ?? Self.etcdLimit, time.now)
         let path = String(Origin.path(of: request.url).dropFirst("/v3/".count))
+        etcdRequests[process.host][path, default: 0] += 1
         let body = (try? JSON(parsing: request.body?.revealBytes() ?? [])) ?? [:]
         let written = Self.keysWritten(by: body)
         if fault == .neverAnswers, hasBegun, written.contains(where: EtcdDatabase.isHostList) { return }

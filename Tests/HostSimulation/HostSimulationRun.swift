@@ -58,6 +58,8 @@ final class HostSimulationRun: @unchecked Sendable {
     /// etcd's record of the cluster before a host was removed.
     var formerHosts: EtcdDatabase.Entry?
     var coverage = HostCoverage()
+    /// For each host, how often it has sent a request of this path to etcd.
+    var etcdRequests: [[String: Int]]
     private(set) var violation: HostViolation?
     private(set) var trace: [String]?
     private var lastNumber = 0
@@ -88,6 +90,7 @@ final class HostSimulationRun: @unchecked Sendable {
                 key: (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) })
         }
         self.random = random
+        etcdRequests = hosts.map { _ in [:] }
         if traced { trace = [] }
     }
 
@@ -104,6 +107,11 @@ final class HostSimulationRun: @unchecked Sendable {
             settle()
         }
         if violation == nil { conclude() }
+        end()
+    }
+
+    /// Ends all processes, and lets their tasks finish.
+    func end() {
         for process in processes { process.kill() }
         // Lets the tasks finish what they still wait for.
         let end = time.now + Self.longestWait
@@ -116,7 +124,7 @@ final class HostSimulationRun: @unchecked Sendable {
     }
 
     /// The first host creates the cluster and admits the others, and a user signs in.
-    private func begin() {
+    func begin() {
         start(hosts[0])
         go(until: time.now + .seconds(3))
         for host in hosts.dropFirst() {

@@ -1,0 +1,39 @@
+import HostSimulation
+import Testing
+
+/// The numbers in Docs/cluster.md, counted with the real agents and the real store.
+@Suite("The requests of hosts to etcd", .timeLimit(.minutes(10)))
+struct EtcdLoadTests {
+    @Test("a host whose session is not renewed sends at most 184 an hour: checks, signs of life and four reports")
+    func idle() async {
+        let schedule = HostSchedule(hosts: 2, life: .seconds(400_000), steps: [])
+        let load = await HostSimulation.load(schedule, in: .seconds(3590))
+        #expect(load.violation == nil && load.renewals == 0)
+        for requests in load.requests {
+            #expect(Set(requests.keys) == ["kv/range", "lease/keepalive", "kv/txn"], "\(requests)")
+            // A check begins 30 s after the end of the one before.
+            #expect((118...120).contains(requests["kv/range"] ?? 0), "\(requests)")
+            #expect((58...60).contains(requests["lease/keepalive"] ?? 0), "\(requests)")
+            #expect((3...4).contains(requests["kv/txn"] ?? 0), "\(requests)")
+        }
+    }
+
+    @Test("a renewal costs its host five or six, rarely eight, and each other host three", arguments: [1, 2, 4])
+    func renewals(hosts: Int) async {
+        let schedule = HostSchedule(hosts: hosts, life: .seconds(600), steps: [])
+        let load = await HostSimulation.load(schedule, in: .seconds(7190))
+        let (renewals, others) = (load.renewals, hosts - 1)
+        // After 0.65 to 0.85 of a token's life.
+        #expect(load.violation == nil && (13...19).contains(renewals), "\(renewals)")
+        #expect(load.count(of: "lease/grant") == 2 * renewals, "\(load.requests)")
+        #expect((2 * renewals + 6 * hosts...2 * renewals + 8 * hosts).contains(load.count(of: "kv/txn")))
+        // If the watch reports a write before its response, its host reads the record, too. If it has read that before
+        // the response, it reads its life.
+        let lives = others * renewals
+        #expect((lives...lives + renewals / 2).contains(load.count(of: "lease/timetolive")), "\(load.requests)")
+        let reads = load.count(of: "kv/range") - 2 * lives
+        #expect((renewals + 236 * hosts...3 * renewals + 240 * hosts).contains(reads), "\(load.requests)")
+        let least = renewals * (5 + 3 * others)
+        #expect((least + 358 * hosts...least + 2 * renewals + 368 * hosts).contains(load.total), "\(load.requests)")
+    }
+}
