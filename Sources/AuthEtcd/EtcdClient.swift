@@ -150,9 +150,12 @@ final class EtcdClient: Sendable {
             if case .timedOut = error { throw .transport(error, isQuick: false) }
             throw .transport(error, isQuick: now() - began < EtcdLimits.attempt / 2)
         }
-        let json = try? JSON(parsing: response.body, values: EtcdLimits.jsonValues)
-        guard response.status == 200 else { throw .refused(EtcdRefusal(status: response.status, json)) }
-        guard let json else { throw .fault(.invalid(reason: "a response that is not JSON")) }
+        guard response.status == 200 else {
+            throw .refused(EtcdRefusal(status: response.status, bytes: response.body))
+        }
+        guard let json = try? JSON(parsing: response.body, values: EtcdLimits.jsonValues) else {
+            throw .fault(.invalid(reason: "a response that is not JSON"))
+        }
         return json
     }
 

@@ -39,6 +39,16 @@ enum EtcdRefusal: Error, Sendable, Equatable {
         }
     }
 
+    /// - Parameter body: of a response with this status.
+    init(status: Int, bytes body: [UInt8]) {
+        // It checks certificates before it reads the request, and does not answer in JSON then.
+        guard !String(decoding: body.prefix(200), as: UTF8.self).hasPrefix("CommonName of client") else {
+            self = .denied(reason: "with users, it accepts only certificates of clients without a common name (CN)")
+            return
+        }
+        self.init(status: status, try? JSON(parsing: body, values: EtcdLimits.jsonValues))
+    }
+
     private static let texts: [(String, EtcdRefusal)] = [
         // Without a token, since users were enabled.
         ("user name is empty", .tokenInvalid), ("invalid auth token", .tokenInvalid),

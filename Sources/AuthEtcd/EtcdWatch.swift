@@ -84,7 +84,7 @@ private final class WatchReceiver: HTTPLiveReceiver {
         state.withLock { state in
             if let end = state.end { return end }
             return state.failedStatus.map { status in
-                EtcdRefusal(status: status, try? JSON(parsing: state.line, values: EtcdLimits.jsonValues)).watchFault
+                EtcdRefusal(status: status, bytes: state.line).watchFault
             }
         }
     }

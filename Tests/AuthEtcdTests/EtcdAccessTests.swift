@@ -67,6 +67,31 @@ struct EtcdAccessTests {
         }
     }
 
+    @Test("with a certificate and a user needs a certificate without a common name", arguments: [false, true])
+    func certificateOfUser(isOld: Bool) async throws {
+        var options = EtcdMembers.Options()
+        if !isOld { options.programs = try .pypi() }
+        options.certificates = try await EtcdCertificates()
+        try await EtcdMembers.running(options) { members in
+            try await members.requireUsers("ada", password: "secret-1", prefix: "/authd/ada/")
+            var host = try EtcdHost()
+            host.certificates = options.certificates
+            host.user = .init(name: "ada", password: { Secret("secret-1") })
+            try await host.start(at: members.endpoints) { store in
+                let changes = store.changes()
+                try await store.save(etcdSample())
+                let name = try SessionName("work")
+                #expect(await changes.first { $0 == name } == name)
+            }
+            host.isNamed = true
+            try await host.start(at: members.endpoints) { store in
+                let fault = await store.fault { store throws(StoreError) in _ = try await store.loadAll() }
+                #expect(fault?.name == "cluster_denied")
+                #expect(fault?.message.contains("common name") ?? false, "\(fault?.message ?? "")")
+            }
+        }
+    }
+
     @Test("gets a new token when etcd has forgotten the former one, and when the password has changed")
     func tokens() async throws {
         try await EtcdMembers.running { members in

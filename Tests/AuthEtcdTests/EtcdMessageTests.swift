@@ -38,11 +38,17 @@ struct EtcdMessageTests {
             (404, #"{"code":5,"message":"etcdserver: requested lease not found"}"#, .leaseNotFound),
             (503, #"{"code":14,"message":"etcdserver: no leader"}"#, .unavailable(reason: "there is no leader")),
             (503, "", .unavailable(reason: "HTTP status 503")), (403, "", .denied(reason: "HTTP status 403")),
-            (401, "", .tokenInvalid), (404, "Not Found", .other(reason: "HTTP status 404")),
+            (401, "", .tokenInvalid),
+            (
+                400,
+                "CommonName of client sending a request against gateway will be ignored and not used as expected\n",
+                .denied(reason: "with users, it accepts only certificates of clients without a common name (CN)")
+            ),
+            (404, "Not Found", .other(reason: "HTTP status 404")),
             (400, #"{"message":"bad\u0007\nname"}"#, .other(reason: "bad  name")),
         ])
     func refusals(_ status: Int, _ body: String, _ meaning: EtcdRefusal) {
-        #expect(EtcdRefusal(status: status, try? json(body)) == meaning)
+        #expect(EtcdRefusal(status: status, bytes: Array(body.utf8)) == meaning)
     }
 
     @Test("are sent to the same member until it fails, and then to the next one")

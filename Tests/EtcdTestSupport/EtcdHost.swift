@@ -15,6 +15,8 @@ package struct EtcdHost: Sendable {
     package var prefix = "/authd/ada"
     package var user: EtcdUser?
     package var certificates: EtcdCertificates?
+    /// Its certificate has a common name.
+    package var isNamed = false
     package var checkInterval = Duration.seconds(30)
     package var presence = PresenceTimes()
     /// How wrong its date is.
@@ -68,8 +70,13 @@ package struct EtcdHost: Sendable {
             configuration.trustsOnlyExtraCA = certificates != nil
             if let certificates {
                 configuration.identity = ClientCertificate(
-                    certificates: try String(contentsOfFile: certificates.clientCertificate, encoding: .utf8),
-                    key: Secret(try String(contentsOfFile: certificates.clientKey, encoding: .utf8)), setting: "test")
+                    certificates: try String(
+                        contentsOfFile: isNamed ? certificates.namedCertificate : certificates.clientCertificate,
+                        encoding: .utf8),
+                    key: Secret(
+                        try String(
+                            contentsOfFile: isNamed ? certificates.namedKey : certificates.clientKey, encoding: .utf8)),
+                    setting: "test")
             }
             return configuration
         }

@@ -1,12 +1,17 @@
 import Foundation
 
-/// An authority for one test, with a certificate of a server on this machine or at some addresses, and one of a client.
+/// An authority for one test, with a certificate of a server on this machine or at some addresses, and two of a client.
 package final class EtcdCertificates: Sendable {
     private let folder: TemporaryFolder
 
     package var authority: String { folder.path + "/ca.pem" }
     package var clientCertificate: String { folder.path + "/client.pem" }
     package var clientKey: String { folder.path + "/client.key" }
+    /// The same with a common name, which etcd does not accept if it has users.
+    package var namedCertificate: String { folder.path + "/named.pem" }
+    package var namedKey: String { folder.path + "/named.key" }
+    package var serverCertificate: String { folder.path + "/server.pem" }
+    package var serverKey: String { folder.path + "/server.key" }
 
     /// - Parameter addresses: of servers, beside this machine's own.
     package init(addresses: [String] = []) async throws {
@@ -15,13 +20,14 @@ package final class EtcdCertificates: Sendable {
         // etcd's gateway is a client of the same member, with the certificate of the server.
         let names = (["DNS:localhost"] + (["127.0.0.1"] + addresses).map { "IP:" + $0 }).joined(separator: ",")
         let uses = "extendedKeyUsage=serverAuth,clientAuth"
-        for (name, more) in [
-            ("server", ["-addext", "subjectAltName=\(names)", "-addext", uses]),
-            ("client", ["-addext", "extendedKeyUsage=clientAuth"]),
+        for (name, subject, more) in [
+            ("server", "/CN=server", ["-addext", "subjectAltName=\(names)", "-addext", uses]),
+            ("client", "/O=authd", ["-addext", "extendedKeyUsage=clientAuth"]),
+            ("named", "/CN=client", ["-addext", "extendedKeyUsage=clientAuth"]),
         ] {
             try await openssl(
                 [
-                    "-subj", "/CN=\(name)", "-CA", authority, "-CAkey", folder.path + "/ca.key", "-keyout",
+                    "-subj", subject, "-CA", authority, "-CAkey", folder.path + "/ca.key", "-keyout",
                     folder.path + "/\(name).key", "-out", folder.path + "/\(name).pem",
                 ] + more)
         }
@@ -29,7 +35,7 @@ package final class EtcdCertificates: Sendable {
 
     var serverOptions: [String] {
         [
-            "--cert-file", folder.path + "/server.pem", "--key-file", folder.path + "/server.key", "--client-cert-auth",
+            "--cert-file", serverCertificate, "--key-file", serverKey, "--client-cert-auth",
             "--trusted-ca-file", authority,
         ]
     }
