@@ -136,6 +136,9 @@ extension SessionMachine {
             return writer.forgetWritten()
         }
         wasStored = true
+        let origins = record.origins
+        // A user has trusted other places elsewhere. They are compared with the profile when the session is used.
+        defer { if record.origins != origins { originChange = nil } }
         // Changed here and there at once: neither is newer, and the last write wins.
         if stored.revision == latest.revision, !stored.hasSameUserData(as: latest),
             writer.lacksRevision(of: latestVersion)

@@ -24,4 +24,25 @@ struct SessionMachineOriginTests {
         bench.tokenRequested(3)
         #expect(bench.token(for: 3) == "token-2")
     }
+
+    @Test("is used again after its user has trusted the other place on another host")
+    func trustedElsewhere() {
+        var record = MachineBench.record(token: "token-1", life: .seconds(1000), refresh: "refresh")
+        record.origins = TokenOrigins(issuer: "https://former.example")
+        var bench = MachineBench(handedOver: HandedOverSession(record: record, isStored: true, isUnsaved: false))
+        bench.send(.compared(.success(record)))
+        bench.send(.originsChecked(AgentError(.signInRequired, "elsewhere", cause: "origin_changed")))
+        // What others change besides does not matter.
+        record.revision += 1
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(record)))
+        #expect(bench.snapshot?.status.state == .signInRequired)
+        record.revision += 1
+        record.origins = TokenOrigins(issuer: "https://other.example")
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(record)))
+        #expect(bench.snapshot?.status.state == .active)
+        bench.tokenRequested(1)
+        #expect(bench.token(for: 1) == "token-1")
+    }
 }
