@@ -153,4 +153,41 @@ struct SharedRenewalTests {
             }
         }
     }
+
+    @Test("of two hosts without etcd, at a provider that keeps the refresh token, lead to one token when etcd is back")
+    func reconciled() async throws {
+        try await play(tokenLifetime: .seconds(10)) { scene, other, server, members in
+            server.misbehave(.wrongTypes)
+            let agent = try scene.agent
+            func tokens() async throws -> [String] {
+                let outputs = [try await agent.authc("token"), try await other.authc("token")]
+                return outputs.map { $0.status == 0 ? $0.out : "" }
+            }
+            /// Both have the same one, which is not this one.
+            func isShared(after former: String) async throws -> Bool {
+                let found = try await tokens()
+                return found[0] == found[1] && !["", former].contains(found[0])
+            }
+            // Each has a token from a renewal that has kept the refresh token.
+            for _ in 1...2 {
+                let former = try await tokens()[0]
+                #expect(try await until { try await isShared(after: former) })
+            }
+            await members.kill(0)
+            let former = Set(try await tokens())
+            #expect(
+                try await until {
+                    let apart = Set(try await tokens())
+                    return apart.count == 2 && apart.isDisjoint(with: former) && !apart.contains("")
+                })
+            try await members.start(0)
+            #expect(try await until { try await isShared(after: "") })
+            #expect(try await until { try await !agent.status(OAuthScene.provider).unsaved })
+            #expect(try await until { try await !other.status(OAuthScene.provider).unsaved })
+            // It stays the one of both.
+            let shared = try await tokens()[0]
+            #expect(try await until { try await isShared(after: shared) })
+            #expect(server.counts.reuses == 0)
+        }
+    }
 }

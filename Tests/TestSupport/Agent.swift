@@ -4,7 +4,7 @@ package import AuthWire
 package final class Agent: Sendable {
     package let child: Child
     package let notifications: NotifySocket
-    private let desktop: Desktop
+    package let desktop: Desktop
 
     /// - Parameters:
     ///   - through: a command that becomes authd at its end.
@@ -28,6 +28,11 @@ package final class Agent: Sendable {
         guard await notifications.message({ $0.contains("READY=1") }) != nil else {
             throw Failure("authd did not become ready: \(await child.err.all())")
         }
+    }
+
+    /// Starts `authc`, which goes on.
+    package func starts(_ arguments: String...) async throws -> Child {
+        try await Child([Programs.authc] + arguments, environment: desktop.environment)
     }
 
     /// Runs `authc` as a script would.

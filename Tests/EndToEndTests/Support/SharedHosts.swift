@@ -27,6 +27,11 @@ enum SharedHosts {
         _ = try desktop.folder.write(etcd + prefix + (more ?? settings(desktop)), to: "config/authd/authd.toml")
     }
 
+    /// Replaces the settings of a host. They take effect with a reload.
+    static func changeSettings(of desktop: Desktop, _ change: (String) -> String) throws {
+        _ = try desktop.folder.write(change(settings(desktop)), to: "config/authd/authd.toml")
+    }
+
     /// Another host with the settings and profiles of the scene's, not admitted yet.
     /// - Parameter more: variables of its agent.
     static func withOther<Value: Sendable>(
@@ -41,6 +46,21 @@ enum SharedHosts {
             try FileManager.default.copyItem(
                 atPath: profiles, toPath: desktop.folder.path + "/config/authd/providers")
         }
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await withAgent(of: scene, on: desktop, with: more, test))
+        } catch {
+            result = .failure(error)
+        }
+        await desktop.end()
+        return try result.get()
+    }
+
+    /// A run of the agent on another host, and its end.
+    static func withAgent<Value: Sendable>(
+        of scene: Scene, on desktop: Desktop, with more: [String: String] = [:],
+        _ test: (Agent) async throws -> Value
+    ) async throws -> Value {
         let agent = try await Agent(on: desktop, ["--store", "etcd"], with: more)
         scene.agents.withLock { $0.append(agent) }
         let result: Result<Value, any Error>
@@ -50,7 +70,6 @@ enum SharedHosts {
             result = .failure(error)
         }
         await agent.child.end()
-        await desktop.end()
         return try result.get()
     }
 
