@@ -71,6 +71,16 @@ extension SessionMachine {
         answerOrRenew(&turn)
     }
 
+    /// If only another host keeps this one from writing, the comparison does not wait until the write is tried again: a
+    /// sign-out on another host takes a second at most.
+    mutating func storeChanged() {
+        comparison = .requested
+        switch writer.lastError {
+        case .cluster(.removed), .cluster(.heldElsewhere): writer.tryAgain()
+        default: break
+        }
+    }
+
     private mutating func answerOrRenew(_ turn: inout SessionTurn) {
         guard currentRequest == nil else { return }
         if isLive(turn.now) { answerRenewed(&turn) } else if !waiters.isEmpty { startRequest(&turn) }

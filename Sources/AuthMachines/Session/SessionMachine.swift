@@ -261,6 +261,7 @@ package struct SessionMachine: Machine {
         case .saveFailed(let version, let error):
             writer.failed(error, at: now.boot, using: &random)
             if error.mayBeWritten { mayBeStored = true }
+            if error == .cluster(.removed) { storeChanged() }
             // The removal that waited for this write need not wait any longer.
             if signedOut { writer.tryAgain() }
             written(version, &turn)
@@ -270,7 +271,7 @@ package struct SessionMachine: Machine {
             if canRenew, currentRequest == nil, backoff.failures == 0 { planSoon(now) }
         case .storeReady: storeIsReady(now)
         case .storeReplaced: storeAccepts = false
-        case .storeChanged: comparison = .requested
+        case .storeChanged: storeChanged()
         case .compared(let result, absence: let absence): compared(result, absence, &turn)
         case .networkChanged(let state): networkChanged(to: state, now)
         case .clockSet: clockSet(now)

@@ -38,6 +38,28 @@ struct SessionMachineLeaseTests {
         #expect(bench.failure(for: 2)?.kind == .notSignedIn && bench.forgotten)
     }
 
+    @Test("ends without a pause if another host has signed out while new tokens were written")
+    func removedDuringWrite() throws {
+        var bench = renewing()
+        try bench.provider(gives: "ours")
+        try bench.storeRefusesIt(.cluster(.removed))
+        #expect(bench.comparisons == 1)
+        bench.send(.compared(.success(nil), absence: .removed))
+        #expect(bench.forgotten)
+    }
+
+    @Test("reads a change by another host without a pause, also if that host keeps it from writing")
+    func changedDuringPause() throws {
+        var bench = renewing()
+        try bench.provider(gives: "ours")
+        try bench.storeRefusesIt(.cluster(.heldElsewhere))
+        #expect(bench.comparisons == 0 && bench.saves.count == 1)
+        bench.send(.storeChanged)
+        #expect(bench.comparisons == 1 && bench.saves.count == 1)
+        bench.send(.compared(.success(nil), absence: .removed))
+        #expect(bench.forgotten)
+    }
+
     @Test("begins again if what another host has stored has ended, too")
     func overtakenByOld() throws {
         var bench = renewing()
