@@ -53,7 +53,7 @@ extension SealRefusal: ClientVisibleError {
         case .tooShort:
             AgentError(
                 .validation,
-                "A passphrase has \(SealRefusal.shortestPassphrase) bytes or more: a short one can be guessed from a copy of "
+                "A passphrase has \(Limits.shortestPassphrase) bytes or more: a short one can be guessed from a copy of "
                     + "the disk.",
                 cause: "new_passphrase")
         case .damaged(let reason): AgentError(.validation, "It cannot be opened: \(reason).", cause: "damaged")

@@ -124,7 +124,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         }
         let isNew = directory.isNew
         guard let passphrase else { throw .needsPassphrase(isNew: isNew) }
-        if isNew, passphrase.count < SealRefusal.shortestPassphrase { throw .tooShort }
+        if isNew, passphrase.count < Limits.shortestPassphrase { throw .tooShort }
         let isRight: Bool
         do throws(StoreError) {
             isRight = try directory.unlock(with: passphrase)
@@ -135,7 +135,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     }
 
     package func checkRekey(_ change: KeyChange, hasCurrent: Bool) async throws(SealRefusal) {
-        if case .passphrase(let new) = change, new.count < SealRefusal.shortestPassphrase { throw .tooShort }
+        if case .passphrase(let new) = change, new.count < Limits.shortestPassphrase { throw .tooShort }
         guard !hasCurrent else { return }
         do throws(StoreError) {
             let needsCurrent = try await onDisk { (directory) throws(StoreError) in
@@ -149,7 +149,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     }
 
     package func rekey(_ change: KeyChange, current: Secret?) async throws(SealRefusal) {
-        if case .passphrase(let new) = change, new.count < SealRefusal.shortestPassphrase { throw .tooShort }
+        if case .passphrase(let new) = change, new.count < Limits.shortestPassphrase { throw .tooShort }
         let result = try await keyWork { (directory) -> Result<SealRefusal?, StoreError> in
             Result { () throws(StoreError) in
                 if let refusal = try directory.refusal(of: change, current: current) { return refusal }

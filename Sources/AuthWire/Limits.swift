@@ -40,6 +40,10 @@ public enum Limits {
     /// For any `…_ms` key: longer than any wait, short enough that a sum of two cannot overflow.
     public static let longestDuration = Duration.seconds(366 * 86_400)
 
+    /// A new passphrase of the lock or of sealed files, in bytes. Each guess costs tenths of a second, and a thief of the disk
+    /// has all the time.
+    public static let shortestPassphrase = 8
+
     /// For a peer's key or name that an error quotes.
     static let quotedCharacters = 64
 }

@@ -67,13 +67,38 @@ struct AuthcTerminalTests {
         }
     }
 
+    @Test(
+        "a new passphrase is typed a second time only if the agent would accept its length",
+        arguments: [("lock --set-passphrase", "of the lock"), ("store rekey --passphrase", "for your sessions")])
+    func shortPassphrase(command: String, what: String) async throws {
+        let agent = try TestAgent(replies: [
+            "agent.ping": .success(["pid": 1]), "store.rekey": .success(["message": "Done."]),
+            "agent.passphrase": .success(["locked": false, "passphrase_set": true]),
+        ])
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc \(command); echo \"exit $?\"", folder: agent.folder)
+        let new = "New passphrase \(what)"
+        for (question, answer) in [
+            (new + ": ", "short"), ("Use at least 8 characters.\r\n" + new + ": ", "sévent"),
+            ("Use at least 8 characters.\r\n" + new + ": ", "sévènty"), (new + ", again: ", "sévènty"),
+        ] {
+            await terminal.waits(for: question)
+            terminal.mark()
+            terminal.type(answer + "\n")
+        }
+        await terminal.waits(for: "exit 0")
+        await terminal.ends()
+        let sent = agent.requests.compactMap { $0.params?["passphrase"]?.stringValue }
+        #expect(sent == ["sévènty"])
+    }
+
     @Test("the lock's new passphrase is asked for again after a refusal, and the current one if the agent needs it")
     func lockPassphrase() async throws {
         let agent = try TestAgent { peer, request in
             guard request.method == "agent.passphrase" else { return peer.reply(request, ["pid": 1]) }
             let (new, current) = (request.params?["passphrase"], request.params?["current"])
             func fail(_ error: AgentError) { peer.send(RPCReply.failure(request.id ?? .null, error)) }
-            if new == "short" {
+            if new == "refused passphrase" {
                 fail(AgentError(.validation, "It is short.\nUse 12.", cause: "new_passphrase"))
             } else if current == nil || current == "wrong" {
                 fail(AgentError(.refused, "It is wrong.", cause: "passphrase"))
@@ -85,9 +110,9 @@ struct AuthcTerminalTests {
         let terminal = try await Terminal("authc lock --set-passphrase; echo \"exit $?\"", folder: agent.folder)
         let new = "New passphrase of the lock"
         for (question, answer) in [
-            (new + ": ", "short"), (new + ", again: ", "short"),
-            ("It is short.\r\nUse 12.\r\n" + new + ": ", "long"),
-            (new + ", again: ", "long"), ("Current passphrase of the lock: ", "wrong"),
+            (new + ": ", "refused passphrase"), (new + ", again: ", "refused passphrase"),
+            ("It is short.\r\nUse 12.\r\n" + new + ": ", "long enough"),
+            (new + ", again: ", "long enough"), ("Current passphrase of the lock: ", "wrong"),
             ("It is wrong.\r\nCurrent passphrase of the lock: ", "right"),
         ] {
             await terminal.waits(for: question)
@@ -116,7 +141,8 @@ struct AuthcTerminalTests {
         let terminal = try await Terminal("authc store rekey --passphrase; echo \"exit $?\"", folder: agent.folder)
         let new = "New passphrase for your sessions"
         for (question, answer) in [
-            (new + ": ", "long"), (new + ", again: ", "long"), ("Current passphrase of your sessions: ", "mistyped"),
+            (new + ": ", "long enough"), (new + ", again: ", "long enough"),
+            ("Current passphrase of your sessions: ", "mistyped"),
             ("It is wrong.\r\nCurrent passphrase of your sessions: ", "right"),
         ] {
             await terminal.waits(for: question)
@@ -130,7 +156,7 @@ struct AuthcTerminalTests {
         #expect(terminal.text.contains("exit 0") && !terminal.text.contains("mistyped"), "\(terminal.text)")
         let requests = agent.requests.filter { $0.method == "store.rekey" }
         #expect(requests.map { $0.params?["current"]?.stringValue } == [nil, "mistyped", "right"])
-        #expect(requests.allSatisfy { $0.params?["passphrase"] == "long" })
+        #expect(requests.allSatisfy { $0.params?["passphrase"] == "long enough" })
     }
 
     @Test("shows the former and the new place before a session's tokens may be sent there")

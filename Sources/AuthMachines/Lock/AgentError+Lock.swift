@@ -26,7 +26,7 @@ extension AgentError {
         cause: "no_unlock_by_presence")
 
     static let lockPassphraseTooShort = AgentError(
-        .validation, "The passphrase of the lock must have \(SealRefusal.shortestPassphrase) bytes or more.",
+        .validation, "The passphrase of the lock must have \(Limits.shortestPassphrase) bytes or more.",
         cause: "new_passphrase")
 
     static let wrongLockPassphrase = AgentError(

@@ -26,7 +26,7 @@ extension LockMachine {
 
     mutating func setPassphrase(_ caller: CallerID, _ new: Secret, _ current: Secret?, _ turn: inout LockTurn) {
         guard record.lock == nil else { return turn.reply(.failure(.agentLocked), to: caller) }
-        guard new.count >= SealRefusal.shortestPassphrase else {
+        guard new.count >= Limits.shortestPassphrase else {
             return turn.reply(.failure(.lockPassphraseTooShort), to: caller)
         }
         if !hasPassphrase, attempt == nil {

@@ -33,9 +33,6 @@ package enum KeyChange: Sendable {
 }
 
 package enum SealRefusal: Error, Sendable, Equatable {
-    /// Bytes. Each guess costs tenths of a second, and a thief of the disk has all the time.
-    package static let shortestPassphrase = 8
-
     /// - Parameter isNew: nothing is sealed yet; the user chooses the passphrase.
     case needsPassphrase(isNew: Bool)
     case wrongPassphrase

@@ -12,11 +12,31 @@ enum Passphrase {
         return "`\(CommandText.authc(words + ["--passphrase-stdin"])) < FILE` reads it from a file"
     }
 
+    /// The minimum length of a new passphrase, in the agent's unit.
+    enum Minimum {
+        case bytes(Int), characters(Int)
+
+        fileprivate func allows(_ passphrase: String) -> Bool {
+            switch self {
+            case .bytes(let count): passphrase.utf8.count >= count
+            case .characters(let count): passphrase.count >= count
+            }
+        }
+
+        /// A character has a byte or more, so the advice is right for both.
+        fileprivate var advice: String {
+            switch self {
+            case .bytes(let count), .characters(let count): "Use at least \(count) characters."
+            }
+        }
+    }
+
     /// - Parameters:
     ///   - isNew: whether to ask for it twice.
-    ///   - shortest: the minimum length of a new one, in characters.
+    ///   - shortest: for a new one.
     static func ask(
-        _ question: String, isNew: Bool, atLeast shortest: Int = 1, _ options: Options
+        _ question: String, isNew: Bool, atLeast shortest: Minimum = .bytes(Limits.shortestPassphrase),
+        _ options: Options
     ) throws(Failure) -> String {
         guard options.canPrompt else {
             throw .usage("a passphrase is needed, and there is no terminal", hint: fromFile)
@@ -28,8 +48,8 @@ enum Passphrase {
                 let first = try line(question + ": ", input)
                 guard !first.isEmpty else { continue }
                 guard isNew else { return first }
-                guard first.count >= shortest else {
-                    Output.note("Use at least \(shortest) characters.")
+                guard shortest.allows(first) else {
+                    Output.note(shortest.advice)
                     continue
                 }
                 if try line(question + ", again: ", input) == first { return first }

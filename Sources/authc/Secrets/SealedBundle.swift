@@ -10,7 +10,7 @@ enum SealedBundle {
     static func passphrase(_ options: Options, _ fromInput: Bool, isNew: Bool) throws(Failure) -> String {
         if fromInput { return try Passphrase.fromInput() }
         return try Passphrase.ask(
-            "Passphrase for the export", isNew: isNew, atLeast: SessionExport.shortestPassphrase, options)
+            "Passphrase for the export", isNew: isNew, atLeast: .characters(SessionExport.shortestPassphrase), options)
     }
 
     /// Checks the first bytes of the file (age-encryption.org/v1).
