@@ -189,6 +189,7 @@ struct LockTests {
                 }
                 let right = try client.ask("agent.unlock", ["passphrase": .string(Self.passphrase)])
                 #expect(right.errorCause == "paused" && right["error"]?["data"]?["retry_after_ms"] != nil)
+                #expect(try client.ask("agent.unlock").errorCause == "paused")
                 #expect(try client.ask("agent.info")["result"]?["lock"]?["failed_attempts"] == 3)
                 #expect(try client.ask("token.get").errorKind == "agent_locked")
             }

@@ -20,7 +20,7 @@ extension LockMachine {
     mutating func unlock(_ caller: CallerID, _ passphrase: Secret?, _ turn: inout LockTurn) {
         guard record.lock != nil else { return turn.reply(.failure(.notLocked), to: caller) }
         guard hasPassphrase else { return turn.reply(.failure(.noLockVerifier), to: caller) }
-        guard let passphrase else { return turn.reply(.failure(.lockPassphraseNeeded), to: caller) }
+        guard let passphrase else { return askForPassphrase(caller, &turn) }
         begin(Attempt(caller: caller, passphrase: passphrase), &turn)
     }
 
@@ -34,20 +34,33 @@ extension LockMachine {
             return turn.act(.setPassphrase(new))
         }
         guard let current else {
-            let error: AgentError = hasPassphrase ? .lockPassphraseNeeded : .attemptInProgress
-            return turn.reply(.failure(error), to: caller)
+            guard hasPassphrase else { return turn.reply(.failure(.attemptInProgress), to: caller) }
+            return askForPassphrase(caller, &turn)
         }
         begin(Attempt(caller: caller, passphrase: current, newPassphrase: new), &turn)
     }
 
-    private mutating func begin(_ new: Attempt, _ turn: inout LockTurn) {
-        guard attempt == nil else { return turn.reply(.failure(.attemptInProgress), to: new.caller) }
+    /// Not during a pause, in which none is checked: the user would type it in vain. An attempt in progress counts as failed
+    /// until it ends, so it does not begin a pause.
+    private mutating func askForPassphrase(_ caller: CallerID, _ turn: inout LockTurn) {
+        guard attempt != nil || !isPaused(for: caller, &turn) else { return }
+        save(&turn)
+        turn.reply(.failure(.lockPassphraseNeeded), to: caller)
+    }
+
+    /// Refuses the call if attempts are paused.
+    private mutating func isPaused(for caller: CallerID, _ turn: inout LockTurn) -> Bool {
         // After the clock was set back, a pause begins again once.
         if record.correctDates(at: turn.now.wall) { version += 1 }
-        if let end = record.pause(at: turn.now.wall) {
-            save(&turn)
-            return turn.reply(.failure(.attemptsPaused(for: end - turn.now.wall)), to: new.caller)
-        }
+        guard let end = record.pause(at: turn.now.wall) else { return false }
+        save(&turn)
+        turn.reply(.failure(.attemptsPaused(for: end - turn.now.wall)), to: caller)
+        return true
+    }
+
+    private mutating func begin(_ new: Attempt, _ turn: inout LockTurn) {
+        guard attempt == nil else { return turn.reply(.failure(.attemptInProgress), to: new.caller) }
+        guard !isPaused(for: new.caller, &turn) else { return }
         record.recordFailure(at: turn.now.wall)
         version += 1
         attempt = new

@@ -150,6 +150,28 @@ struct LockMachineTests {
         #expect(right.actions.contains(.open))
     }
 
+    @Test("during a pause no passphrase is asked for, but while the third attempt is checked one is")
+    func asksInPause() throws {
+        var machine = Self.machine(Self.locked(failures: [Self.since, Self.since]))
+        func asked(_ passphrase: Secret?, at now: Moment) -> AgentError? {
+            Self.error(machine.handle(.unlockRequested(CallerID(9), passphrase), at: now))
+        }
+        let begun = machine.handle(.unlockRequested(CallerID(1), Self.right), at: Self.moment())
+        let version = try #require(Self.saved(begun)).version
+        #expect(asked(nil, at: Self.moment())?.cause == "passphrase")
+        machine.handle(.saved(version: version, .success(())), at: Self.moment())
+        machine.handle(.checked(.success(false)), at: Self.moment())
+        let refusal = try #require(asked(nil, at: Self.moment(.seconds(10))))
+        #expect(refusal.cause == "paused" && refusal.retryAfter == .seconds(290))
+        // Clients add when to try again.
+        #expect(!refusal.message.contains("try again"))
+        #expect(asked(nil, at: Self.moment(.seconds(300)))?.cause == "passphrase")
+
+        machine = Self.machine(LockRecord(failures: [Self.since, Self.since, Self.since]))
+        let change = LockEvent.passphraseRequested(CallerID(2), new: Secret("new passphrase"), current: nil)
+        #expect(Self.error(machine.handle(change, at: Self.moment(.seconds(10))))?.cause == "paused")
+    }
+
     @Test("failures that are further apart do not pause; the pause survives a restart")
     func spread() throws {
         var machine = Self.machine(Self.locked())
