@@ -6,10 +6,10 @@ import Testing
 @Suite("authc doctor --fix and --report", .timeLimit(.minutes(1)))
 struct DoctorFixTests {
     private static func agent(
-        _ sessions: [JSON] = [], providers: JSON = [:],
+        _ sessions: [JSON] = [], folder: String? = nil, providers: JSON = [:],
         reload: Result<JSON, AgentError> = .success(["message": .string(MessageResult.unchanged)])
     ) throws -> TestAgent {
-        try TestAgent(replies: [
+        let replies: [String: Result<JSON, AgentError>] = [
             "agent.info": .success([
                 "version": .string(Release.version), "protocol": .integer(Int64(Release.protocolNumber)), "pid": 1,
                 "started_at": 1, "store": ["kind": "memory", "state": "ready"],
@@ -17,7 +17,8 @@ struct DoctorFixTests {
             "agent.reload": reload,
             "network.status": .success(["state": "online", "since": 1, "providers": providers]),
             "session.list": .success(["sessions": .array(sessions)]),
-        ])
+        ]
+        return try TestAgent(folder: folder, replies: replies)
     }
 
     private static func mode(_ path: String) throws -> Int? {
@@ -79,6 +80,30 @@ struct DoctorFixTests {
         #expect(!fixed.output.contains("can be changed"), "\(fixed)")
         for file in files { #expect(fixed.errors.contains("fixed: chmod go-w \(file)"), "\(fixed.errors)") }
         #expect(try files.map(Self.mode) == [0o644, 0o644])
+    }
+
+    @Test("the mode of a file is reported once, with the command of --fix, and each other problem on its own line")
+    func fileModeOnce() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/.config/authd/authd.toml"
+        let mode = "\(path): expected a file that others cannot change (`chmod o-w \(path)`), found mode 666"
+        let others = ["\(folder)/a.toml:3: name: expected text, found 1", "\(folder)/a.toml:9: x: expected y, found z"]
+        for (details, isShown) in [([mode], false), ([mode] + others, true)] {
+            let broken = AgentError(.validation, "The settings are broken.", details: details)
+            let agent = try Self.agent(folder: folder, reload: .failure(broken))
+            defer { agent.vanish() }
+            try FileManager.default.createDirectory(
+                atPath: folder + "/.config/authd", withIntermediateDirectories: true)
+            try "# \n".write(toFile: path, atomically: false, encoding: .utf8)
+            #expect(chmod(path, 0o666) == 0)
+            let found = try await Program.run(["doctor"], folder: folder)
+            #expect(found.status == 78 && found.output.components(separatedBy: "chmod").count == 2, "\(found)")
+            #expect(found.output.contains("`chmod go-w \(path)`"), "\(found)")
+            for other in others {
+                #expect(found.output.split(separator: "\n").contains { $0.hasSuffix(other) } == isShown, "\(found)")
+            }
+        }
     }
 
     @Test("rules that others can change and keys that others can read are problems, and --fix corrects their modes")

@@ -66,11 +66,18 @@ enum DoctorChecks {
         return .note(.settings, "changed since authd read them: \(message)", hint: "`authc reload` applies the change")
     }
 
-    static func settings(broken error: AgentError) -> Finding {
-        .problem(
-            .settings, .badSettings, error.details.isEmpty ? error.message : error.details.joined(separator: "; "),
+    /// - Parameter files: what was found about the modes of files.
+    /// - Returns: `nil` if those findings say everything.
+    static func settings(broken error: AgentError, _ files: [Finding]) -> Finding? {
+        let known = files.compactMap(\.fix).compactMap { fix in
+            if case .protectFile(let path) = fix { DoctorFiles.refusal(of: path) } else { nil }
+        }
+        let problems = error.details.filter { problem in !known.contains { problem.hasPrefix($0) } }
+        guard !problems.isEmpty || error.details.isEmpty else { return nil }
+        return .problem(
+            .settings, .badSettings, problems.isEmpty ? error.message : problems.joined(separator: "\n"),
             hint: "fix it, then run `authc reload`; until then authd uses the former settings, but may fail to restart"
-        ).reported(.problems(error.details))
+        ).reported(.problems(problems))
     }
 
     static func rules(_ policy: PolicyInfo) -> [Finding] {

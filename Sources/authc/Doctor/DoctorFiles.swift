@@ -21,11 +21,16 @@ enum DoctorFiles {
         let refusals = open.contains { $0.1 & S_IWOTH == 0 } ? SettingsCheck.refusedForGroup(settings) : []
         return open.compactMap { path, mode in
             let isEverybody = mode & S_IWOTH != 0
-            guard isEverybody || refusals.contains(where: { $0.hasPrefix(Visible.line(path) + ":") }) else {
+            guard isEverybody || refusals.contains(where: { $0.hasPrefix(refusal(of: path)) }) else {
                 return nil
             }
             return finding(path, isEverybody ? "everybody" : "other users")
         }
+    }
+
+    /// How authd's own words about such a file begin.
+    static func refusal(of path: String) -> String {
+        Visible.line(path) + ": expected a file that others cannot change"
     }
 
     private static func finding(_ path: String, _ who: String) -> Finding {

@@ -64,8 +64,9 @@ struct DoctorReport {
             error.hint = error.hint ?? DoctorEnvironment.otherSocket(options.socketSource)
             findings.append(.problem(.socket, error))
         }
+        let files = (try? SettingsFile(named: nil)).map(DoctorFiles.findings) ?? []
         defer {
-            if let file = try? SettingsFile(named: nil) { findings += DoctorFiles.findings(file) }
+            findings += files
             findings += [DoctorEnvironment.lingering()].compactMap(\.self)
         }
         guard status != .usage, status != .noAgent else { return }
@@ -81,7 +82,7 @@ struct DoctorReport {
             self.info = info
             findings += [DoctorChecks.agent(info)] + DoctorChecks.files(info)
             if let file = try? SettingsFile(named: nil) { findings.append(DoctorProfiles.settings(file)) }
-            findings.append(try settings(agent))
+            findings += try settings(agent, files)
             findings += try DoctorProfiles.findings(agent)
             findings += try rules(agent) + [DoctorChecks.store(info.store, of: info)] + cluster(agent, info)
             subject = .network
@@ -100,13 +101,13 @@ struct DoctorReport {
     }
 
     /// Checks the files that a start or a reload would read.
-    private func settings(_ agent: Agent) throws(Failure) -> Finding {
+    private func settings(_ agent: Agent, _ files: [Finding]) throws(Failure) -> [Finding] {
         do throws(Failure) {
             let check = AgentReload(check: true)
-            return DoctorChecks.settings(try agent.call(check).value)
+            return [DoctorChecks.settings(try agent.call(check).value)]
         } catch {
             guard let agentError = error.agentError, agentError.kind == .validation else { throw error }
-            return DoctorChecks.settings(broken: agentError)
+            return [DoctorChecks.settings(broken: agentError, files)].compactMap(\.self)
         }
     }
 
