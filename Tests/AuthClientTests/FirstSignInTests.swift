@@ -173,6 +173,9 @@ struct FirstSignInTests {
         let text = try await Self.answer(
             [("Number, name or URL: ", "app-template"), (question, "https://api.example.org")], agent)
         #expect(text.contains("local: http://localhost:8080") && !text.contains("production:"), "\(text)")
+        // Both settings are one change.
+        #expect(text.components(separatedBy: "authd: reloaded").count == 2, "\(text)")
+        #expect(agent.requests.count { $0.method == "agent.reload" } == 1)
         #expect(Self.started(agent)?["environment"] == "mine")
         let settings = agent.folder + "/.config/authd/authd.toml"
         let written = try String(contentsOfFile: settings, encoding: .utf8)

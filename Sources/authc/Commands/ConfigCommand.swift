@@ -66,17 +66,8 @@ struct Config: ParsableCommand {
         var values: [String]
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
-            let path = try SettingName.path(key, allowsTables: false)
-            guard let setting = SettingKey.matching(path) else { throw .internalError(key) }
-            guard let literal = setting.literal(values) else {
-                throw .usage(
-                    "\(TOMLPath.text(path)): expected \(setting.expected)",
-                    hint: NameAdvice.meant(values.joined(separator: " "), among: SettingName.values(of: setting)))
-            }
-            return try SettingsChange(file: try SettingsFile(named: place.file), options: options).perform(path) {
-                text throws(TOMLText.Refusal) in
-                try text.set(path, to: literal)
-            }
+            let change = SettingsChange(file: try SettingsFile(named: place.file), options: options)
+            return try change.set([(key, values)])
         }
     }
 

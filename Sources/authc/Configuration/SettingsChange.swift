@@ -1,10 +1,29 @@
 import AuthConfiguration
 import AuthWire
 
-/// Changes one setting: read, changed, checked, written, reloaded.
+/// Changes settings: read, changed, checked, written, reloaded.
 struct SettingsChange {
     let file: SettingsFile
     let options: Options
+
+    /// Sets some of them with one write and one reload.
+    /// - Parameter settings: one or more.
+    func set(_ settings: [(key: String, values: [String])]) throws(Failure) -> ExitStatus {
+        var literals: [(path: [TOMLPath.Component], text: String)] = []
+        for (key, values) in settings {
+            let path = try SettingName.path(key, allowsTables: false)
+            guard let setting = SettingKey.matching(path) else { throw .internalError(key) }
+            guard let literal = setting.literal(values) else {
+                throw .usage(
+                    "\(TOMLPath.text(path)): expected \(setting.expected)",
+                    hint: NameAdvice.meant(values.joined(separator: " "), among: SettingName.values(of: setting)))
+            }
+            literals.append((path, literal))
+        }
+        return try perform(literals[0].path) { text throws(TOMLText.Refusal) in
+            for literal in literals { try text.set(literal.path, to: literal.text) }
+        }
+    }
 
     func perform(
         _ path: [TOMLPath.Component], _ change: (inout TOMLText) throws(TOMLText.Refusal) -> Void

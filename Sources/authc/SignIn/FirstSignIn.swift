@@ -175,11 +175,12 @@ struct FirstSignIn {
             return Target(provider: name, environment: known.name)
         }
         let environment = Self.freeName(besides: detail.environments.map(\.name))
-        _ = try parsed(Config.Set.self, ["providers.\(name).environments.\(environment)", answer]).run(plain)
+        var settings = [(key: "providers.\(name).environments.\(environment)", values: [answer])]
         // Otherwise the next `authc login NAME` would send the password to an example's address.
         if detail.environments.first(where: \.isDefault).map({ isExample($0.url) }) ?? true {
-            _ = try parsed(Config.Set.self, ["providers.\(name).default_environment", environment]).run(plain)
+            settings.append(("providers.\(name).default_environment", [environment]))
         }
+        _ = try SettingsChange(file: try SettingsFile(named: nil), options: plain).set(settings)
         return Target(provider: name, environment: environment)
     }
 
