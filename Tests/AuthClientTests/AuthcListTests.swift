@@ -214,6 +214,18 @@ struct AuthcListTests {
             ])
     }
 
+    @Test("logout --all signs out of the default session last, so that no other one has to be chosen")
+    func defaultLast() async throws {
+        let other = ["default": false] as [String: JSON]
+        let agent = try Self.agent([
+            (Self.status("a-default"), .signedOut), (Self.status("b", other), .signedOut),
+            (Self.status("c", other), .signedOut),
+        ])
+        defer { agent.stop() }
+        #expect(try await Program.run(["logout", "--all", "--yes"], folder: agent.folder).status == 0)
+        #expect(Self.signOuts(agent) == ["b", "c", "a-default"])
+    }
+
     @Test("logout --all goes on after a sign-out without an answer, and prints its result when the agent has ended")
     func lostAgent() async throws {
         let agent = try Self.agent([

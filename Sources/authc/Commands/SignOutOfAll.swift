@@ -30,7 +30,9 @@ struct SignOutOfAll {
             try confirm(sessions)
             changed = Self.changed(sessions, try Self.sessions(agent))
         }
-        for session in sessions where try !signOut(of: session, hasChanged: changed.contains(session.session)) { break }
+        // The default one last: otherwise the agent says how to choose another one of those that are about to end.
+        let inOrder = sessions.filter { !$0.isDefault } + sessions.filter(\.isDefault)
+        for session in inOrder where try !signOut(of: session, hasChanged: changed.contains(session.session)) { break }
         if options.json {
             var result: JSONObject = ["sessions": .array(results)]
             if !errors.isEmpty { result["errors"] = .array(errors) }
