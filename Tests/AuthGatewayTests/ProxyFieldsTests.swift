@@ -225,6 +225,10 @@ struct ProxyFieldsTests {
         }
         let signedOut = problem(.notSignedIn)
         #expect(signedOut.status == 401 && signedOut.command == "authc login a -s work")
+        #expect(signedOut.detail == "Why. Run `authc login a -s work`, then try again.")
+        // The agent's own advice is not repeated.
+        let nobody = FrontProblem(AgentError.noSession)
+        #expect(nobody.detail == AgentError.noSession.message && nobody.command == "authc login")
         #expect(problem(.signInRequired).status == 401 && problem(.denied).status == 403)
         #expect(problem(.offline).status == 503 && problem(.timeout).status == 504)
         #expect(FrontProblem(TransportError.connectionRefused(host: "a")).status == 502)

@@ -9,7 +9,9 @@ extension FrontProblem {
         let kind = error.kind ?? .internal_
         switch kind {
         case .notSignedIn, .signInRequired, .unknownSession:
-            self.init(401, kind, "\(error.message) Run `\(login)`, then try again.", command: login)
+            // The agent may say so itself.
+            let advice = error.message.contains("authc login") ? "" : " Run `\(login)`, then try again."
+            self.init(401, kind, error.message + advice, command: login)
         case .denied, .forbidden: self.init(403, kind, error.message)
         case .timeout: self.init(504, kind, error.message)
         case .providerUnreachable, .providerError, .badReply, .refused: self.init(502, kind, error.message)
