@@ -28,6 +28,8 @@ struct SocketAdviceTests {
         let result = try await Program.run(["doctor", "--json"], folder: folder.path, environment: long)
         let checks = try #require(try JSON(parsing: result.output)["checks"]?.arrayValue, "\(result)")
         let hint = try #require(checks.first { $0["check"] == "socket" }?["hint"]?.stringValue)
+        let status = try await Program.run(["status"], folder: folder.path, environment: long)
+        #expect(status.status == 69 && status.errors.hasSuffix("\n  \(hint)\n"), "\(status)")
         let login = "/run/user/\(getuid())"
         guard !SocketPath.isPrivateFolder(login, getuid()) else {
             #expect(hint.contains("`export XDG_RUNTIME_DIR=\(login)`"))

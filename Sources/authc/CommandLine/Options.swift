@@ -44,8 +44,10 @@ struct Options {
             return try SocketPath.resolve(flag: socket, environment: environmentValue, userID: getuid())
         } catch {
             let isNamed = socket != nil || !(environmentValue("AUTHD_SOCKET") ?? "").isEmpty
+            guard !isNamed else { throw .usage(error.message) }
             // Not a usage error: some environments have no agent, such as a cron job's.
-            throw isNamed ? .usage(error.message) : Failure(status: .noAgent, kind: "no_agent", message: error.message)
+            let hint = error.message.hasPrefix("sudo ") ? nil : DoctorEnvironment.otherSocket(socketSource)
+            throw Failure(status: .noAgent, kind: "no_agent", message: error.message, hint: hint)
         }
     }
 

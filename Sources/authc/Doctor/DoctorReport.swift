@@ -61,7 +61,7 @@ struct DoctorReport {
                     try options.socketPath(), from: options.socketSource, isDefault: options.hasDefaultSocket))
         } catch {
             var error = error
-            error.hint = error.hint ?? DoctorEnvironment.otherSocket(options.socketSource)
+            if error.status == .usage { error.hint = DoctorEnvironment.otherSocket(options.socketSource) }
             findings.append(.problem(.socket, error))
         }
         let files = (try? SettingsFile(named: nil)).map(DoctorFiles.findings) ?? []
