@@ -20,6 +20,43 @@ struct SocketAdviceTests {
         #expect(managed.output.contains("\"fix\":\"systemctl --user start authd.socket\""), "\(managed)")
     }
 
+    @Test("the advice starts an agent at the socket that was named")
+    func otherSockets() async throws {
+        let folder = try TemporaryFolder()
+        let place = folder.path.hasSuffix("/") ? String(folder.path.dropLast()) : folder.path
+        let cases = [
+            ("/authd-work/socket", "authd@work.socket"), ("/authd-extra/socket", "authd-extra.socket"),
+            ("/authd-http/socket", nil), ("/authd-a b/socket", nil), ("/other/socket", nil),
+        ]
+        for isManaged in [false, true] {
+            if isManaged { try SystemdManager.add(to: folder.path) }
+            for (path, unit) in cases {
+                let socket = place + path
+                let command = "`authd --socket \(ShellWord.quoted(socket))` in another terminal"
+                for (words, verb) in [(["status"], "start"), (["doctor", "--json"], "enable --now")] {
+                    let result = try await Program.run(
+                        words, folder: folder.path, environment: ["AUTHD_SOCKET": socket])
+                    let expected = isManaged ? unit.map { "`systemctl --user \(verb) \($0)`" } ?? command : command
+                    let text = result.output + result.errors
+                    #expect(result.status == 69 && text.contains("start"), "\(result)")
+                    #expect(text.contains(": " + expected), "\(expected): \(result)")
+                    #expect(!text.contains("`authd`") && !text.contains(" authd.socket"), "\(result)")
+                }
+            }
+        }
+    }
+
+    @Test("the command for another socket starts an agent there")
+    func startsThere() async throws {
+        let folder = try TemporaryFolder()
+        let socket = try folder.folder("it's here") + "/socket"
+        let status = try await Program.run(["status", "--socket", socket], folder: folder.path)
+        let command = try #require(status.errors.firstMatch(of: /`(authd [^`]*)`/)).1
+        let check = try await Program.run(
+            ["-c", "exec \(Programs.folder)/\(command) --check"], folder: folder.path, program: "/bin/sh")
+        #expect(check.status == 0 && command.hasPrefix("authd --socket "), "\(check)")
+    }
+
     @Test("the advice about XDG_RUNTIME_DIR names a folder that exists, or creates one")
     func runtimeFolder() async throws {
         let folder = try TemporaryFolder()

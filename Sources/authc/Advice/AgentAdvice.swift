@@ -6,20 +6,51 @@ import Glibc
 enum AgentAdvice {
     /// - Parameter path: the socket's path.
     static func unreachable(_ path: String) -> String {
-        SocketObstacle(on: path)?.hint ?? "start it: " + starting(with: "systemctl --user start authd.socket")
+        SocketObstacle(on: path)?.hint ?? "start it: " + starting(at: path, with: "start")
     }
 
-    /// How to start the agent on this machine.
-    /// - Parameter command: the command that starts its unit.
-    static func starting(with command: String) -> String {
-        hasUserManager
-            ? "`\(command)`, or `authd`"
-            : "`authd` in another terminal, because there is no systemd user manager to start it"
+    /// How to start the agent of a socket on this machine.
+    /// - Parameters:
+    ///   - path: the socket's path.
+    ///   - verb: what systemctl does with its unit.
+    static func starting(at path: String, with verb: String) -> String {
+        guard let unit = unit(of: path) else { return running(at: path) }
+        let isUsual = unit == usualUnit
+        if hasUserManager { return "`systemctl --user \(verb) \(unit)`" + (isUsual ? ", or `authd`" : "") }
+        guard isUsual else { return running(at: path) }
+        return "`authd` in another terminal, because there is no systemd user manager to start it"
+    }
+
+    private static func running(at path: String) -> String {
+        let command = "authd --socket \(ShellWord.quoted(path))"
+        return "`\(command)` in another terminal"
+    }
+
+    private static let usualUnit = "authd.socket"
+
+    /// The unit that opens this socket; `nil`: no installed one.
+    private static func unit(of path: String) -> String? {
+        let place = runtimeFolder + "/"
+        guard path.hasPrefix(place), path.hasSuffix("/socket") else { return nil }
+        let folder = path.dropFirst(place.count).dropLast("/socket".count)
+        switch folder {
+        case "authd": return usualUnit
+        case "authd-extra": return "authd-extra.socket"
+        case "authd-http", "authd-proxy": return nil
+        default:
+            // Other characters would have to be escaped (systemd.unit(5)).
+            let name = folder.dropFirst("authd-".count)
+            let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._".contains($0)) }
+            return folder.hasPrefix("authd-") && !name.isEmpty && isPlain ? "authd@\(name).socket" : nil
+        }
     }
 
     /// Whether systemctl(1) can reach this user's manager.
-    static var hasUserManager: Bool {
+    static var hasUserManager: Bool { unsafe access(runtimeFolder + "/systemd/private", F_OK) == 0 }
+
+    private static var runtimeFolder: String {
         let folder = environmentValue("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return unsafe access((folder ?? "/run/user/\(getuid())") + "/systemd/private", F_OK) == 0
+        guard let folder else { return "/run/user/\(getuid())" }
+        return folder.hasSuffix("/") ? String(folder.dropLast()) : folder
     }
 }

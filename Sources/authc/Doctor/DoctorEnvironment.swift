@@ -38,7 +38,7 @@ enum DoctorEnvironment {
         guard unsafe access(path, F_OK) == 0 else {
             return .problem(
                 .socket, .noAgent, "there is no socket at \(path) (\(source))",
-                hint: "start the agent: " + AgentAdvice.starting(with: "systemctl --user enable --now authd.socket"),
+                hint: "start the agent: " + AgentAdvice.starting(at: path, with: "enable --now"),
                 // A unit listens where nobody has named another place.
                 fix: isDefault && AgentAdvice.hasUserManager ? .startSocket : nil)
         }
