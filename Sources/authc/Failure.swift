@@ -37,7 +37,7 @@ extension Failure {
         case .noAgent(let path, let reason):
             self.init(
                 status: .noAgent, kind: "no_agent", message: "no agent answers on \(path) (\(reason))",
-                hint: AgentAdvice.unreachable(path))
+                hint: AgentAdvice.unreachable(path, reason))
         case .timedOut:
             self.init(
                 status: .temporary, kind: ErrorKind.timeout.rawValue,

@@ -133,6 +133,37 @@ struct SocketAdviceRootTests {
         }
     }
 
+    @Test("because of an access list: the hint says so, and no command changes the mode")
+    func accessList() async throws {
+        let folder = try TemporaryFolder()
+        let authc = try Program.copy(to: folder.path)
+        let agent = try TestAgent(folder: folder.path, replies: [:])
+        defer { agent.stop() }
+        let inner = folder.path + "/authd"
+        #expect(chmod(folder.path, 0o755) == 0 && chmod(inner, 0o755) == 0 && chmod(agent.path, 0o666) == 0)
+        // posix_acl_xattr.h: version 2, then tag, permissions and user of the owner, this user, the group, the mask and others.
+        let script = """
+            import errno, os, struct, sys
+            entries = [(1, 7, -1), (2, 0, \(Self.user)), (4, 5, -1), (16, 5, -1), (32, 5, -1)]
+            data = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+            try: os.setxattr(sys.argv[1], "system.posix_acl_access", data)
+            except OSError as error: sys.exit(3 if error.errno == errno.EOPNOTSUPP else 1)
+            """
+        let list = try await Program.run(["-c", script, inner], folder: folder.path, program: "/usr/bin/python3")
+        // Not every file system has access lists.
+        guard list.status != 3 else { return }
+        #expect(list.status == 0, "\(list)")
+        let result = try await Program.run(
+            ["--reuid=\(Self.user)", "--regid=\(Self.user)", "--clear-groups", "--", authc, "status"],
+            folder: folder.path, program: "/usr/bin/setpriv")
+        let place = Self.plain(inner)
+        #expect(result.status == 69, "\(result)")
+        let reason = "\(place) belongs to root, and its mode 0755 lets you enter it, but"
+        #expect(result.errors.contains(reason), "\(result)")
+        #expect(result.errors.contains("an access list refuses it; `journalctl -k` may show which"), "\(result)")
+        #expect(!result.errors.contains("chmod"), "\(result)")
+    }
+
     @Test("because of its mode: the hint is the command that corrects the mode")
     func own() async throws {
         for (modes, command) in [((0o600, 0o600), "u+x"), ((0o700, 0o400), "u+w")] as [((mode_t, mode_t), String)] {

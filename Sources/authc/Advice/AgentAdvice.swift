@@ -4,9 +4,14 @@ import Glibc
 
 /// What to do if no agent can be reached.
 enum AgentAdvice {
-    /// - Parameter path: the socket's path.
-    static func unreachable(_ path: String) -> String {
-        SocketObstacle(on: path)?.hint ?? "start it: " + starting(at: path, with: "start")
+    /// - Parameters:
+    ///   - path: the socket's path.
+    ///   - reason: the system's.
+    static func unreachable(_ path: String, _ reason: String) -> String {
+        if let obstacle = SocketObstacle(on: path) { return obstacle.hint }
+        // Not every security module refuses access(2), too.
+        guard reason != SystemError.text(EACCES) else { return SocketObstacle.otherRefusal }
+        return "start it: " + starting(at: path, with: "start")
     }
 
     /// How to start the agent of a socket on this machine.

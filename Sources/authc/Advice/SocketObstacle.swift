@@ -2,11 +2,12 @@ import AuthWire
 import Glibc
 
 /// The missing permission that keeps this process from connecting to a socket: to enter a folder on its path, or to write
-/// to the socket itself (path_resolution(7), unix(7)).
+/// to the socket itself (path_resolution(7), unix(7)). The mode may allow it, and a security module or an access list refuse it.
 struct SocketObstacle {
     private let path: String
     private let isFolder: Bool
     private let owner: uid_t
+    private let group: gid_t
     private let mode: mode_t
 
     /// - Parameter socket: an absolute path.
@@ -29,7 +30,7 @@ struct SocketObstacle {
         var info = stat()
         guard unsafe stat(path, &info) == 0 else { return nil }
         (self.path, self.isFolder) = (path, isFolder)
-        (owner, mode) = (info.st_uid, info.st_mode & 0o7777)
+        (owner, group, mode) = (info.st_uid, info.st_gid, info.st_mode & 0o7777)
     }
 
     private static func isRefused(_ path: String, _ permission: Int32) -> Bool {
@@ -38,13 +39,30 @@ struct SocketObstacle {
 
     private var isOwn: Bool { owner == getuid() }
 
+    /// Whether the mode gives this user the permission (path_resolution(7)).
+    private var isAllowed: Bool {
+        let place = isOwn ? 6 : isInGroup ? 3 : 0
+        return mode >> place & (isFolder ? 1 : 2) != 0
+    }
+
+    private var isInGroup: Bool {
+        guard group != getegid() else { return true }
+        var groups = [gid_t](repeating: 0, count: max(0, Int(getgroups(0, nil))))
+        return unsafe getgroups(Int32(groups.count), &groups) >= 0 && groups.contains(group)
+    }
+
+    static let otherRefusal =
+        "a security module (AppArmor, SELinux) or an access list refuses it; `journalctl -k` may show which"
+
     /// The owner, and the permission that is missing.
     var reason: String {
         let digits = String(mode, radix: 8)
         let bits = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         let name = isOwn ? "you" : owner == 0 ? "root" : "user \(owner)"
         let use = isFolder ? "enter it" : "write to it"
-        return "\(path) belongs to \(name), and its mode \(bits) does not let you \(use)"
+        return isAllowed
+            ? "\(path) belongs to \(name), and its mode \(bits) lets you \(use), but \(Self.otherRefusal)"
+            : "\(path) belongs to \(name), and its mode \(bits) does not let you \(use)"
     }
 
     /// The reason, and what to do.
@@ -52,6 +70,7 @@ struct SocketObstacle {
         guard isOwn else {
             return reason + "; to use your own agent, leave out --socket and `unset AUTHD_SOCKET XDG_RUNTIME_DIR`"
         }
+        guard !isAllowed else { return reason }
         return reason + ": `chmod u+\(isFolder ? "x" : "w") \(ShellWord.quoted(path))`"
     }
 }
