@@ -247,6 +247,7 @@ struct Composition: Sendable {
         await defaultSession.apply(settings)
         board.put(waitsIfMetered: settings.waitsIfMetered)
         let showsNotices = StateBroadcast<Bool>(settings.notifications)
+        let restart = ProgramRestart.ofThisProcess(claims.program, clock: clock)
         let reloader = Reloader(
             current: claims.configuration, read: reader.read, board: board, registry: registry, policy: policy,
             tables: tables, sockets: Set(claims.limited.keys), accessRules: accessRules, accessChanges: accessChanges,
@@ -258,7 +259,8 @@ struct Composition: Sendable {
             lock: lockSettings, presence: presenceSettings,
             sandbox: SandboxAdvice(isRestricted: claims.sandbox.rules != nil, extraSocket: reader.likelyExtraSocket),
             log: log,
-            fixedLevel: reader.options.logLevel != nil, notifier: notifier)
+            fixedLevel: reader.options.logLevel != nil, fixedStore: reader.options.store != nil,
+            restartCommands: restart.commands, notifier: notifier)
         let trials = ProfileTrials(context: context)
         let signIns = SignInService(
             context: context, registry: registry, loader: loader, dependencies: adapters.signIn,
@@ -284,7 +286,6 @@ struct Composition: Sendable {
             counters: counters, context: context, signIns: signIns,
             needsPassphrase: KeyFile.source(settings.sealedKey, environment: Environment.value).needsUser,
             handsOver: adapters.storage.handsOver)
-        let restart = ProgramRestart.ofThisProcess(claims.program, clock: clock)
         let dispatcher = Dispatcher(
             context: context, sessions: sessions,
             signIns: signIns, api: api, outbox: outbox, store: store, lock: lock,
@@ -300,7 +301,7 @@ struct Composition: Sendable {
                         if let refusal = activity.refusal(naming: names) { throw refusal }
                         return true
                     }
-                }, program: claims.program,
+                }, restartInfo: { restart.info(activity.lastingObstacle) }, program: claims.program,
                 landlock: (claims.sandbox.state, claims.sandbox.notes), listeners: Array(claims.limited.keys)),
             policy: accessRules, audit: audit, signInLimit: signInLimit, presence: presence, consent: consent,
             lent: lent)

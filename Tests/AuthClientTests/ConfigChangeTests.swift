@@ -9,7 +9,7 @@ struct ConfigChangeTests {
     private static let promptEffect =
         "it applies to `authc prompt` now, and to the prompts of shells that start from now on\n"
 
-    private static func agent(reload: String = MessageResult.unchanged) throws -> TestAgent {
+    private static func agent(reload: String = ReloadResult.unchanged) throws -> TestAgent {
         try TestAgent(replies: [
             "agent.ping": .success([:]), "agent.reload": .success(["message": .string(reload)]),
             "session.list": .success(["sessions": [Samples.status(["session": "work"])]]),
@@ -23,7 +23,7 @@ struct ConfigChangeTests {
         let line = ["config", "set", "prompt.attention_only"]
         let result = try await Program.run(line + ["true"], folder: agent.folder)
         #expect(result.status == 0 && result.errors.hasSuffix("\n" + Self.promptEffect), "\(result)")
-        #expect(!result.errors.contains(MessageResult.unchanged), "\(result)")
+        #expect(!result.errors.contains(ReloadResult.unchanged), "\(result)")
         let json = try JSON(parsing: try await Program.run(line + ["false", "--json"], folder: agent.folder).output)
         #expect(json["changes"]?.stringValue.map { $0 + "\n" } == Self.promptEffect, "\(json)")
     }
@@ -55,7 +55,7 @@ struct ConfigChangeTests {
             ] as [(String, String?)] {
                 let result = try await Program.run(["config", "set", key, name], folder: agent.folder)
                 #expect(result.status == 0, "\(result)")
-                #expect(result.errors.hasSuffix("\n" + (warning ?? "authd: \(MessageResult.unchanged)\n")), "\(result)")
+                #expect(result.errors.hasSuffix("\n" + (warning ?? "authd: \(ReloadResult.unchanged)\n")), "\(result)")
                 let saved = try await Program.run(["config", "get", key], folder: agent.folder)
                 #expect(saved.output == name + "\n", "\(saved)")
             }

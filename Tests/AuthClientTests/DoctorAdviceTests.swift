@@ -103,6 +103,7 @@ struct DoctorAdviceTests {
         let versions = [
             Case(info: ["version": "0.0.1"]), Case(info: ["protocol": 1]), Case(info: ["restart_pending": true]),
             Case(info: ["version": "0.0.1", "restart_pending": true]),
+            Case(info: ["restart_pending": true, "restart": ["command": "authd", "obstacle": "no_manager"]]),
             Case(info: ["lock": ["locked": true, "since": 1, "why": "command", "passphrase_set": true]]),
         ]
         let methods = ["agent.info", "agent.reload", "network.status", "session.list", "policy.show"]
@@ -130,7 +131,7 @@ struct DoctorAdviceTests {
         for (key, value) in found.info { info[key] = value }
         let replies: [String: Result<JSON, AgentError>] = [
             "agent.info": .success(.object(info)),
-            "agent.reload": .success(["message": .string(MessageResult.unchanged)]),
+            "agent.reload": .success(["message": .string(ReloadResult.unchanged)]),
             "network.status": .success(["state": "online", "since": 1, "providers": [:]]),
             "session.list": .success(["sessions": []]),
         ]

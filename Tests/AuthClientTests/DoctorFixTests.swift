@@ -7,7 +7,7 @@ import Testing
 struct DoctorFixTests {
     private static func agent(
         _ sessions: [JSON] = [], folder: String? = nil, providers: JSON = [:],
-        reload: Result<JSON, AgentError> = .success(["message": .string(MessageResult.unchanged)])
+        reload: Result<JSON, AgentError> = .success(["message": .string(ReloadResult.unchanged)])
     ) throws -> TestAgent {
         let replies: [String: Result<JSON, AgentError>] = [
             "agent.info": .success([

@@ -13,7 +13,7 @@ struct DoctorScreenTests {
                 "version": .string(Release.version), "protocol": .integer(Int64(Release.protocolNumber)), "pid": 4711,
                 "started_at": 1, "store": ["kind": "secret-service", "state": "ready"],
             ]),
-            "agent.reload": .success(["message": .string(MessageResult.unchanged)]),
+            "agent.reload": .success(["message": .string(ReloadResult.unchanged)]),
             "network.status": .success([
                 "state": "online", "since": 1, "providers": .object(providers), "clock_skew_ms": clocks,
             ]),

@@ -74,6 +74,38 @@ struct ProgramTests {
         #expect(await authd.errors().contains("the log level is debug"))
     }
 
+    @Test("a change that only a restart applies is reported with the commands until it is undone")
+    func changeForRestart() async throws {
+        _ = try home.folder.write("store = \"memory\"\n", to: "config/authd/authd.toml")
+        let authd = try await Program(home, [])
+        try await authd.ready()
+        _ = try home.folder.write("store = \"sealed-file\"\n", to: "config/authd/authd.toml")
+        let (socket, pid) = (home.socket, authd.pid)
+        func reloaded(_ params: JSON = [:]) async throws -> JSON? {
+            try await onThread { try RawClient(socket).ask("agent.reload", params)["result"] }
+        }
+        let commands = "`kill \(pid)`, then `authd`"
+        for params in [[:], [:], ["check": true]] as [JSON] {
+            let result = try await reloaded(params)
+            #expect(result?["message"]?.stringValue == "store is different, and used after a restart: \(commands)")
+            #expect(result?["restart_needed"] == ["store"] && result?["changes"] == nil)
+        }
+        _ = try home.folder.write("store = \"memory\"\n", to: "config/authd/authd.toml")
+        #expect(try await reloaded() == ["message": .string(ReloadResult.unchanged)])
+        #expect(await authd.end() == 0)
+    }
+
+    @Test("a store of the command line is not changed by the settings")
+    func fixedStore() async throws {
+        let authd = try await Program(home, ["--store", "memory"])
+        try await authd.ready()
+        _ = try home.folder.write("store = \"sealed-file\"\n", to: "config/authd/authd.toml")
+        let socket = home.socket
+        let reloaded = try await onThread { try RawClient(socket).ask("agent.reload")["result"] }
+        #expect(reloaded == ["message": .string(ReloadResult.unchanged)])
+        #expect(await authd.end() == 0)
+    }
+
     @Test("it reports that its program was replaced; without a service manager, a restart is refused")
     func replaced() async throws {
         let path = home.folder.path + "/authd"
@@ -86,7 +118,9 @@ struct ProgramTests {
             #expect(try client.ask("agent.info")["result"]?["restart_pending"] == nil)
             #expect(try client.ask("agent.restart").errorKind == "unsupported")
             #expect(symlink("/bin/true", path + ".new") == 0 && rename(path + ".new", path) == 0)
-            #expect(try client.ask("agent.info")["result"]?["restart_pending"] == true)
+            let info = try client.ask("agent.info")["result"]
+            #expect(info?["restart_pending"] == true)
+            #expect(info?["restart"] == ["command": "authd --store memory", "obstacle": "no_manager"])
         }
         #expect(await authd.end() == 0)
     }

@@ -117,7 +117,9 @@ struct UpgradeTests {
 
         let (sealed, other) = activity(.sealedFile, needsPassphrase: true)
         other.board.put(store: .ready, message: nil)
-        #expect(sealed.obstacle == .passphrase)
+        #expect(sealed.obstacle == .passphrase && sealed.lastingObstacle == .passphrase)
+        // What passes is not a reason for clients.
+        #expect(keyring.obstacle != nil && keyring.lastingObstacle == nil)
         let (memory, third) = activity(.memory)
         third.board.put(store: .ready, message: nil)
         #expect(memory.obstacle == nil && !memory.isInMemoryOnly)
@@ -178,6 +180,19 @@ struct UpgradeTests {
         #expect(commands.run.count == 1)
     }
 
+    @Test("clients learn how the agent is restarted, and why it never restarts by itself")
+    func described() throws {
+        let managed = try Self.restart(Commands())
+        #expect(managed.commands == "`authc agent restart`")
+        #expect(managed.info(nil) == RestartInfo(unit: "authd@work.service"))
+        #expect(managed.info(.requests) == RestartInfo(unit: "authd@work.service"))
+        #expect(managed.info(.memory) == RestartInfo(unit: "authd@work.service", obstacle: .memory))
+        let alone = try Self.restart(Commands(), unit: nil)
+        let command = "authd --store sealed-file"
+        #expect(alone.info(nil) == RestartInfo(command: command, obstacle: .noManager))
+        #expect(alone.info(.passphrase) == RestartInfo(command: command, obstacle: .passphrase))
+    }
+
     @Test("without a service manager, and if it refuses, the error says what to do")
     func refused() async throws {
         let commands = Commands(.exited(0), .exited(5))
@@ -187,6 +202,9 @@ struct UpgradeTests {
         #expect(alone.kind == .unsupported, "\(alone)")
         #expect(alone.message.contains("`kill \(getpid())` ends it, and `authd --store sealed-file` starts it again"))
         #expect(commands.run.isEmpty)
+        #expect(
+            try Self.restart(commands, unit: nil).commands
+                == "`kill \(getpid())`, then `authd --store sealed-file`")
         let refused = try await #require(throws: AgentError.self) { try await Self.restart(commands).begin { true } }
         #expect(refused.kind == .internal_)
         #expect(refused.message.contains("`systemctl --user restart authd@work.service`"), "\(refused)")

@@ -29,7 +29,9 @@ struct ResultTests {
         try check(
             AgentInfo(
                 version: "1.0", protocolVersion: 1, pid: 42, startedAt: 3.25, store: store, features: ["a"],
-                restartPending: true, landlock: .on, landlockNotes: ["a"], listeners: ["a"]),
+                restartPending: true,
+                restart: RestartInfo(unit: "authd.service", command: "authd", obstacle: .memory), landlock: .on,
+                landlockNotes: ["a"], listeners: ["a"]),
             \.json, AgentInfo.init)
         try check(Pong(pid: 7), \.json, Pong.init)
         try check(
@@ -58,6 +60,9 @@ struct ResultTests {
                     status: 204, bodyBase64: "AA==", page: page, next: "https://a.example/?p=2",
                     url: "https://a.example/"), \.json,
                 APIResponse.init)
+        }
+        for result in [ReloadResult(), ReloadResult(message: "m", changes: ["c"], restartNeeded: ["store"])] {
+            try check(result, \.json, ReloadResult.init)
         }
         for message in [nil, "Sent."] { try check(MessageResult(message: message), \.json, MessageResult.init) }
     }

@@ -37,12 +37,16 @@ package struct AgentActivity: Sendable {
         return lost.isEmpty ? nil : .tokensNotStored(names.list(lost.map(\.session)))
     }
 
+    /// One that stays, however long the agent is idle.
+    package var lastingObstacle: RestartObstacle? {
+        if isInMemoryOnly { return .memory }
+        return board.store.kind.isSealed && needsPassphrase ? .passphrase : nil
+    }
+
     /// The first one.
     package var obstacle: RestartObstacle? {
-        if isInMemoryOnly { return .memory }
-        let store = board.store
-        if store.kind.isSealed, needsPassphrase { return .passphrase }
-        if store.state != .ready { return .storeNotOpen }
+        if let lastingObstacle { return lastingObstacle }
+        if board.store.state != .ready { return .storeNotOpen }
         if counters.waiting > 0 || counters.unsentBytes > 0 || counters.unreadBytes > 0 { return .requests }
         if signIns.hasSignIns { return .signIn }
         if board.statuses().contains(where: \.unsaved) { return .unsavedTokens }

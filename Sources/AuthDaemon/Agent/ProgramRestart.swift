@@ -46,13 +46,27 @@ package struct ProgramRestart: Sendable {
     /// Whether a service manager starts this agent.
     package var isPossible: Bool { unit != nil }
 
+    /// The commands that restart this agent, for messages.
+    package var commands: String {
+        unit == nil ? "`kill \(getpid())`, then `\(startCommand)`" : "`authc agent restart`"
+    }
+
+    /// - Parameter obstacle: a lasting one.
+    package func info(_ obstacle: RestartObstacle?) -> RestartInfo {
+        RestartInfo(
+            unit: unit, command: unit == nil ? startCommand : nil,
+            obstacle: obstacle?.lasting ?? (unit == nil ? .noManager : nil))
+    }
+
+    private var startCommand: String { (["authd"] + arguments).map(ShellWord.quoted).joined(separator: " ") }
+
     /// Checks the program, and has the manager restart the unit. Then SIGTERM is on its way.
     /// - Parameter isAllowed: asked between the two; it may throw its own error.
     /// - Returns: `false` if it was not allowed.
     /// - Throws: `unsupported` without a manager, `validation` if the program fails its check, `internal` if the
     ///   manager refuses.
     package func begin(if isAllowed: @Sendable () throws(AgentError) -> Bool) async throws(AgentError) -> Bool {
-        guard let unit else { throw .noServiceManager(arguments) }
+        guard let unit else { throw .noServiceManager(startCommand) }
         if let program {
             let outcome = await run([program.path] + arguments + ["--check"])
             guard outcome == .exited(0) else { throw .failsCheck(program.path, outcome) }
@@ -78,12 +92,11 @@ package struct ProgramRestart: Sendable {
 }
 
 extension AgentError {
-    fileprivate static func noServiceManager(_ arguments: [String]) -> AgentError {
-        let program = (["authd"] + arguments).map(ShellWord.quoted).joined(separator: " ")
-        return AgentError(
+    fileprivate static func noServiceManager(_ command: String) -> AgentError {
+        AgentError(
             .unsupported,
             "No service manager has started this agent, so none can restart it: `kill \(getpid())` ends it, and "
-                + "`\(program)` starts it again.")
+                + "`\(command)` starts it again.")
     }
 
     fileprivate static func failsCheck(_ path: String, _ outcome: HookOutcome) -> AgentError {

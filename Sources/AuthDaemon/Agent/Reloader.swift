@@ -13,6 +13,8 @@ package actor Reloader {
     package typealias OpenExtra = @Sendable (Settings) throws(StartRefusal) -> Void
 
     private var current: AgentConfiguration
+    /// Those at the start, for what takes effect only there.
+    private let started: Settings
     private let read: Read
     private let board: StateBoard
     private let registry: SessionRegistry
@@ -37,6 +39,10 @@ package actor Reloader {
     private let notifier: ServiceNotifier
     /// The command line sets the level, so the settings do not.
     private let fixedLevel: Bool
+    /// The same for the store.
+    private let fixedStore: Bool
+    /// What restarts this agent, for messages.
+    private let restartCommands: String
     /// Reads in the order of the calls.
     private let disk = BlockingThread()
     private var lastReading = 0
@@ -54,9 +60,10 @@ package actor Reloader {
         lock: StateBroadcast<LockSettings> = StateBroadcast(nil),
         presence: StateBroadcast<PresenceSettings> = StateBroadcast(nil),
         sandbox: SandboxAdvice = SandboxAdvice(isRestricted: false), log: AgentLog, fixedLevel: Bool,
-        notifier: ServiceNotifier
+        fixedStore: Bool = false, restartCommands: String = "`authc agent restart`", notifier: ServiceNotifier
     ) {
         self.current = current
+        started = current.settings
         self.read = read
         self.board = board
         self.registry = registry
@@ -76,12 +83,14 @@ package actor Reloader {
         self.presence = presence
         self.log = log
         self.fixedLevel = fixedLevel
+        self.fixedStore = fixedStore
+        self.restartCommands = restartCommands
         self.notifier = notifier
         logger = log.logger()
     }
 
     /// - Throws: `validation` with each problem as a detail; everything is as it was then.
-    package func reload() async throws(AgentError) -> MessageResult {
+    package func reload() async throws(AgentError) -> ReloadResult {
         notifier.reloading()
         defer { notifier.ready(status: StatusLine.text(board)) }
         let found: Found
@@ -95,26 +104,31 @@ package actor Reloader {
             throw error
         }
         // A reload that read later was applied first.
-        guard found.reading > inEffect else { return MessageResult(message: MessageResult.unchanged) }
+        guard found.reading > inEffect else { return ReloadResult(message: ReloadResult.unchanged) }
         inEffect = found.reading
         // Before the first wait, like everything that a later reload could overtake.
         _ = accessRules.use(root: found.rootRules)
         var changes = found.changes
         changes += await apply(found.configuration)
-        for change in changes { logger.notice("Reloaded: \(change)") }
-        if changes.isEmpty { logger.notice("Reloaded: nothing has changed.") }
-        return Self.result(changes)
+        let waiting = waitingText(found.restartNeeded)
+        for change in changes + waiting { logger.notice("Reloaded: \(change)") }
+        if changes.isEmpty, waiting.isEmpty { logger.notice("Reloaded: nothing has changed.") }
+        return result(changes, found.restartNeeded)
     }
 
     /// What a reload would change; nothing is.
     /// - Throws: as ``reload()``.
-    package func check() async throws(AgentError) -> MessageResult { Self.result(try await found().changes) }
+    package func check() async throws(AgentError) -> ReloadResult {
+        let found = try await found()
+        return result(found.changes, found.restartNeeded)
+    }
 
     private struct Found {
         let reading: Int
         let configuration: AgentConfiguration
         let rootRules: AccessPolicy.Rules
         let changes: [String]
+        let restartNeeded: [String]
     }
 
     private func found() async throws(AgentError) -> Found {
@@ -135,11 +149,22 @@ package actor Reloader {
         let otherRules = accessRules.differs(root: rootRules) ? ["root's access rules are different"] : []
         return Found(
             reading: number, configuration: new, rootRules: rootRules,
-            changes: ConfigurationChange.list(from: current, to: new, sockets: sockets) + otherRules + refusals)
+            changes: ConfigurationChange.list(from: current, to: new, sockets: sockets) + otherRules + refusals,
+            restartNeeded: ConfigurationChange.waiting(
+                from: started, to: new.settings, store: fixedStore ? nil : board.store.kind))
     }
 
-    private static func result(_ changes: [String]) -> MessageResult {
-        MessageResult(message: changes.isEmpty ? MessageResult.unchanged : changes.joined(separator: "; "))
+    private func result(_ changes: [String], _ restartNeeded: [String]) -> ReloadResult {
+        let lines = changes + waitingText(restartNeeded)
+        return ReloadResult(
+            message: lines.isEmpty ? ReloadResult.unchanged : lines.joined(separator: "; "), changes: changes,
+            restartNeeded: restartNeeded)
+    }
+
+    private func waitingText(_ names: [String]) -> [String] {
+        guard !names.isEmpty else { return [] }
+        let verb = names.count == 1 ? "is" : "are"
+        return ["\(names.joined(separator: ", ")) \(verb) different, and used after a restart: \(restartCommands)"]
     }
 
     /// - Returns: what could not be applied.
@@ -215,16 +240,20 @@ enum ConfigurationChange {
         if old.settings.presence != new.settings.presence {
             changes.append("the sessions whose tokens need your presence, or [presence], are different")
         }
-        for (name, isChanged) in [
-            ("store", old.settings.store != new.settings.store),
-            ("etcd", old.settings.etcd != new.settings.etcd),
-            ("sealed_key", old.settings.sealedKey != new.settings.sealedKey),
-            ("socket", old.settings.socket != new.settings.socket),
-            ("http", old.settings.http != new.settings.http),
-        ] where isChanged {
-            changes.append("\(name) is different and takes effect when authd is started again")
-        }
         return changes
+    }
+
+    /// The settings that take effect only at a start.
+    /// - Parameters:
+    ///   - old: those at the start.
+    ///   - store: the one in use; `nil`: the settings do not choose it.
+    static func waiting(from old: Settings, to new: Settings, store: StoreKind?) -> [String] {
+        // The sessions may have been moved since the start.
+        let hasOtherStore = store.map { used in new.store.map { $0 != used } ?? (old.store != nil) } ?? false
+        return [
+            ("store", hasOtherStore), ("etcd", old.etcd != new.etcd), ("sealed_key", old.sealedKey != new.sealedKey),
+            ("socket", old.socket != new.socket), ("http", old.http != new.http),
+        ].filter(\.1).map(\.0)
     }
 
     private static func profiles(from old: ProfileCatalog, to new: ProfileCatalog) -> [String] {

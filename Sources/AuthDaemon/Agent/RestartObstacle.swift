@@ -1,3 +1,5 @@
+package import AuthWire
+
 /// Why an agent does not restart without a request.
 package enum RestartObstacle: Sendable, Equatable {
     case requests
@@ -21,6 +23,15 @@ package enum RestartObstacle: Sendable, Equatable {
         case .passphrase:
             "the passphrase of the store would have to be entered again (`authc agent restart`, then `authc store unlock`)"
         case .memory: "sessions in memory would end"
+        }
+    }
+
+    /// The same for clients; `nil`: it passes.
+    package var lasting: RestartInfo.Obstacle? {
+        switch self {
+        case .memory: .memory
+        case .passphrase: .passphrase
+        case .requests, .signIn, .work, .unsavedTokens, .storeNotOpen: nil
         }
     }
 }

@@ -10,7 +10,7 @@ package struct AgentServices: Sendable {
     /// Sends the requests of a profile without credentials.
     package typealias TryProfile = @Sendable (ProviderTry) async throws(AgentError) -> ProviderTrial
     /// Reloads settings and profiles.
-    package typealias Reload = @Sendable (AgentReload) async throws(AgentError) -> MessageResult
+    package typealias Reload = @Sendable (AgentReload) async throws(AgentError) -> ReloadResult
     /// Has the service manager restart the agent. It returns when the manager has accepted that. Errors name only
     /// these sessions.
     package typealias Restart = @Sendable (SessionNames) async throws(AgentError) -> Void
@@ -34,17 +34,20 @@ package struct AgentServices: Sendable {
     private let clock: any SystemClock
     private let started: Moment
     private let tokenRequests: TokenRequestStatistics
+    private let restartInfo: @Sendable () -> RestartInfo?
     private let program: ProgramFile?
     private let landlock: (state: LandlockState, notes: [String])?
     private let listeners: [ListenerName]
 
     /// - Parameters:
+    ///   - restartInfo: how this process is restarted.
     ///   - program: `nil` if it is not known.
     ///   - listeners: the sockets for limited access from the service manager.
     package init(
         clock: any SystemClock, counters: AgentCounters, tokenRequests: TokenRequestStatistics,
         checkProfile: @escaping CheckProfile, tryProfile: @escaping TryProfile, reload: @escaping Reload,
-        restart: @escaping Restart, program: ProgramFile?,
+        restart: @escaping Restart, restartInfo: @escaping @Sendable () -> RestartInfo? = { nil },
+        program: ProgramFile?,
         landlock: (state: LandlockState, notes: [String])? = nil, listeners: [ListenerName] = []
     ) {
         self.clock = clock
@@ -54,6 +57,7 @@ package struct AgentServices: Sendable {
         self.tryProfile = tryProfile
         self.reload = reload
         self.restart = restart
+        self.restartInfo = restartInfo
         self.program = program
         self.landlock = landlock
         self.listeners = listeners.sorted()
@@ -66,8 +70,8 @@ package struct AgentServices: Sendable {
         AgentInfo(
             version: Release.version, protocolVersion: Release.protocolNumber, pid: getpid(),
             startedAt: started.wall.unixSeconds, store: store, features: Self.features,
-            restartPending: program?.replacement() != nil, lock: lock, landlock: landlock?.state,
-            landlockNotes: landlock?.notes ?? [], listeners: listeners.map(\.rawValue))
+            restartPending: program?.replacement() != nil, restart: restartInfo(), lock: lock,
+            landlock: landlock?.state, landlockNotes: landlock?.notes ?? [], listeners: listeners.map(\.rawValue))
     }
 
     func stats(board: StateBoard) -> AgentStats {

@@ -17,7 +17,7 @@ public struct AgentStatsGet: MethodWithoutParams {
 }
 
 public struct AgentReload: AgentMethod {
-    public typealias Result = MessageResult
+    public typealias Result = ReloadResult
     public static let info = MethodInfo("agent.reload", .admin, "Reads the settings and profiles again.")
 
     /// Only report what a reload would change, or what is wrong.

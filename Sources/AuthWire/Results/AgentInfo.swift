@@ -10,6 +10,8 @@ public struct AgentInfo: WireObject {
     public var features: [String] = []
     /// The program's file was replaced after the agent was started from it.
     public var restartPending = false
+    /// `nil`: an older agent.
+    public var restart: RestartInfo?
     /// `nil`: it is not locked.
     public var lock: LockStatus?
     /// `nil`: an older agent.
@@ -22,8 +24,8 @@ public struct AgentInfo: WireObject {
     public init(blank: Blank) {}
     public init(
         version: String, protocolVersion: Int, pid: Int32, startedAt: Double, store: StoreInfo, features: [String] = [],
-        restartPending: Bool = false, lock: LockStatus? = nil, landlock: LandlockState? = nil,
-        landlockNotes: [String] = [], listeners: [String] = []
+        restartPending: Bool = false, restart: RestartInfo? = nil, lock: LockStatus? = nil,
+        landlock: LandlockState? = nil, landlockNotes: [String] = [], listeners: [String] = []
     ) {
         self.version = version
         self.protocolVersion = protocolVersion
@@ -32,6 +34,7 @@ public struct AgentInfo: WireObject {
         self.store = store
         self.features = features
         self.restartPending = restartPending
+        self.restart = restart
         self.lock = lock
         self.landlock = landlock
         self.landlockNotes = landlockNotes
@@ -46,6 +49,7 @@ public struct AgentInfo: WireObject {
         try visitor.required("store", &store, .object)
         try visitor.written("features", &features, .strings)
         try visitor.optional("restart_pending", &restartPending, .bool, default: false)
+        try visitor.optional("restart", &restart, .object)
         try visitor.optional("lock", &lock, .object)
         try visitor.optional("landlock", &landlock, .word)
         try visitor.optional("landlock_notes", &landlockNotes, .strings, default: [])

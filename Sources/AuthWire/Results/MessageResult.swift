@@ -2,9 +2,6 @@
 public struct MessageResult: WireObject {
     public var message: String?
 
-    /// The message of a reload that changes nothing.
-    public static let unchanged = "Nothing has changed."
-
     public init(blank: Blank) {}
     public init(message: String? = nil) { self.message = message }
 

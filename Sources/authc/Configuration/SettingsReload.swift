@@ -41,7 +41,7 @@ enum SettingsReload {
         switch outcome {
         case .reloaded(let message):
             // What else was changed in the file applies now too.
-            let isAlone = effect != nil && message == MessageResult.unchanged
+            let isAlone = effect != nil && message == ReloadResult.unchanged
             let changes = [isAlone ? nil : message, effect].compactMap(\.self)
             json["reloaded"] = true
             json["changes"] = changes.isEmpty ? nil : .string(changes.joined(separator: "; "))

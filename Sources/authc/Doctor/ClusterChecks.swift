@@ -104,7 +104,7 @@ struct ClusterChecks {
             findings.append(
                 .warning(
                     .cluster, "authd has not processed \(unprocessed) changes of other hosts",
-                    hint: "if that lasts: `authc agent restart`"))
+                    hint: "if that lasts: \(RestartAdvice.commands(info))"))
         }
         if status.isRekeying {
             findings.append(

@@ -5,7 +5,8 @@ import Glibc
 
 /// The store of the sessions.
 extension DoctorChecks {
-    static func store(_ store: StoreInfo, of info: AgentInfo) -> Finding {
+    /// - Parameter isOther: whether the settings have another one, which is used after a restart.
+    static func store(_ store: StoreInfo, of info: AgentInfo, isOther: Bool) -> Finding {
         let name = StatusCard.spaced(store.kind.rawValue)
         let who = store.process.map { " (\($0.name.map { $0 + ", " } ?? "")process \($0.pid))" } ?? ""
         func problem(_ words: String, _ hint: String) -> Finding {
@@ -31,7 +32,8 @@ extension DoctorChecks {
         case .failed where isSealed && info.landlock == .on && isRefused:
             return problem(
                 "\(name) failed",
-                "`authc agent restart`: authd cannot use folders that were created or replaced after its start")
+                "\(RestartAdvice.commands(info)): authd cannot use folders that were created or replaced after its start"
+            )
         case .failed where isSealed:
             return problem("\(name) failed", "\(disk) shows whether its disk is full; authd continues within minutes")
         case .notAnswering where isSealed:
@@ -43,6 +45,10 @@ extension DoctorChecks {
         case .waiting:
             return problem(
                 "\(name) is asking you something", "answer its dialog on the desktop; authd continues by itself")
+        case .missing where isOther:
+            return problem(
+                "there is no \(name)",
+                "the settings have another store; restart authd to use it: \(RestartAdvice.commands(info))")
         case .missing:
             return problem("there is no \(name)", NextStep.noKeyring)
         case .denied:

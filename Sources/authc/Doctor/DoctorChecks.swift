@@ -4,7 +4,7 @@ import AuthWire
 enum DoctorChecks {
     static func agent(_ info: AgentInfo) -> Finding {
         let who = "authd \(info.version), process \(info.pid)"
-        let restart = info.restartPending ? "`authc agent restart`" : "`systemctl --user restart authd`"
+        let restart = RestartAdvice.commands(ofOther: info)
         guard info.protocolVersion == Release.protocolNumber else {
             return .problem(
                 .agent, .internalError,
@@ -19,7 +19,7 @@ enum DoctorChecks {
         guard !info.restartPending else {
             return .warning(
                 .agent, "\(who): the program was upgraded, and this agent still runs the old one",
-                hint: "\(restart) restarts it now; otherwise it restarts when it is idle")
+                hint: RestartAdvice.upgrade(info))
         }
         if info.lock != nil {
             return .problem(.agent, .denied, "\(who): it is locked, and returns no token", hint: "`authc unlock`")
@@ -58,12 +58,26 @@ enum DoctorChecks {
         return [.note(.agent, "authd is not limited to its files: \(reason)")]
     }
 
-    /// - Parameter changes: the changes of a reload.
-    static func settings(_ changes: MessageResult) -> Finding {
-        guard let message = changes.message, message != MessageResult.unchanged else {
-            return .ok(.settings, "authd uses the current settings and profiles")
+    /// - Parameter reload: what a reload would do.
+    static func settings(_ reload: ReloadResult, of info: AgentInfo) -> [Finding] {
+        // An older agent has only the message.
+        let isOlder = reload.changes.isEmpty && reload.restartNeeded.isEmpty
+        let message = reload.message.flatMap { isOlder && $0 != ReloadResult.unchanged ? $0 : nil }
+        let changes = reload.changes + [message].compactMap(\.self)
+        var findings: [Finding] = []
+        if !changes.isEmpty {
+            findings.append(
+                .note(
+                    .settings, "changed since authd read them: \(changes.joined(separator: "; "))",
+                    hint: "`authc reload` applies the change"))
         }
-        return .note(.settings, "changed since authd read them: \(message)", hint: "`authc reload` applies the change")
+        if !reload.restartNeeded.isEmpty {
+            findings.append(
+                .note(
+                    .settings, "different since authd was started: \(reload.restartNeeded.joined(separator: ", "))",
+                    hint: "restart authd to apply the change: \(RestartAdvice.commands(info))"))
+        }
+        return findings.isEmpty ? [.ok(.settings, "authd uses the current settings and profiles")] : findings
     }
 
     /// - Parameter files: what was found about the modes of files.

@@ -82,9 +82,11 @@ struct DoctorReport {
             self.info = info
             findings += [DoctorChecks.agent(info)] + DoctorChecks.files(info)
             if let file = try? SettingsFile(named: nil) { findings.append(DoctorProfiles.settings(file)) }
-            findings += try settings(agent, files)
+            let reload = try settings(agent, info, files)
             findings += try DoctorProfiles.findings(agent)
-            findings += try rules(agent) + [DoctorChecks.store(info.store, of: info)] + cluster(agent, info)
+            let hasOther = reload?.restartNeeded.contains("store") ?? false
+            let store = DoctorChecks.store(info.store, of: info, isOther: hasOther)
+            findings += try rules(agent) + [store] + cluster(agent, info)
             subject = .network
             let network = try agent.call(NetworkStatusGet()).value
             self.network = network
@@ -101,13 +103,18 @@ struct DoctorReport {
     }
 
     /// Checks the files that a start or a reload would read.
-    private func settings(_ agent: Agent, _ files: [Finding]) throws(Failure) -> [Finding] {
+    /// - Returns: what a reload would do; `nil` if they are broken.
+    private mutating func settings(
+        _ agent: Agent, _ info: AgentInfo, _ files: [Finding]
+    ) throws(Failure) -> ReloadResult? {
         do throws(Failure) {
-            let check = AgentReload(check: true)
-            return [DoctorChecks.settings(try agent.call(check).value)]
+            let reload = try agent.call(AgentReload(check: true)).value
+            findings += DoctorChecks.settings(reload, of: info)
+            return reload
         } catch {
             guard let agentError = error.agentError, agentError.kind == .validation else { throw error }
-            return [DoctorChecks.settings(broken: agentError, files)].compactMap(\.self)
+            findings += [DoctorChecks.settings(broken: agentError, files)].compactMap(\.self)
+            return nil
         }
     }
 

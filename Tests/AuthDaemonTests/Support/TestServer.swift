@@ -113,7 +113,7 @@ struct TestServer: Sendable {
             clock: clock, counters: counters, tokenRequests: context.tokenRequests,
             checkProfile: { _ in ProviderCheck(problems: []) },
             tryProfile: { _ in ProviderTrial(problems: [], requests: []) },
-            reload: { _ async throws(AgentError) in MessageResult(message: "done") },
+            reload: { _ async throws(AgentError) in ReloadResult(message: "done") },
             restart: { _ async throws(AgentError) in }, program: nil)
         let started = AsyncStream<Void>.makeStream()
         let api = APIClient(

@@ -101,7 +101,7 @@ struct FuzzedAgent: Sendable {
             clock: context.clock, counters: AgentCounters(), tokenRequests: context.tokenRequests,
             checkProfile: { _ in ProviderCheck(problems: []) },
             tryProfile: { _ in ProviderTrial(problems: [], requests: []) },
-            reload: { _ async throws(AgentError) in MessageResult(message: "done") },
+            reload: { _ async throws(AgentError) in ReloadResult(message: "done") },
             restart: { _ async throws(AgentError) in }, program: nil)
     }
 

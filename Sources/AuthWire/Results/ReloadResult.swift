@@ -1,0 +1,23 @@
+/// The result of `agent.reload`.
+public struct ReloadResult: WireObject {
+    /// All of it, for the user.
+    public var message: String?
+    /// What the reload changes, or would change.
+    public var changes: [String] = []
+    /// The settings that differ from those in use, and are used after a restart.
+    public var restartNeeded: [String] = []
+
+    /// The message of a reload that changes nothing.
+    public static let unchanged = "Nothing has changed."
+
+    public init(blank: Blank) {}
+    public init(message: String? = nil, changes: [String] = [], restartNeeded: [String] = []) {
+        (self.message, self.changes, self.restartNeeded) = (message, changes, restartNeeded)
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("message", &message, .string)
+        try visitor.optional("changes", &changes, .strings, default: [])
+        try visitor.optional("restart_needed", &restartNeeded, .strings, default: [])
+    }
+}
