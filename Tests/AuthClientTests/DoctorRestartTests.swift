@@ -66,6 +66,21 @@ struct DoctorRestartTests {
     private static let noKeyring: JSON = ["kind": "secret-service", "state": "missing"]
 
     @Test(
+        "without a keyring: the commands that choose sealed files, in doctor and after an error",
+        arguments: [(managed, command), (alone, commands)])
+    func noKeyring(restart: JSON, commands: String) async throws {
+        let refusal = AgentError(.keyringUnavailable, "There is no keyring.", cause: "missing")
+        let agent = try Self.agent(
+            ["store": Self.noKeyring, "restart": restart], others: ["token.get": .failure(refusal)])
+        defer { agent.stop() }
+        let start = "without a keyring, use sealed files: `authc config set store sealed-file`, then \(commands), "
+        let hints = try await Self.hints("store", agent)
+        #expect(hints.count == 1 && hints[0].hasPrefix(start + "then `authc store unlock`; "), "\(hints)")
+        let token = try await Program.run(["token"], folder: agent.folder)
+        #expect(token.status == 4 && token.errors.hasSuffix("  \(hints[0])\n"), "\(token)")
+    }
+
+    @Test(
         "if the settings have another store, it is used after a restart",
         arguments: [(managed, command), (alone, commands)])
     func otherStore(restart: JSON, commands: String) async throws {

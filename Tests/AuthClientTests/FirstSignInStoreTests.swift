@@ -9,7 +9,11 @@ struct FirstSignInStoreTests {
         "it ends before anything is written, and says what to do",
         arguments: [
             (StoreKind.sealedFile, StoreState.locked, "unlock it: `authc store unlock`"),
-            (.sealedFile, .failed, "cannot open the key"), (.secretService, .missing, "`authd --store sealed-file`"),
+            (.sealedFile, .failed, "cannot open the key"),
+            (
+                .secretService, .missing,
+                "`authc config set store sealed-file`, then `authc agent restart`, then `authc store unlock`"
+            ),
         ])
     func ends(kind: StoreKind, state: StoreState, advice: String) async throws {
         var store: JSONObject = ["kind": .string(kind.rawValue), "state": .string(state.rawValue)]

@@ -1,6 +1,6 @@
 import AuthWire
 
-/// What to try after an error of the agent, if that depends on the command line.
+/// What to try after an error of the agent, if that depends on the command line or the agent.
 enum CommandAdvice {
     /// The user waits for the error.
     private static let timeout = Duration.seconds(1)
@@ -8,7 +8,11 @@ enum CommandAdvice {
     /// - Parameter words: the command line, without the program's name.
     /// - Returns: `nil` if the error itself says what to try.
     static func hint(for failure: Failure, _ words: [String], _ options: Options) -> String? {
-        guard let error = failure.agentError, !error.message.contains("`") else { return nil }
+        guard let error = failure.agentError else { return nil }
+        if error.kind == .keyringUnavailable, error.cause == "missing" {
+            return info(options).map { NextStep.noKeyring($0) }
+        }
+        guard !error.message.contains("`") else { return nil }
         let path = VerbCheck.path(GlobalOptions.afterVerb(words), Authc.self)
         guard let verb = path.first else { return nil }
         if let hint = failure.hint { return hint == NextStep.after(error) ? named(error, verb, options) : nil }
@@ -47,6 +51,12 @@ enum CommandAdvice {
 
     private static let cluster =
         "`authc store migrate --to etcd` shares the sessions with other hosts; authd.toml(5) describes [etcd]"
+
+    private static func info(_ options: Options) -> AgentInfo? {
+        var quick = options
+        quick.timeout = timeout
+        return try? quick.connect().call(AgentInfoGet()).value
+    }
 
     /// The command that shows the provider of the session, and its endpoints if its profile lists any.
     private static func provider(_ options: Options) -> String? {

@@ -40,10 +40,14 @@ enum NextStep {
         }
     }
 
-    static let noKeyring = """
-        without a keyring, use `authd --store sealed-file`, or store = "sealed-file" in authd.toml; with one \
-        (gnome-keyring, KWallet, KeePassXC), start it, or run `authc store unlock`
+    /// - Parameter info: `nil`: nothing is known about the agent.
+    static func noKeyring(_ info: AgentInfo?) -> String {
         """
+        without a keyring, use sealed files: `authc config set store sealed-file`, then \
+        \(RestartAdvice.commands(info)), then `authc store unlock`; with one (gnome-keyring, KWallet, KeePassXC), \
+        start it, or run `authc store unlock`
+        """
+    }
 
     private static let account = "`authc whoami` shows the account, and `authc status` what it may do"
 
@@ -57,7 +61,7 @@ enum NextStep {
         case (.agentLocked, _): "unlock it: `authc unlock`"
         case (.keyringLocked, "keyring_waiting"): "answer its dialog; `authc doctor` shows which program asks"
         case (.keyringLocked, _): "unlock it: `authc store unlock`; authd then continues by itself"
-        case (_, "missing"): noKeyring
+        case (_, "missing"): noKeyring(nil)
         default: "`authc doctor` shows the state of the store, and what to do"
         }
     }

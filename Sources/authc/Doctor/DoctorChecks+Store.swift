@@ -50,7 +50,7 @@ extension DoctorChecks {
                 "there is no \(name)",
                 "the settings have another store; restart authd to use it: \(RestartAdvice.commands(info))")
         case .missing:
-            return problem("there is no \(name)", NextStep.noKeyring)
+            return problem("there is no \(name)", NextStep.noKeyring(info))
         case .denied:
             return problem(
                 "\(name) refuses", "allow authd in the keyring's settings; then `authc store unlock` asks it again")
