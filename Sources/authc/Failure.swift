@@ -47,9 +47,7 @@ extension Failure {
             self.init(
                 status: .noAgent, kind: "closed",
                 message: "\(action): the agent closed the connection before it answered",
-                hint:
-                    "`journalctl --user -u authd` shows why it ended, and `authd --check` checks the settings; then try again"
-            )
+                hint: "the log of authd shows why it ended: \(AgentAdvice.log()); `authd --check` checks the settings")
         case .tooLong(let limit):
             self.init(
                 status: ExitStatus(.tooLarge), kind: ErrorKind.tooLarge.rawValue,

@@ -109,4 +109,19 @@ struct DoctorRestartTests {
                 "`authc reload` applies the change", "restart authd to apply the change: \(Self.command)",
             ])
     }
+
+    @Test(
+        "where the log is depends on how the agent was started",
+        arguments: [(managed, "`journalctl --user -u authd@work`"), (alone, "what `authd` wrote where it was started")])
+    func log(restart: JSON, place: String) async throws {
+        let failure = AgentError(.internal_, "It failed.")
+        let agent = try Self.agent(
+            ["restart": restart, "landlock": "failed"],
+            others: ["token.get": .failure(failure), "session.list": .failure(failure)])
+        defer { agent.stop() }
+        #expect(try await Self.hints("agent", agent) == ["the log of authd has the reason: \(place)"])
+        #expect(try await Self.hints("sessions", agent).allSatisfy { $0.contains("`") })
+        let token = try await Program.run(["token"], folder: agent.folder)
+        #expect(token.errors.hasSuffix("  the log of authd shows what happened: \(place)\n"), "\(token)")
+    }
 }

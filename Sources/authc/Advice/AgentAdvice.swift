@@ -50,6 +50,20 @@ enum AgentAdvice {
         }
     }
 
+    /// Where the agent writes its log.
+    /// - Parameter info: `nil`: the agent cannot be asked.
+    static func log(_ info: AgentInfo? = nil) -> String {
+        let output = "what `authd` wrote where it was started"
+        if let restart = info?.restart { return restart.unit.map { journal(of: $0) } ?? output }
+        return hasUserManager ? journal(of: "authd") + ", or " + output : output
+    }
+
+    private static func journal(of unit: String) -> String {
+        let ending = ".service"
+        let name = unit.hasSuffix(ending) ? String(unit.dropLast(ending.count)) : unit
+        return "`journalctl --user -u \(name)`"
+    }
+
     /// Whether systemctl(1) can reach this user's manager.
     static var hasUserManager: Bool { unsafe access(runtimeFolder + "/systemd/private", F_OK) == 0 }
 

@@ -9,8 +9,10 @@ enum CommandAdvice {
     /// - Returns: `nil` if the error itself says what to try.
     static func hint(for failure: Failure, _ words: [String], _ options: Options) -> String? {
         guard let error = failure.agentError else { return nil }
-        if error.kind == .keyringUnavailable, error.cause == "missing" {
-            return info(options).map { NextStep.noKeyring($0) }
+        switch error.kind {
+        case .keyringUnavailable where error.cause == "missing": return info(options).map { NextStep.noKeyring($0) }
+        case .internal_ where !error.message.contains("`"): return info(options).map { NextStep.internalError($0) }
+        default: break
         }
         guard !error.message.contains("`") else { return nil }
         let path = VerbCheck.path(GlobalOptions.afterVerb(words), Authc.self)

@@ -34,7 +34,7 @@ enum NextStep {
         case .unsupported where error.code == AgentError.methodNotFound("").code:
             "`authc version` shows whether the agent is older than authc"
         case .internal_ where error.message.contains("`"): again
-        case .internal_: "`journalctl --user -u authd` shows what happened"
+        case .internal_: internalError(nil)
         // What to try depends on the command line: see ``CommandAdvice``.
         case .providerError, .validation, .notFound, .conflict, .tooLarge, .unsupported, nil: again
         }
@@ -47,6 +47,11 @@ enum NextStep {
         \(RestartAdvice.commands(info)), then `authc store unlock`; with one (gnome-keyring, KWallet, KeePassXC), \
         start it, or run `authc store unlock`
         """
+    }
+
+    /// - Parameter info: the same.
+    static func internalError(_ info: AgentInfo?) -> String {
+        "the log of authd shows what happened: \(AgentAdvice.log(info))"
     }
 
     private static let account = "`authc whoami` shows the account, and `authc status` what it may do"

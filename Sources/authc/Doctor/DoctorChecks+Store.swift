@@ -15,7 +15,7 @@ extension DoctorChecks {
         }
         let isSealed = store.kind.isSealed
         let isRefused = store.message?.contains(SystemError.text(EACCES)) ?? false
-        if let cause = store.cause { return problem("\(name) \(StatusCard.spaced(cause))", clusterHint(cause)) }
+        if let cause = store.cause { return problem("\(name) \(StatusCard.spaced(cause))", clusterHint(cause, info)) }
         switch store.state {
         case .ready where store.kind == .memory:
             return .note(.store, "memory, as configured: sessions end with the agent")
@@ -79,7 +79,7 @@ extension DoctorChecks {
     }
 
     /// What to try about a fault of etcd.
-    private static func clusterHint(_ cause: String) -> String {
+    private static func clusterHint(_ cause: String, _ info: AgentInfo) -> String {
         switch cause {
         case "cluster_unreachable":
             "check the network and [etcd] in authd.toml (`authc cluster status` shows the members); authd serves the "
@@ -92,7 +92,7 @@ extension DoctorChecks {
             "check the user, its role and the certificate (`authc config get etcd`); authd retries by itself"
         case "cluster_not_admitted": "`authc cluster join` shows a code and what to run on a host that is a member"
         case "cluster_other": "check etcd.prefix: `authc config edit`"
-        default: "see the log of authd: `journalctl --user -u authd`"
+        default: "see the log of authd: \(AgentAdvice.log(info))"
         }
     }
 }

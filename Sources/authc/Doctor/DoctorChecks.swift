@@ -52,7 +52,7 @@ enum DoctorChecks {
             return [
                 .warning(
                     .agent, "authd is not limited to its files, because Landlock failed",
-                    hint: "`journalctl --user -u authd` has the reason")
+                    hint: "the log of authd has the reason: \(AgentAdvice.log(info))")
             ]
         }
         return [.note(.agent, "authd is not limited to its files: \(reason)")]

@@ -91,10 +91,12 @@ struct Finding {
     }
 
     /// The hint has a command: that of the failure, or one that shows the log.
-    static func problem(_ subject: Subject, _ failure: Failure) -> Finding {
+    /// - Parameter info: `nil`: the agent has not answered.
+    static func problem(_ subject: Subject, _ failure: Failure, of info: AgentInfo? = nil) -> Finding {
         let hint =
             failure.hint.flatMap { $0.contains("`") ? $0 : nil }
-            ?? [failure.hint, "`journalctl --user -u authd` may show why"].compactMap(\.self).joined(separator: "; ")
+            ?? [failure.hint, "the log of authd may show why: \(AgentAdvice.log(info))"].compactMap(\.self)
+            .joined(separator: "; ")
         return problem(subject, failure.status, failure.message, hint: hint).reported(
             .words("exit status \(failure.status.rawValue)"))
     }
