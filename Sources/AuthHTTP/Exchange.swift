@@ -117,8 +117,10 @@ struct Exchange: Sendable {
         for try await part in response.body {
             stallDetector.recordProgress()
             if isStreaming == true {
+                let passed = unsafe part.withUnsafeReadableBytes { unsafe sink.pass($0) }
+                guard passed < part.readableBytes else { continue }
                 try await stallDetector.pausing { () async throws(TransportError) in
-                    try await sink.receive([UInt8](part.readableBytesView))
+                    try await sink.receive([UInt8](part.readableBytesView.dropFirst(passed)))
                 }
                 continue
             }

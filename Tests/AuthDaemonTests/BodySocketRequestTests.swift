@@ -13,8 +13,10 @@ struct BodySocketRequestTests {
     /// - Parameters:
     ///   - statuses: of the provider's first responses to a body.
     ///   - responds: whether the provider responds to requests without a body.
+    ///   - downloads: the provider's responses to requests for streams.
     static func play(
-        statuses: [Int] = [], responds: Bool = true, limits: ConnectionLimits = ConnectionLimits(),
+        statuses: [Int] = [], responds: Bool = true, downloads: [ScriptedDownload] = [],
+        limits: ConnectionLimits = ConnectionLimits(),
         rules: ListenerRules = ListenerRules(), time: ManualTime? = nil, lines: Lines = Lines(),
         _ body: @escaping @Sendable (TestServer, BodyTransport) async throws -> Void
     ) async throws {
@@ -28,7 +30,7 @@ struct BodySocketRequestTests {
                     accessToken: Secret("a-token"), refreshToken: Secret("a-refresh-token"),
                     issuedAt: now + .seconds(-1000), expiresAt: now + .seconds(3600)),
                 user: nil, rawUser: nil, signedInAt: now + .seconds(-1000)))
-        let transport = BodyTransport(statuses: statuses, responds: responds)
+        let transport = BodyTransport(statuses: statuses, responds: responds, downloads: downloads)
         try await TestServer.run(
             limits: limits, names: [], catalog: ProfileCatalog([try Sample.profile()]), rules: rules, time: time,
             logger: lines.logger, keptIn: store, transport: transport

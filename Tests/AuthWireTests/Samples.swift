@@ -68,7 +68,7 @@ enum Samples {
                 stream: "s", answer: .stream, timeout: .seconds(9), cache: .only, retry: false,
                 waitsForConnectivity: false, queue: true),
             APIWrite(stream: "s", offset: 7, bytes: Array(secret.utf8), isLast: true),
-            APIRead(StreamParams(stream: "s")), APIClose(StreamParams(stream: "s")),
+            APIRead(socketFor: "s"), APIClose(StreamParams(stream: "s")),
             NetworkStatusGet(), EventsSubscribe(subscription), EventsUnsubscribe(subscription),
             OutboxListGet(outbox), OutboxFlush(outbox), OutboxDrop(outbox),
             StoreUnlock(passphrase: secret),

@@ -62,9 +62,18 @@ package final class APIStream: HTTPResponseSink {
     }
 
     package func read() async throws(AgentError) -> StreamPiece {
-        guard let download else { throw .invalidParams("params.stream: expected a stream that is read.") }
+        guard let download else { throw .notRead }
         return try await download.read()
     }
+
+    /// - Throws: if the rest of the response cannot be read from a socket. Nothing has changed then.
+    package func requireOutputAllowed() throws(AgentError) {
+        guard let download else { throw .notRead }
+        try download.requireSocketAllowed()
+    }
+
+    /// Writes the rest of the response to a socket whose other end the client has, after ``requireOutputAllowed()``.
+    package func write(to output: any BodyOutput) { download?.write(to: output) }
 
     /// Ends it: the client has disconnected, or has closed the stream.
     package func close(_ error: AgentError) {
@@ -154,6 +163,8 @@ package final class APIStream: HTTPResponseSink {
         return download.hold(head.body)
     }
 
+    package func pass(_ bytes: UnsafeRawBufferPointer) -> Int { unsafe download?.pass(bytes) ?? 0 }
+
     package func receive(_ piece: [UInt8]) async throws(TransportError) {
         try await download?.receive(piece)
     }
@@ -162,6 +173,10 @@ package final class APIStream: HTTPResponseSink {
 extension AgentError {
     fileprivate static var notWritten: AgentError {
         .invalidParams("params.stream: expected a stream that is written.")
+    }
+
+    fileprivate static var notRead: AgentError {
+        .invalidParams("params.stream: expected a stream that is read.")
     }
 }
 

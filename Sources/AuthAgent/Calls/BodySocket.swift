@@ -13,3 +13,16 @@ package protocol BodySocket: AnyObject, Sendable {
     /// Closes the agent's end: the client's next write fails (EPIPE).
     func close()
 }
+
+/// The agent's end of a socket from which a client reads the body of a response. The kernel holds the bytes, up to a limit.
+package protocol BodyOutput: AnyObject, Sendable {
+    /// Writes as much as fits, without waiting.
+    /// - Returns: the number of bytes, 0 if nothing fits now, and `nil` if the client has closed its end.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Int?
+
+    /// Calls `notify` once there is room, or once either end is closed. A later call replaces it.
+    func whenReady(_ notify: @escaping @Sendable () -> Void)
+
+    /// Closes the agent's end: the client reads what has been written, and then the end.
+    func close()
+}

@@ -60,7 +60,7 @@ extension AccessRequest {
             case let request as LoginCancel: signInSession(request.params.login)
             case let request as LoginResend: signInSession(request.params.login)
             case let request as APIWrite: streamSession(request.stream)
-            case let request as APIRead: streamSession(request.params.stream)
+            case let request as APIRead: streamSession(request.stream)
             case let request as APIClose: streamSession(request.params.stream)
             case let request as SessionExport: request.session
             case let request as OutboxListGet: request.params.session

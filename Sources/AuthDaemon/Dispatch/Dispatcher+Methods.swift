@@ -130,15 +130,16 @@ extension Dispatcher {
         }
         on(APIWrite.self) { call in
             .onStream(call.stream) { stream in
-                if call.requestsSocket { return .bodySocket(stream, offset: call.offset) }
+                if call.requestsSocket { return .bodySocket(stream, for: .upload(from: call.offset)) }
                 return .later(within: Self.unlimited) { _ async throws(AgentError) in
                     .value(try await stream.write(call).json)
                 }
             }
         }
         on(APIRead.self) { call in
-            .onStream(call.params.stream) { stream in
-                .later(within: Self.unlimited) { _ async throws(AgentError) in
+            .onStream(call.stream) { stream in
+                if call.requestsSocket { return .bodySocket(stream, for: .download) }
+                return .later(within: Self.unlimited) { _ async throws(AgentError) in
                     .value(try await stream.read().json)
                 }
             }

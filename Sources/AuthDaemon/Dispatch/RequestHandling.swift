@@ -15,8 +15,8 @@ enum RequestHandling {
     case open(StreamOpening)
     /// With a stream of this connection.
     case onStream(String, @Sendable (APIStream) -> RequestHandling)
-    /// With a socket, to which the client writes the body of this stream from the offset on.
-    case bodySocket(APIStream, offset: Int)
+    /// With a socket for the body or the response of this stream.
+    case bodySocket(APIStream, for: BodyDirection)
     case subscribe(SubscribeParams)
     case unsubscribe(SubscribeParams)
 
@@ -50,6 +50,13 @@ enum RequestHandling {
         waiting.endsAtLock = false
         return .later(waiting)
     }
+}
+
+enum BodyDirection {
+    /// The client writes the body, from this offset on.
+    case upload(from: Int)
+    /// The client reads the rest of the response.
+    case download
 }
 
 /// A request whose result has to be waited for. Its work begins when the store has been read once.

@@ -49,13 +49,13 @@ final class BodySocketBudget: Sendable {
 extension AgentError {
     fileprivate static func tooManyBodySockets(_ open: Int) -> AgentError {
         AgentError(
-            .busy, "The agent has \(open) sockets for bodies open, the most that are allowed: send the body in pieces.")
+            .busy, "The agent has \(open) sockets for bodies open, the most that are allowed: use pieces.")
     }
 
     fileprivate static func tooManyConfinedBodySockets(_ open: Int) -> AgentError {
         AgentError(
             .busy,
             "Clients of the extra socket and in sandboxes have \(open) sockets for bodies open, the most that are "
-                + "allowed: send the body in pieces.")
+                + "allowed: use pieces.")
     }
 }

@@ -146,7 +146,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         case .onStream(let name, let use):
             guard let stream = streams[name]?.stream else { return deliver(.failure(.noStream), to: place) }
             give(use(stream), to: place)
-        case .bodySocket(let stream, let offset): openSocket(for: stream, at: offset, to: place)
+        case .bodySocket(let stream, let direction): openSocket(for: stream, direction, to: place)
         case .subscribe(let params):
             do throws(AgentError) {
                 try subscriptions.add(params)

@@ -34,6 +34,10 @@ package protocol HTTPResponseSink: Sendable {
     /// - Returns: whether to send the rest in pieces; if not, the response is returned as a whole.
     func begin(_ head: HTTPResponse) -> Bool
 
+    /// Accepts as much as it can pass on now, without waiting. ``receive(_:)`` gets the rest.
+    /// - Returns: the number of bytes, from the first one on.
+    func pass(_ bytes: UnsafeRawBufferPointer) -> Int
+
     /// Returns when there is room for more.
     /// - Throws: to stop. The request then fails.
     func receive(_ piece: [UInt8]) async throws(TransportError)

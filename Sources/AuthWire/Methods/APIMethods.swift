@@ -197,11 +197,28 @@ public struct APIWrite: AgentMethod, HoldsSecrets {
     }
 }
 
-public struct APIRead: MethodWithParams {
+/// `api.read`: the next piece of a response, or a socket for what follows.
+public struct APIRead: AgentMethod {
     public typealias Result = StreamPiece
     public static let info = MethodInfo("api.read", .act, "The next piece of a streamed response.", secrecy: .guarded)
-    public var params: StreamParams
-    public init(_ params: StreamParams) { self.params = params }
+
+    public var stream = ""
+    /// Instead of bytes: the response comes with a descriptor of a socket (SCM_RIGHTS, unix(7)), from which the rest is
+    /// read.
+    public var requestsSocket = false
+
+    public init(blank: Blank) {}
+    public init(stream: String) { self.stream = stream }
+
+    package init(socketFor stream: String) {
+        self.stream = stream
+        requestsSocket = true
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("stream", &stream, .string)
+        try visitor.optional("socket", &requestsSocket, .bool, default: false)
+    }
 }
 
 public struct APIClose: MethodWithParams {

@@ -1,4 +1,4 @@
-/// The params of `api.read` and `api.close`.
+/// The params of `api.close`.
 public struct StreamParams: WireObject {
     /// The name of the stream on this connection.
     public var stream = ""

@@ -87,7 +87,7 @@ struct Transfer {
         head = (response, json)
         body = nil
         if case .open = socket { socket = .available }
-        if response.stream != nil, output != nil { read = try begin(APIRead(Self.params), connection, deadline) }
+        if response.stream != nil, output != nil { read = try begin(APIRead(stream: Self.stream), connection, deadline) }
     }
 
     private mutating func writeEnded(
@@ -158,7 +158,7 @@ struct Transfer {
         let json = try Self.value(result)
         let piece = try mappingErrors { () throws(ClientError) in try decoded(json, as: StreamPiece.self) }
         // Request the next piece before writing this one, so that both happen at once.
-        read = piece.isLast ? nil : try begin(APIRead(Self.params), connection, deadline)
+        read = piece.isLast ? nil : try begin(APIRead(stream: Self.stream), connection, deadline)
         try output?.write(piece.bytes)
         received += piece.bytes.count
         progress.moved(to: received, of: head?.response.size)
@@ -166,8 +166,6 @@ struct Transfer {
     }
 
     // MARK: The connection
-
-    private static let params = StreamParams(stream: stream)
 
     private func begin(
         _ request: some AgentMethod, _ connection: AgentConnection, _ deadline: Deadline

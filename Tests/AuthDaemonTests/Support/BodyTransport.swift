@@ -4,12 +4,13 @@ import AuthConcurrency
 import AuthModel
 import Synchronization
 
-/// A provider that reads each body to its end before it responds, and renews tokens.
+/// A provider that reads each body to its end before it responds, sends long responses, and renews tokens.
 final class BodyTransport: HTTPTransport {
     private struct State {
         var statuses: [Int]
         var bodies: [String] = []
         var readings = 0
+        var downloads: [ScriptedDownload]
     }
 
     private let state: Mutex<State>
@@ -18,9 +19,10 @@ final class BodyTransport: HTTPTransport {
     /// - Parameters:
     ///   - statuses: of the first responses; those after them are 200.
     ///   - responds: whether it ever responds to a request without a body.
-    init(statuses: [Int] = [], responds: Bool = true) {
+    ///   - downloads: the responses to requests for streams, in order.
+    init(statuses: [Int] = [], responds: Bool = true, downloads: [ScriptedDownload] = []) {
         self.responds = responds
-        state = Mutex(State(statuses: statuses))
+        state = Mutex(State(statuses: statuses, downloads: downloads))
     }
 
     /// Bodies that were read to their end.
@@ -29,6 +31,10 @@ final class BodyTransport: HTTPTransport {
     var readings: Int { state.withLock { $0.readings } }
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        if let sink = request.sink {
+            let download = state.withLock { $0.downloads.isEmpty ? nil : $0.downloads.removeFirst() }
+            if let download { return try await download.send(to: sink) }
+        }
         guard let source = request.source else {
             guard responds else {
                 _ = await OneShot<Void>().value()
