@@ -34,7 +34,7 @@ struct ResponseOutput {
                 throw .usage(
                     "the response is \(bytes.count) bytes that are not text", hint: "write it to a file: > FILE")
             }
-            return try Output.bytes(bytes)
+            return try Output.bytes(bytes[...])
         }
         guard let body = response.body else { return }
         if case .string(let text) = body, !isJSON(response) {

@@ -32,8 +32,8 @@ enum Output {
     }
 
     /// Writes bytes unchanged.
-    static func bytes(_ bytes: [UInt8]) throws(Failure) {
-        try write(bytes, to: STDOUT_FILENO)
+    static func bytes(_ bytes: ArraySlice<UInt8>) throws(Failure) {
+        try write(rest: bytes, to: STDOUT_FILENO)
     }
 
     static func note(_ text: String) {
@@ -81,7 +81,11 @@ enum Output {
     static func endUnread() -> Never { exit(128 + SIGPIPE) }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
-        var rest = bytes[...]
+        try write(rest: bytes[...], to: descriptor)
+    }
+
+    private static func write(rest bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(Failure) {
+        var rest = bytes
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written >= 0 {

@@ -14,6 +14,9 @@ final class ResponseFile {
     private var temporary: String?
     /// The target, if the name is a link.
     private let path: String
+    /// For what arrives in a socket; large enough that the calls cost little beside the copies.
+    private var buffer: [UInt8] = []
+    private static let bufferBytes = 256 << 10
 
     /// - Parameter name: as typed; `-` is stdout.
     convenience init(_ name: String) throws(Failure) { try self.init(name, isPrivate: false) }
@@ -46,9 +49,38 @@ final class ResponseFile {
         discard()
     }
 
-    func write(_ bytes: [UInt8]) throws(Failure) {
+    func write(_ bytes: [UInt8]) throws(Failure) { try write(bytes[...]) }
+
+    enum Copied {
+        case bytes(Int)
+        /// Nothing has arrived yet.
+        case later
+        case end
+    }
+
+    /// Writes what has arrived in a socket.
+    func copy(from socket: Descriptor) throws(Failure) -> Copied {
+        if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: Self.bufferBytes) }
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { room in
+                unsafe recv(socket.number, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
+            }
+            switch count {
+            case 0: return .end
+            case 1...:
+                try write(buffer[..<count])
+                return .bytes(count)
+            default:
+                if errno == EINTR { continue }
+                // The agent says what became of the response.
+                return errno == EAGAIN ? .later : .end
+            }
+        }
+    }
+
+    private func write(_ bytes: ArraySlice<UInt8>) throws(Failure) {
         guard name != "-" else { return try Output.bytes(bytes) }
-        var rest = bytes[...]
+        var rest = bytes
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
             if count >= 0 {

@@ -17,6 +17,9 @@ struct Transfer {
     private var write: Int64?
     private var socket = BodySocket.available
     private var read: Int64?
+    private var source = ResponseSource.available
+    /// The response begins to be read once no write is in progress: each may come with a descriptor.
+    private var isReadDue = false
     private var received = 0
     private var head: (response: APIResponse, json: JSON)?
 
@@ -34,6 +37,22 @@ struct Transfer {
         /// -1 for none.
         var descriptor: Int32 {
             if case .open(let output, _) = self { output.number } else { -1 }
+        }
+    }
+
+    /// The socket from which the response is read.
+    private enum ResponseSource {
+        /// There is none now, but one can be requested.
+        case available
+        /// The read in progress requests one.
+        case requested
+        case open(Descriptor)
+        /// The rest is read in pieces: the agent has not passed one, or its end has been reached.
+        case unavailable
+
+        /// -1 for none.
+        var descriptor: Int32 {
+            if case .open(let input) = self { input.number } else { -1 }
         }
     }
 
@@ -68,6 +87,7 @@ struct Transfer {
         if body != nil { try send(from: 0, connection, deadline) }
         while true {
             try fillSocket(connection, deadline)
+            try emptySocket(connection, deadline)
             guard case .answer(let id, let result) = try next(connection, signals, deadline) else { continue }
             switch id {
             case call: try callEnded(result, connection, deadline)
@@ -75,7 +95,11 @@ struct Transfer {
             case read: try readEnded(result, connection, deadline)
             default: break
             }
-            if let head, read == nil { return head }
+            if isReadDue, write == nil {
+                isReadDue = false
+                try readMore(connection, deadline)
+            }
+            if let head, !isReadDue, read == nil, source.descriptor < 0 { return head }
         }
     }
 
@@ -87,7 +111,10 @@ struct Transfer {
         head = (response, json)
         body = nil
         if case .open = socket { socket = .available }
-        if response.stream != nil, output != nil { read = try begin(APIRead(stream: Self.stream), connection, deadline) }
+        guard response.stream != nil, output != nil else { return }
+        // For one piece, a socket would only cost another request.
+        if let size = response.size, size <= Limits.pieceBytes { source = .unavailable }
+        isReadDue = true
     }
 
     private mutating func writeEnded(
@@ -152,13 +179,46 @@ struct Transfer {
         }
     }
 
+    private mutating func readMore(_ connection: AgentConnection, _ deadline: Deadline) throws(Failure) {
+        guard case .available = source else {
+            read = try begin(APIRead(stream: Self.stream), connection, deadline)
+            return
+        }
+        connection.acceptDescriptors()
+        source = .requested
+        read = try begin(APIRead(socketFor: Self.stream), connection, deadline)
+    }
+
+    /// Writes what has arrived in the socket. After its end, a read tells whether the response is complete.
+    private mutating func emptySocket(_ connection: AgentConnection, _ deadline: Deadline) throws(Failure) {
+        guard case .open(let input) = source, let output else { return }
+        switch try output.copy(from: input) {
+        case .bytes(let count):
+            received += count
+            progress.moved(to: received, of: head?.response.size)
+        case .later: break
+        case .end:
+            source = .unavailable
+            try readMore(connection, deadline)
+        }
+    }
+
     private mutating func readEnded(
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
+        if case .requested = source {
+            source = .unavailable
+            if case .failure(let error) = result, error.kind == .busy { return try readMore(connection, deadline) }
+            if let passed = connection.takeDescriptor() {
+                (read, source) = (nil, .open(passed))
+                return
+            }
+        }
         let json = try Self.value(result)
         let piece = try mappingErrors { () throws(ClientError) in try decoded(json, as: StreamPiece.self) }
         // Request the next piece before writing this one, so that both happen at once.
-        read = piece.isLast ? nil : try begin(APIRead(stream: Self.stream), connection, deadline)
+        read = nil
+        if !piece.isLast { try readMore(connection, deadline) }
         try output?.write(piece.bytes)
         received += piece.bytes.count
         progress.moved(to: received, of: head?.response.size)
@@ -179,7 +239,8 @@ struct Transfer {
         let message = try mappingErrors { () throws(ClientError) in try connection.nextMessage(deadline: .now) }
         if let message { return message }
         let outcome = signals.wait(
-            for: .readable(connection.fileDescriptor), .writable(socket.descriptor), until: deadline)
+            for: .readable(connection.fileDescriptor), .writable(socket.descriptor), .readable(source.descriptor),
+            until: deadline)
         switch outcome {
         case .ready: return nil
         case .deadline: throw failure(.timedOut)
