@@ -1,4 +1,5 @@
 import AuthWire
+import CLinux
 import Glibc
 
 /// The missing permission that keeps this process from connecting to a socket: to enter a folder on its path, or to write
