@@ -104,7 +104,7 @@ struct EtcdRestores: Sendable {
         let sending = holds.filter { $0.value.intentRevision != nil }
             .merging(recovery?.sending ?? [:]) { later, _ in later }
         formerLease = lease
-        // Intents that were noted since the mark count, whoever has written it.
+        // Intents noted since the mark was written count, no matter which host wrote it.
         let written = ownMark ?? mark.flatMap { history.isNew($0) ? $0 : nil }
         // A mark that was due belongs to the same restore.
         let known = [written?.modRevision, isMarkDue ? self.revision : nil, revision].compactMap(\.self).min()

@@ -17,7 +17,7 @@ package final class SessionLoader: Sendable {
     private let storage: SessionStorage
     /// Opens when sessions are served.
     private let serving = Latch()
-    /// Opens when clients are.
+    /// Opens when clients are served.
     private let clients = Latch()
     private let retries: Mutex<Retries>
     /// Sessions that another host has changed while the store was being read, or could not be.
@@ -63,7 +63,7 @@ package final class SessionLoader: Sendable {
     // MARK: The store
 
     private func watchStore() async {
-        // The first answers about sessions of the run before should not wait for a processor that reads the store.
+        // Reading the store takes processor time, and would delay the first answers about sessions of the run before.
         if await loadHandedOver() { try? await clients.wait() }
         await load()
         // A load that the end of the agent has cut off says nothing about the store.
@@ -175,7 +175,7 @@ package final class SessionLoader: Sendable {
             await registry.updateNetworkOrigins()
             serving.open()
         }
-        // The service manager has what it gave until this replaces it.
+        // Until this replaces them, the service manager keeps the sessions that it handed over.
         storage.flushHandovers()
         return !sessions.isEmpty
     }

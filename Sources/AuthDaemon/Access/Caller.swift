@@ -18,8 +18,8 @@ final class Caller {
     private let busLabel: String?
     let changes: AccessChanges
     private var known: (generation: Int, identity: CallerIdentity, folder: String?)?
-    /// No input is read during a turn of its connection, so its program is compared once in each: that costs as much as all
-    /// else of a request.
+    /// A turn of its connection reads no input, so its program is compared once in each turn. A comparison costs as much as
+    /// the rest of a request.
     private var comparison = Comparison.eachTime
     let repeated = RepeatedEntries()
     /// The sessions of its connection's streams, by the client's name for the stream.

@@ -48,8 +48,8 @@ final class ConnectionRegistry {
     private var longLines = FairQueue<Connection>()
     /// A line of this connection is being parsed.
     private var parsing: Connection?
-    /// It has a batch from a long line. The next one is parsed when all its requests have begun: only one such line is in
-    /// memory with values that nobody counts.
+    /// The connection with a batch from a long line. The next long line is parsed when all requests of the batch have begun,
+    /// so that at most one such line is in memory with values that no limit counts.
     var longBatch: Connection?
     let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation

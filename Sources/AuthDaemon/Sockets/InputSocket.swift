@@ -10,6 +10,8 @@ import Glibc
 /// share one lock, and a client could hold it with a splice(2) from a file that does not answer. The reader's thread
 /// reads; the executor only watches the socket while the reader waits. If it cannot be watched, it is closed, and the
 /// client asks for another one.
+///
+/// @unchecked Sendable: it adds no state to ``WatchedSocket``.
 final class InputSocket: WatchedSocket, BodySocket, @unchecked Sendable {
     /// - Parameters:
     ///   - room: bytes that the kernel holds for the reader. It doubles the number for its own data about them, and

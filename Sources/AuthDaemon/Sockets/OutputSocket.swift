@@ -8,6 +8,8 @@ import Glibc
 /// It only sends, without waiting: neither bytes nor descriptors come in through it. A client cannot block a call: the
 /// kernel copies the bytes, and a client that reads into memory that does not answer holds only the lock of the end that
 /// it has.
+///
+/// @unchecked Sendable: it adds no state to ``WatchedSocket``.
 final class OutputSocket: WatchedSocket, BodyOutput, @unchecked Sendable {
     /// - Parameters: as for ``InputSocket``. `room` is for bytes that the client has not read.
     static func open(

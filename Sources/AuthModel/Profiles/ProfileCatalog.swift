@@ -26,7 +26,7 @@ package struct ProfileCatalog: Sendable, Equatable {
     package var fromFiles: [ProviderProfile] { profiles.values.sorted { $0.name < $1.name } }
 }
 
-/// A profile inside the program. It is read when it is first needed: most users need few of them, and all take 5 ms of a start.
+/// A profile inside the program. It is read when it is first needed: most users need few of them, and reading all takes 5 ms of a start.
 package struct BundledProfile: Sendable, Equatable {
     package let name: String
     private let read: @Sendable () -> ProviderProfile?
