@@ -11,18 +11,9 @@ public enum PromptLine {
     /// The limit for `WHO` in characters, to keep a prompt short.
     static let whoCharacters = 64
 
-    /// The content of the file.
+    /// The content of the file. ``PromptReading`` is what a reader makes of it.
     public static func file(_ line: String, agent: Int32) -> String {
         line.isEmpty ? "\(agent)\n" : "\(agent) \(line)\n"
-    }
-
-    /// The words in the file; `nil` if the agent that wrote it has ended.
-    public static func line(inFile text: String, isRunning: (_ agent: Int32) -> Bool) -> String? {
-        // Without split(), whose array of substrings costs authc more than all the rest of this.
-        let line = text.utf8.prefix { $0 != UInt8(ascii: "\n") }
-        let first = line.prefix { $0 != UInt8(ascii: " ") }
-        guard let agent = Int32(Substring(first)), agent > 0, isRunning(agent) else { return nil }
-        return String(Substring(line.dropFirst(first.count + 1)))
     }
 
     /// Without a line feed; empty if there is no session.

@@ -28,16 +28,10 @@ struct PromptLineTests {
         #expect(PromptLine.text(for: [wall]) == "wall!stale")
     }
 
-    @Test("the file begins with the agent's process, and is ignored after that process ends")
+    @Test("the file begins with the agent's process")
     func file() {
         #expect(PromptLine.file("shop wiki!stale", agent: 4711) == "4711 shop wiki!stale\n")
         #expect(PromptLine.file("", agent: 4711) == "4711\n")
-        #expect(PromptLine.line(inFile: "4711 shop wiki!stale\n", isRunning: { $0 == 4711 }) == "shop wiki!stale")
-        #expect(PromptLine.line(inFile: "4711\n", isRunning: { _ in true })?.isEmpty == true)
-        #expect(PromptLine.line(inFile: "4711 shop\n", isRunning: { _ in false }) == nil)
-        for text in ["", "shop\n", "0 shop\n", "-1 shop\n"] {
-            #expect(PromptLine.line(inFile: text, isRunning: { _ in true }) == nil)
-        }
     }
 
     @Test("several sessions are words in order, the default first, without signed-out ones")

@@ -6,8 +6,10 @@ import Glibc
 /// `authc prompt`: prints what the settings show of the prompt file's line, without calling the agent. Prints nothing if
 /// there is no file, or if the agent that wrote it has ended, or if the file belongs to another user.
 enum PromptReport {
-    /// Far above any real line, so that another file is not printed by mistake.
-    private static let longest = 16 << 10
+    private struct Line {
+        let words: String
+        let isShownWhole: Bool
+    }
 
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
         let socket = try options.socketPath()
@@ -20,16 +22,17 @@ enum PromptReport {
         return .done
     }
 
-    private static func shown(_ line: String, _ socket: String) -> String {
-        guard !line.isEmpty else { return "" }
+    private static func shown(_ line: Line, _ socket: String) -> String {
+        guard !line.words.isEmpty else { return "" }
         let settings = PromptSettings.inUse
-        guard settings.folderOnly else { return PromptText(settings: settings, wanted: nil).text(of: line) }
+        if settings.areStandard, line.isShownWhole { return line.words }
+        guard settings.folderOnly else { return PromptText(settings: settings, wanted: nil).text(of: line.words) }
         let named = environmentValue("AUTHD_SESSION").flatMap { $0.isEmpty ? nil : $0 }
         let wanted = named ?? FolderSession.current(socket: socket)?.text
-        return PromptText(settings: settings, wanted: wanted).text(of: line)
+        return PromptText(settings: settings, wanted: wanted).text(of: line.words)
     }
 
-    private static func read(_ path: String) throws(Failure) -> String? {
+    private static func read(_ path: String) throws(Failure) -> Line? {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else {
             guard errno == ENOENT || errno == ENOTDIR else {
@@ -38,23 +41,22 @@ enum PromptReport {
             return nil
         }
         let file = Descriptor(number)
-        // Root may have another user's folder in its environment, as sudo may keep it. As for the agent itself, root is trusted.
         var found = stat()
         guard unsafe fstat(file.number, &found) == 0 else {
             throw .internalError("cannot read \(path) (\(SystemError.text(errno)))")
         }
-        guard found.st_uid == geteuid() || found.st_uid == 0 else { return nil }
+        guard PromptReading.isTrusted(owner: found.st_uid, user: geteuid()) else { return nil }
         var code: Int32 = 0
-        let text = unsafe String(unsafeUninitializedCapacity: longest) { room in
+        let text = unsafe String(unsafeUninitializedCapacity: PromptReading.longest) { room in
             let count = unsafe Glibc.read(file.number, room.baseAddress, room.count)
             if count < 0 { code = errno }
             return max(0, count)
         }
         guard code == 0 else { throw .internalError("cannot read \(path) (\(SystemError.text(code)))") }
-        return PromptLine.line(inFile: text) { agent in
-            // A process of another user is not the agent. /proc cannot tell: with hidepid=2, only root sees a process whose
-            // memory is closed, as the agent's is (proc(5)).
-            kill(agent, 0) == 0
-        }
+        // A process of another user is not the agent. /proc cannot tell: with hidepid=2, only root sees a process whose memory
+        // is closed, as the agent's is (proc(5)).
+        guard let reading = PromptReading(text.utf8Span.span), kill(reading.agent, 0) == 0 else { return nil }
+        let words = Substring(text.utf8.dropFirst(reading.words.lowerBound).prefix(reading.words.count))
+        return Line(words: String(words), isShownWhole: reading.isShownWhole)
     }
 }

@@ -1,10 +1,11 @@
 import AuthConfiguration
+import AuthWire
 
 /// What a prompt shows of the sessions in the prompt file (`PromptLine` in AuthWire): first those that need the user.
 /// ``PromptScript`` writes the same rules as functions of shells.
 struct PromptText {
-    /// The limit for sessions. For the others, only their number is shown.
-    static let most = 3
+    /// The limit for sessions.
+    static let most = PromptReading.mostSessions
     /// A state in which a session does not need the user.
     static let calmState = "signing_in"
 

@@ -47,10 +47,14 @@ enum PromptShell: String, CaseIterable {
 /// The table `[prompt]` of the settings. The agent does not use it.
 struct PromptSettings {
     var format = PromptFormat(PromptFormat.standard)?.parts ?? []
+    private var hasStandardFormat = true
     /// Only the session of the current folder.
     var folderOnly = false
     /// Only sessions that need the user.
     var attentionOnly = false
+
+    /// Whether a prompt shows what it shows without settings.
+    var areStandard: Bool { hasStandardFormat && !folderOnly && !attentionOnly }
 
     /// Without a problem those of the file. The prompt works in any case.
     static var inUse: PromptSettings {
@@ -75,6 +79,7 @@ struct PromptSettings {
                     hint: "`authc config set prompt.format '\(PromptFormat.standard)'` sets the default")
             }
             settings.format = parts
+            settings.hasStandardFormat = typed == PromptFormat.standard
         }
         settings.folderOnly = text.json(at: "prompt.folder_only") == true
         settings.attentionOnly = text.json(at: "prompt.attention_only") == true

@@ -1,0 +1,1 @@
+../AuthWire/PromptReading.swift
