@@ -8,6 +8,10 @@ struct ByteString {
         append(text)
     }
 
+    init(_ text: StaticString) {
+        append(text)
+    }
+
     mutating func append(_ text: Text) {
         unsafe bytes.append(contentsOf: text.bytes)
     }

@@ -1,27 +1,53 @@
 import CStart
 
-/// `prompt`: prints the line of the prompt file (`PromptLine` in AuthWire), if the agent that wrote it still runs. A line that
-/// the settings or ``PromptReading`` change is left to the full program.
+/// `prompt`, also with `--json`: prints the line of the prompt file (`PromptLine` in AuthWire), if the agent that wrote it still
+/// runs. A line that the settings or ``PromptReading`` change is left to the full program.
 enum PromptFile {
+    private enum Content {
+        /// There is no file, it belongs to another user, or its agent has ended.
+        case nothing
+        case line(ByteString)
+    }
+
     /// Whether the command is done.
-    static func printLine(in folder: AgentFolder) -> Bool {
+    static func print(in folder: AgentFolder, asJSON: Bool) -> Bool {
+        switch content(in: folder) {
+        case nil: return false
+        case .nothing?: return !asJSON || Printer.print(ByteString("{\"prompt\":null}"))
+        case .line(let line)?:
+            if asJSON { return json(line).map(Printer.print) ?? false }
+            return line.bytes.isEmpty || Printer.print(line)
+        }
+    }
+
+    /// `nil`: only the full program can tell.
+    private static func content(in folder: AgentFolder) -> Content? {
         let number = unsafe folder.file("prompt").withCString { unsafe start_open($0) }
-        // Without a file there is nothing to print.
-        guard number >= 0 else { return start_errno() == ENOENT }
+        guard number >= 0 else { return start_errno() == ENOENT ? .nothing : nil }
         defer { close(number) }
         var found = stat()
-        guard unsafe fstat(number, &found) == 0 else { return false }
-        guard PromptReading.isTrusted(owner: found.st_uid, user: geteuid()) else { return true }
+        guard unsafe fstat(number, &found) == 0 else { return nil }
+        guard PromptReading.isTrusted(owner: found.st_uid, user: geteuid()) else { return .nothing }
         return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: PromptReading.longest) { room in
             let count = unsafe read(number, room.baseAddress, room.count)
-            guard count > 0 else { return false }
+            guard count > 0 else { return nil }
             let bytes = unsafe UnsafeBufferPointer(rebasing: room[..<count])
-            guard let line = unsafe PromptReading(bytes.span) else { return false }
-            let words = unsafe Text(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[line.words])))
+            guard let line = unsafe PromptReading(bytes.span) else { return nil }
             // Nothing is shown if the agent has ended. A process of another user is not the agent.
-            return kill(line.agent, 0) != 0 || words.count == 0
-                || words.isPrintable && line.isShownWhole && !PromptSettings.mayBeSet
-                    && Printer.print(ByteString(words))
+            guard kill(line.agent, 0) == 0 else { return .nothing }
+            let words = unsafe Text(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[line.words])))
+            let isUnchanged =
+                words.count == 0 || words.isPrintable && line.isShownWhole && !PromptSettings.mayBeSet
+            return isUnchanged ? .line(ByteString(words)) : nil
         }
+    }
+
+    /// `nil` for a line with characters that JSON escapes: the agent writes none.
+    private static func json(_ line: ByteString) -> ByteString? {
+        guard !line.bytes.contains(.quote), !line.bytes.contains(.backslash) else { return nil }
+        var json = ByteString("{\"prompt\":\"")
+        json.append(line)
+        json.append("\"}")
+        return json
     }
 }

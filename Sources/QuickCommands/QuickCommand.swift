@@ -24,7 +24,7 @@ struct QuickCommand {
         var rest = words.dropFirst()
         while let word = rest.popFirst() {
             switch word {
-            case "--json" where !isJSON && name != .version && name != .prompt: isJSON = true
+            case "--json" where !isJSON && name != .version: isJSON = true
             case "-s" where session == nil && isAboutSession:
                 guard let value = rest.popFirst() else { return nil }
                 session = value
@@ -62,7 +62,7 @@ struct QuickCommand {
         guard Printer.canPrint else { return nil }
         if name == .version { return Printer.print(Release.version) ? 0 : nil }
         guard let folder = AgentFolder() else { return nil }
-        if name == .prompt { return PromptFile.printLine(in: folder) ? 0 : nil }
+        if name == .prompt { return PromptFile.print(in: folder, asJSON: isJSON) ? 0 : nil }
         return AgentReport(self, in: folder)?.print()
     }
 }

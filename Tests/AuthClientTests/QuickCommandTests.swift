@@ -60,7 +60,7 @@ struct QuickCommandTests {
             [], ["--help"], ["version"], ["status", "--json", "state"], ["token", "-s"], ["token", "-s", "Shop"],
             ["token", "-s", ""],
             ["token", "-s", #"a","method":"x"#], ["token", "--for", "-s"], ["token", "--for", #"a""#],
-            ["token", "--for", #"a\b"#], ["token", "--for", "a\nb"], ["prompt", "--json"],
+            ["token", "--for", #"a\b"#], ["token", "--for", "a\nb"], ["prompt", "--json", "--json"],
             ["tokens"], ["list", "-s", "shop"], ["token", "--json", "--json"], ["--version", "--json"],
             ["-s", "shop", "token"],
             ["wait", "--until", "active"], ["whoami", "--fresh"], ["network", "--watch"], ["status", "--for", "x"],
@@ -124,16 +124,21 @@ struct QuickCommandTests {
         try FileManager.default.createDirectory(atPath: folder + "/authd", withIntermediateDirectories: false)
         let file = URL(filePath: folder + "/authd/prompt")
         try await QuickAuthc.expectSame("", of: ["prompt"], folder)
+        try await QuickAuthc.expectSame("{\"prompt\":null}\n", of: ["prompt", "--json"], folder)
         let pid = ProcessInfo.processInfo.processIdentifier
         // 4194305 is above the highest process ID.
-        for (text, shown) in [
-            ("\(pid) shop:ada@example.org wiki a:7\nrest\n", "shop:ada@example.org wiki a:7\n"),
-            ("\(pid) wiki!offline\n", "wiki!offline\n"),
-            ("\(pid)\n", ""),
-            ("4194305 shop\n", ""),
+        for (text, shown, json) in [
+            (
+                "\(pid) shop:ada@example.org wiki a:7\nrest\n", "shop:ada@example.org wiki a:7\n",
+                #""shop:ada@example.org wiki a:7""#
+            ),
+            ("\(pid) wiki!offline\n", "wiki!offline\n", #""wiki!offline""#),
+            ("\(pid)\n", "", #""""#),
+            ("4194305 shop\n", "", "null"),
         ] {
             try Data(text.utf8).write(to: file)
             try await QuickAuthc.expectSame(shown, of: ["prompt"], folder)
+            try await QuickAuthc.expectSame("{\"prompt\":\(json)}\n", of: ["prompt", "--json"], folder)
         }
         for text in [
             "", "shop\n", "0 shop\n", "-1 shop\n", "\(pid)shop\n", "\(pid) no end",
@@ -143,8 +148,14 @@ struct QuickCommandTests {
             "\(pid) a b c d\n", "\(pid) a b!stale\n",
         ] {
             try Data(text.utf8).write(to: file)
-            try await QuickAuthc.expectLeft(["prompt"], folder, [:], "\(text.debugDescription)")
+            for arguments in [["prompt"], ["prompt", "--json"]] {
+                try await QuickAuthc.expectLeft(arguments, folder, [:], "\(text.debugDescription)")
+            }
         }
+        // Signs that JSON escapes.
+        try Data("\(pid) a\"b\\c\n".utf8).write(to: file)
+        try await QuickAuthc.expectSame("a\"b\\c\n", of: ["prompt"], folder)
+        try await QuickAuthc.expectLeft(["prompt", "--json"], folder)
     }
 
     @Test("leaves the prompt to that program if settings may change it")
