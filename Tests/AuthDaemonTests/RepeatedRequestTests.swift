@@ -135,6 +135,33 @@ struct RepeatedRequestTests {
         }
     }
 
+    @Test("many at once are each answered with their id and counted, between other requests too")
+    func pipelined() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let before = rig.counters.requests
+                let lines = (1...200).map { id in
+                    id % 50 == 0
+                        ? RawClient.request("agent.ping", id: .integer(Int64(id)))
+                        : "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":\"token.get\",\"params\":{}}\n"
+                }
+                try client.send(lines.joined())
+                for id in 1...200 {
+                    let answer = try client.json()
+                    #expect(answer["id"] == .integer(Int64(id)))
+                    let token = answer["result"]?["access_token"]?.stringValue
+                    #expect(token == (id % 50 == 0 ? nil : TestServer.token))
+                }
+                #expect(rig.counters.requests == before + 200)
+                #expect(try AuditLogTests.list(rig).map(\.count) == [196])
+                try Self.replaceToken("another", of: Self.shop, on: rig)
+                try client.send(lines.prefix(2).joined())
+                for _ in 1...2 { #expect(try client.json()["result"]?["access_token"] == "another") }
+            }
+        }
+    }
+
     @Test("responses to a client that does not read stay in order, repeated ones too")
     func order() async throws {
         try await TestServer.run { rig in

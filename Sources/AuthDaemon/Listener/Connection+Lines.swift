@@ -92,6 +92,7 @@ extension Connection {
     /// - Returns: its share of this turn.
     func process(_ line: ByteBuffer) -> Int {
         stopLineDeadline()
+        if answerRepeated(line) { return Self.plainShare }
         if let plain = PlainTokenRequest(line.readableBytesUInt8Span), answer(plain, in: line) {
             return Self.plainShare
         }
@@ -175,16 +176,19 @@ extension Connection {
         guard !decision.isRefused else { return false }
         let entry = recordPlain(token, decision, at: now)
         let response = PlainTokenResponse(token: token, validMilliseconds: token.validMilliseconds(at: now))
-        let length = response.maxLength(idLength: plain.id.count)
-        unsafe line.withUnsafeReadableBytes { bytes in
-            let id = unsafe UnsafeRawBufferPointer(rebasing: bytes[plain.id])
-            _ = unsafe outgoing.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { room in
-                unsafe response.write(id: id, to: room)
-            }
-        }
         repeated = RepeatedRequest(plain, in: line, token: token, decision, entry, tokenVersion: version)
-        if outgoing.readableBytes >= Self.writeChunk { handOver() }
+        unsafe line.withUnsafeReadableBytes { bytes in
+            unsafe write(response, id: UnsafeRawBufferPointer(rebasing: bytes[plain.id]))
+        }
         return true
+    }
+
+    func write(_ response: PlainTokenResponse, id: UnsafeRawBufferPointer) {
+        let length = response.maxLength(idLength: id.count)
+        _ = unsafe outgoing.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { room in
+            unsafe response.write(id: id, to: room)
+        }
+        if outgoing.readableBytes >= Self.writeChunk { handOver() }
     }
 
     func process(_ request: RPCRequest, for place: PendingRequests.Destination) {
