@@ -142,6 +142,23 @@ struct LendingTests {
         }
     }
 
+    @Test("a second request at the same listener is refused as busy before a later request is answered")
+    func busyFirst() async throws {
+        try await Self.play(returns: false) { machine in
+            let first = try machine.rig.dialExtra()
+            try first.send(RawClient.request("login.lend", Self.request) + RawClient.request("agent.ping", id: 2))
+            #expect(try first.json()["id"] == 2)
+            let second = try machine.rig.dialExtra()
+            try second.send(RawClient.request("login.lend", Self.request) + RawClient.request("agent.ping", id: 2))
+            let answer = try second.json()
+            #expect(answer.errorKind == "busy" && answer.errorCause == "sign_in_in_progress", "\(answer.text())")
+            #expect(machine.desktop.asked.count <= 1)
+            first.endWriting()
+            #expect(try first.json().errorCause == "client_left")
+            while machine.page.isOpen { sched_yield() }
+        }
+    }
+
     @Test("a browser that cannot be opened is an internal error")
     func notOpened() async throws {
         await #expect {

@@ -33,30 +33,32 @@ package final class LentSignIns: Sendable {
         (self.browser, self.showsNotices) = (browser, showsNotices)
     }
 
-    /// Checks that the settings and profiles allow the request.
-    /// - Throws: the reason if they do not.
-    package func check(
-        _ call: LoginLend, at listener: ListenerName, by tables: StateBroadcast<ListenerTables>
-    ) throws(AgentError) {
+    /// Checks that the settings and profiles allow the request, and reserves the listener's browser for it.
+    /// - Throws: the reason if they do not; `busy` if the browser is in use.
+    package func reserve(
+        for call: LoginLend, at listener: ListenerName, by tables: StateBroadcast<ListenerTables>
+    ) throws(AgentError) -> LendingTurn {
         guard dependencies != nil else { throw .cannotLend }
         _ = try LendAgreement(call, at: listener, by: tables, context.providers)
-    }
-
-    /// A cancelled task closes the page. The browser's window stays.
-    /// - Parameters:
-    ///   - tables: the rules of the listeners. It ends when new ones would make another offer.
-    ///   - confirm: asks the user.
-    package func lend(
-        _ call: LoginLend, at listener: ListenerName, by tables: StateBroadcast<ListenerTables>,
-        confirm: @Sendable (RemoteSignIn) async throws(AgentError) -> Void
-    ) async throws(AgentError) -> LoginLent {
-        guard let dependencies else { throw .cannotLend }
         guard busy.withLock({ $0.insert(listener).inserted }) else {
             throw AgentError(
                 .busy, "Another sign-in uses the browser through this listener: wait for it, or cancel it.",
                 cause: "sign_in_in_progress")
         }
-        defer { busy.withLock { _ = $0.remove(listener) } }
+        return LendingTurn { [weak self] in _ = self?.busy.withLock { $0.remove(listener) } }
+    }
+
+    /// A cancelled task closes the page. The browser's window stays.
+    /// - Parameters:
+    ///   - turn: the listener's. It ends when this returns.
+    ///   - tables: the rules of the listeners. The sign-in ends when new ones would make another offer.
+    ///   - confirm: asks the user.
+    package func lend(
+        _ call: LoginLend, in turn: LendingTurn, at listener: ListenerName, by tables: StateBroadcast<ListenerTables>,
+        confirm: @Sendable (RemoteSignIn) async throws(AgentError) -> Void
+    ) async throws(AgentError) -> LoginLent {
+        defer { turn.end() }
+        guard let dependencies else { throw .cannotLend }
         let agreement = try LendAgreement(call, at: listener, by: tables, context.providers)
         let offer = agreement.offer
         try await confirm(offer.question)

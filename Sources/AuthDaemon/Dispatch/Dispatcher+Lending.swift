@@ -14,15 +14,15 @@ extension Dispatcher {
                 throw .lentAtLimitedSockets
             }
             guard call.comparisonCode != nil else { throw LoginLend.needsComparison }
-            // Before later requests are answered: their answers show the client that the settings allow this one.
-            try lent.check(call, at: listener, by: confinement.tables)
+            // Before later requests are answered: their answers show the client that this one is not refused at once.
+            let turn = try lent.reserve(for: call, at: listener, by: confinement.tables)
             let identity = caller.identity(for: .program)
             let (subject, unit) = (PresenceSubject(identity), identity.unit)
             let (spender, description) = (caller.identity, LateDescription())
             return .later(
                 WaitingRequest(limit: LentSignIns.longest, endsWithInput: true, description: description) {
                     _ async throws(AgentError) in
-                    let lent = try await lent.lend(call, at: listener, by: confinement.tables) {
+                    let lent = try await lent.lend(call, in: turn, at: listener, by: confinement.tables) {
                         (signIn) async throws(AgentError) in
                         description.set(AuditedRequest(lending: signIn))
                         guard let subject else { throw .presenceOfUnknownProgram }

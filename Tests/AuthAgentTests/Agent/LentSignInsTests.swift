@@ -78,7 +78,8 @@ struct LentSignInsTests {
             _ call: LoginLend, at listener: ListenerName = .extra,
             confirm: @escaping @Sendable (RemoteSignIn) async throws(AgentError) -> Void = { _ in }
         ) async throws(AgentError) -> LoginLent {
-            try await lent.lend(call, at: listener, by: tables, confirm: confirm)
+            let turn = try lent.reserve(for: call, at: listener, by: tables)
+            return try await lent.lend(call, in: turn, at: listener, by: tables, confirm: confirm)
         }
 
         func error(
