@@ -1,5 +1,6 @@
 import ArgumentParser
 package import AuthWire
+import Glibc
 package import Logging
 
 /// What the command line of `authd` says.
@@ -20,7 +21,18 @@ package struct AgentOptions: Equatable, Sendable {
 
     /// Those of this process. If they are wrong, prints why and ends the process with ``ExitStatus/wrongUsage``.
     package static func ofThisProcess() -> AgentOptions {
-        AgentOptions(plain: CommandLine.arguments.dropFirst()) ?? AgentOptions(AgentArguments.parseOrExit())
+        let words = Array(CommandLine.arguments.dropFirst())
+        if let options = AgentOptions(plain: words) { return options }
+        do {
+            return AgentOptions(try AgentArguments.parse(words))
+        } catch {
+            // Help, or the version.
+            guard AgentArguments.exitCode(for: error) != .success else { AgentArguments.exit(withError: error) }
+            var text = AgentUsageProblem(error, words).text + "\n"
+            // If stderr fails, there is nowhere to report that.
+            _ = text.withUTF8 { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            exit(ExitStatus.wrongUsage.rawValue)
+        }
     }
 
     /// Reads options as units and scripts write them: each once, with its value as the next word. ArgumentParser finds out
