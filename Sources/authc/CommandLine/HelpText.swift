@@ -20,8 +20,9 @@ enum HelpText {
 
     // MARK: Marks
 
-    /// - Parameter help: undivided.
+    /// - Parameter help: undivided. That of a group has no line feed at its end.
     static func marked(_ help: String) -> String {
+        let help = help.hasSuffix("\n") ? help : help + "\n"
         guard let range = help.firstRange(of: "\n\n" + usage) else { return help }
         let lines = help[range.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
         let rest = lines.indices.dropFirst().map { place in
