@@ -127,7 +127,7 @@ struct AuthcLoginTests {
         let words = options.replacing("laptop", with: agent.path).split(separator: " ").map(String.init)
         let result = try await Program.run(["login", "app-template"] + words, folder: agent.folder)
         let expected = """
-            authc: App template does not offer \(words[0]); it has: password, register
+            authc: App template does not offer \(words[0]); it offers: password, register
               `authc login app-template` uses the first
 
             """

@@ -7,7 +7,7 @@ import Testing
 @Suite("What a change of the settings applies to", .timeLimit(.minutes(2)))
 struct ConfigChangeTests {
     private static let promptEffect =
-        "it applies to `authc prompt` now, and to the prompts of shells that start from now on\n"
+        "it applies to `authc prompt` now, and to the prompts of new shells\n"
 
     private static func agent(reload: String = ReloadResult.unchanged) throws -> TestAgent {
         try TestAgent(replies: [
@@ -50,8 +50,8 @@ struct ConfigChangeTests {
             toFile: settings, atomically: true, encoding: .utf8)
         for key in ["default_session", "folder[0].session"] {
             for (name, warning) in [
-                ("wrk", "there is no session named wrk now; did you mean work?\n"),
-                ("shop", "there is no session named shop now\n"), ("work", nil),
+                ("wrk", "there is no session named wrk yet; did you mean work?\n"),
+                ("shop", "there is no session named shop yet\n"), ("work", nil),
             ] as [(String, String?)] {
                 let result = try await Program.run(["config", "set", key, name], folder: agent.folder)
                 #expect(result.status == 0, "\(result)")
@@ -63,7 +63,7 @@ struct ConfigChangeTests {
         let json = try await Program.run(
             ["config", "set", "default_session", "wrk", "--json"], folder: agent.folder)
         let warning = try JSON(parsing: json.output)["warning"]
-        #expect(warning == "there is no session named wrk now; did you mean work?" && json.errors.isEmpty, "\(json)")
+        #expect(warning == "there is no session named wrk yet; did you mean work?" && json.errors.isEmpty, "\(json)")
     }
 
     @Test("without an agent, nothing is said about a session")

@@ -43,11 +43,12 @@ struct DoctorRestartTests {
             (alone, "it does not restart by itself: \(commands)"),
             (
                 ["unit": "authd.service", "obstacle": "passphrase"],
-                "it does not restart by itself, because you open its store: \(command), then `authc store unlock`"
+                "it does not restart by itself, because its store needs your passphrase: \(command), "
+                    + "then `authc store unlock`"
             ),
             (
                 ["unit": "authd.service", "obstacle": "memory"],
-                "it does not restart by itself, because its sessions end with it: `authc logout --all`, then \(command)"
+                "it does not restart by itself, because its sessions would end: `authc logout --all`, then \(command)"
             ),
         ] as [(JSON, String)])
     func upgraded(restart: JSON, expected: String) async throws {
@@ -81,7 +82,7 @@ struct DoctorRestartTests {
     }
 
     @Test(
-        "if the settings have another store, it is used after a restart",
+        "if the settings name another store, it is used after a restart",
         arguments: [(managed, command), (alone, commands)])
     func otherStore(restart: JSON, commands: String) async throws {
         let agent = try Self.agent(
@@ -89,11 +90,11 @@ struct DoctorRestartTests {
             reload: ["message": "store is different.", "restart_needed": ["store", "socket"]])
         defer { agent.stop() }
         let store = try await Self.hints("store", agent)
-        #expect(store == ["the settings have another store; restart authd to use it: \(commands)"])
+        #expect(store == ["the settings name another store; restart authd to use it: \(commands)"])
         let settings = try await Self.hints("settings", agent)
         #expect(settings == ["restart authd to apply the change: \(commands)"])
         let shown = try await Program.run(["doctor"], folder: agent.folder)
-        #expect(shown.output.contains("different since authd was started: store, socket\n"), "\(shown)")
+        #expect(shown.output.contains("changed since authd started: store, socket\n"), "\(shown)")
         #expect(!shown.output.contains("authc reload"), "\(shown)")
     }
 
@@ -112,14 +113,16 @@ struct DoctorRestartTests {
 
     @Test(
         "where the log is depends on how the agent was started",
-        arguments: [(managed, "`journalctl --user -u authd@work`"), (alone, "what `authd` wrote where it was started")])
+        arguments: [
+            (managed, "`journalctl --user -u authd@work`"), (alone, "the output of `authd` where you started it"),
+        ])
     func log(restart: JSON, place: String) async throws {
         let failure = AgentError(.internal_, "It failed.")
         let agent = try Self.agent(
             ["restart": restart, "landlock": "failed"],
             others: ["token.get": .failure(failure), "session.list": .failure(failure)])
         defer { agent.stop() }
-        #expect(try await Self.hints("agent", agent) == ["the log of authd has the reason: \(place)"])
+        #expect(try await Self.hints("agent", agent) == ["the log of authd shows why: \(place)"])
         #expect(try await Self.hints("sessions", agent).allSatisfy { $0.contains("`") })
         let token = try await Program.run(["token"], folder: agent.folder)
         #expect(token.errors.hasSuffix("  the log of authd shows what happened: \(place)\n"), "\(token)")

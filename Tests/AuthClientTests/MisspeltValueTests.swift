@@ -145,7 +145,7 @@ struct MisspeltValueTests {
         defer { agent.stop() }
         let line = ["policy", "test", "token.get", "--as-listener", "foo"]
         let result = try await Program.run(line, folder: agent.folder)
-        #expect(result.errors == "there is no listener 'foo' now; there are api, extra, dbus\n", "\(result)")
+        #expect(result.errors == "there is no listener 'foo' yet; the listeners are api, extra, dbus\n", "\(result)")
         #expect(agent.requests.last?.params?["listener"] == "foo")
     }
 

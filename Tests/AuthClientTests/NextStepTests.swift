@@ -26,7 +26,7 @@ struct NextStepTests {
         .unknownProvider: "`authc provider list` shows the providers",
         .unknownEndpoint: "`authc provider list` shows the providers",
         .unsupported: "`authc token --help` describes the command",
-        .internal_: "the log of authd shows what happened: what `authd` wrote where it was started",
+        .internal_: "the log of authd shows what happened: the output of `authd` where you started it",
     ]
 
     /// After these the same command is tried again; nothing else helps.

@@ -133,7 +133,7 @@ struct SocketAdviceRootTests {
         }
     }
 
-    @Test("because of an access list: the hint says so, and no command changes the mode")
+    @Test("because of an ACL: the hint says so, and no command changes the mode")
     func accessList() async throws {
         let folder = try TemporaryFolder()
         let authc = try Program.copy(to: folder.path)
@@ -150,7 +150,7 @@ struct SocketAdviceRootTests {
             except OSError as error: sys.exit(3 if error.errno == errno.EOPNOTSUPP else 1)
             """
         let list = try await Program.run(["-c", script, inner], folder: folder.path, program: "/usr/bin/python3")
-        // Not every file system has access lists.
+        // Not every file system has ACLs.
         guard list.status != 3 else { return }
         #expect(list.status == 0, "\(list)")
         let result = try await Program.run(
@@ -160,7 +160,7 @@ struct SocketAdviceRootTests {
         #expect(result.status == 69, "\(result)")
         let reason = "\(place) belongs to root, and its mode 0755 lets you enter it, but"
         #expect(result.errors.contains(reason), "\(result)")
-        #expect(result.errors.contains("an access list refuses it; `journalctl -k` may show which"), "\(result)")
+        #expect(result.errors.contains("an ACL refuses it; `journalctl -k` may show which"), "\(result)")
         #expect(!result.errors.contains("chmod"), "\(result)")
     }
 

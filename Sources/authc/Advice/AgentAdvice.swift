@@ -53,7 +53,7 @@ enum AgentAdvice {
     /// Where the agent writes its log.
     /// - Parameter info: `nil`: the agent cannot be asked.
     static func log(_ info: AgentInfo? = nil) -> String {
-        let output = "what `authd` wrote where it was started"
+        let output = "the output of `authd` where you started it"
         if let restart = info?.restart { return restart.unit.map { journal(of: $0) } ?? output }
         return hasUserManager ? journal(of: "authd") + ", or " + output : output
     }

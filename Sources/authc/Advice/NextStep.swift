@@ -44,8 +44,8 @@ enum NextStep {
     static func noKeyring(_ info: AgentInfo?) -> String {
         """
         without a keyring, use sealed files: `authc config set store sealed-file`, then \
-        \(RestartAdvice.commands(info)), then `authc store unlock`; with one (gnome-keyring, KWallet, KeePassXC), \
-        start it, or run `authc store unlock`
+        \(RestartAdvice.commands(info)), then `authc store unlock`; otherwise start the keyring (gnome-keyring, \
+        KWallet, KeePassXC), or run `authc store unlock`
         """
     }
 

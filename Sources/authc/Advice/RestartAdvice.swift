@@ -2,7 +2,7 @@ import AuthWire
 
 /// How to restart the agent, in the way it was started.
 enum RestartAdvice {
-    /// The commands; `nil` for `info`: the agent says if the first one does not work.
+    /// - Parameter info: `nil`: the agent does not answer. `authc agent restart` then reports what else to do.
     static func commands(_ info: AgentInfo?) -> String {
         guard let info, let command = info.restart?.command else { return "`authc agent restart`" }
         return "`kill \(info.pid)`, then `\(Visible.line(command))`"
@@ -20,9 +20,10 @@ enum RestartAdvice {
         case nil: "\(commands) restarts it now; otherwise it restarts when it is idle"
         case .noManager: "it does not restart by itself: \(commands)"
         case .passphrase:
-            "it does not restart by itself, because you open its store: \(commands), then `authc store unlock`"
+            "it does not restart by itself, because its store needs your passphrase: \(commands), "
+                + "then `authc store unlock`"
         case .memory:
-            "it does not restart by itself, because its sessions end with it: `authc logout --all`, then \(commands)"
+            "it does not restart by itself, because its sessions would end: `authc logout --all`, then \(commands)"
         }
     }
 }

@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 
 /// The missing permission that keeps this process from connecting to a socket: to enter a folder on its path, or to write
-/// to the socket itself (path_resolution(7), unix(7)). The mode may allow it, and a security module or an access list refuse it.
+/// to the socket itself (path_resolution(7), unix(7)). A security module or an ACL may refuse what the mode allows.
 struct SocketObstacle {
     private let path: String
     private let isFolder: Bool
@@ -53,7 +53,7 @@ struct SocketObstacle {
     }
 
     static let otherRefusal =
-        "a security module (AppArmor, SELinux) or an access list refuses it; `journalctl -k` may show which"
+        "a security module (AppArmor, SELinux) or an ACL refuses it; `journalctl -k` may show which"
 
     /// The owner, and the permission that is missing.
     var reason: String {

@@ -153,7 +153,8 @@ struct LoginCommand: AgentCommand {
         else { return nil }
         let names = detail.methods.map(\.name).joined(separator: ", ")
         return Failure(
-            status: error.status, kind: error.kind, message: "\(detail.title) does not offer \(flag); it has: \(names)",
+            status: error.status, kind: error.kind,
+            message: "\(detail.title) does not offer \(flag); it offers: \(names)",
             hint: "`\(CommandText.login(provider))` uses the first")
     }
 

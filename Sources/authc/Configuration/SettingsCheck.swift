@@ -85,7 +85,7 @@ enum SettingsCheck {
         let known = list.sessions.map(\.session.text)
         guard !known.contains(name) else { return nil }
         let hint = NameAdvice.meant(name, among: known).map { "; \($0)" } ?? ""
-        return "there is no session named \(name) now\(hint)"
+        return "there is no session named \(name) yet\(hint)"
     }
 
     static func failure(_ problems: [String], _ message: String) -> Failure {

@@ -28,7 +28,7 @@ enum SettingsReload {
     /// What a setting applies to that authd itself does not use; `nil` for any other setting.
     private static func effect(of path: [TOMLPath.Component]?) -> String? {
         guard case .key("prompt")? = path?.first else { return nil }
-        return "it applies to `authc prompt` now, and to the prompts of shells that start from now on"
+        return "it applies to `authc prompt` now, and to the prompts of new shells"
     }
 
     /// Also in JSON.

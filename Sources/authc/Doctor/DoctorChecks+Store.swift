@@ -48,7 +48,7 @@ extension DoctorChecks {
         case .missing where isOther:
             return problem(
                 "there is no \(name)",
-                "the settings have another store; restart authd to use it: \(RestartAdvice.commands(info))")
+                "the settings name another store; restart authd to use it: \(RestartAdvice.commands(info))")
         case .missing:
             return problem("there is no \(name)", NextStep.noKeyring(info))
         case .denied:

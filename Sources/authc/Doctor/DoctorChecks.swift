@@ -52,7 +52,7 @@ enum DoctorChecks {
             return [
                 .warning(
                     .agent, "authd is not limited to its files, because Landlock failed",
-                    hint: "the log of authd has the reason: \(AgentAdvice.log(info))")
+                    hint: "the log of authd shows why: \(AgentAdvice.log(info))")
             ]
         }
         return [.note(.agent, "authd is not limited to its files: \(reason)")]
@@ -74,7 +74,7 @@ enum DoctorChecks {
         if !reload.restartNeeded.isEmpty {
             findings.append(
                 .note(
-                    .settings, "different since authd was started: \(reload.restartNeeded.joined(separator: ", "))",
+                    .settings, "changed since authd started: \(reload.restartNeeded.joined(separator: ", "))",
                     hint: "restart authd to apply the change: \(RestartAdvice.commands(info))"))
         }
         return findings.isEmpty ? [.ok(.settings, "authd uses the current settings and profiles")] : findings

@@ -109,7 +109,7 @@ extension Policy {
             guard !known.contains(name) else { return }
             let message = "there is no listener '\(Visible.line(name))'"
             if let hint = NameAdvice.meant(name, among: known) { throw .usage(message, hint: hint) }
-            Output.note("\(message) now; there are \(known.map { Visible.line($0) }.joined(separator: ", "))")
+            Output.note("\(message) yet; the listeners are \(known.map { Visible.line($0) }.joined(separator: ", "))")
         }
     }
 }
