@@ -53,8 +53,8 @@ extension SealRefusal: ClientVisibleError {
         case .tooShort:
             AgentError(
                 .validation,
-                "A passphrase has \(Limits.shortestPassphrase) bytes or more: a short one can be guessed from a copy of "
-                    + "the disk.",
+                "A passphrase must have \(Limits.shortestPassphrase) bytes or more: a short one can be guessed from a "
+                    + "copy of the disk.",
                 cause: "new_passphrase")
         case .damaged(let reason): AgentError(.validation, "It cannot be opened: \(reason).", cause: "damaged")
         case .busy:

@@ -41,9 +41,9 @@ enum EtcdRefusal: Error, Sendable, Equatable {
 
     /// - Parameter body: of a response with this status.
     init(status: Int, bytes body: [UInt8]) {
-        // It checks certificates before it reads the request, and does not answer in JSON then.
+        // etcd checks the certificate before it reads the request, and this refusal is not JSON.
         guard !String(decoding: body.prefix(200), as: UTF8.self).hasPrefix("CommonName of client") else {
-            self = .denied(reason: "with users, it accepts only certificates of clients without a common name (CN)")
+            self = .denied(reason: "while it has users, it accepts only client certificates without a common name (CN)")
             return
         }
         self.init(status: status, try? JSON(parsing: body, values: EtcdLimits.jsonValues))

@@ -87,7 +87,7 @@ struct ProgramTests {
         let commands = "`kill \(pid)`, then `authd`"
         for params in [[:], [:], ["check": true]] as [JSON] {
             let result = try await reloaded(params)
-            #expect(result?["message"]?.stringValue == "store is different, and used after a restart: \(commands)")
+            #expect(result?["message"]?.stringValue == "store has changed and needs a restart: \(commands)")
             #expect(result?["restart_needed"] == ["store"] && result?["changes"] == nil)
         }
         _ = try home.folder.write("store = \"memory\"\n", to: "config/authd/authd.toml")

@@ -42,7 +42,7 @@ struct EtcdMessageTests {
             (
                 400,
                 "CommonName of client sending a request against gateway will be ignored and not used as expected\n",
-                .denied(reason: "with users, it accepts only certificates of clients without a common name (CN)")
+                .denied(reason: "while it has users, it accepts only client certificates without a common name (CN)")
             ),
             (404, "Not Found", .other(reason: "HTTP status 404")),
             (400, #"{"message":"bad\u0007\nname"}"#, .other(reason: "bad  name")),

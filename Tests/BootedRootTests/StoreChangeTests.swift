@@ -10,7 +10,7 @@ struct StoreChangeTests {
             // Its socket starts the agent, which would otherwise read the changed settings first.
             #expect(try await machine.authc("list").status == 0)
             let changed = try await machine.authc("config", "set", "store", "sealed-file")
-            let text = "store is different, and used after a restart: `authc agent restart`"
+            let text = "store has changed and needs a restart: `authc agent restart`"
             #expect(changed.status == 0 && changed.err.contains(text), "\(changed)")
             let doctor = try await machine.authc("doctor")
             #expect(doctor.out.contains("restart authd to apply the change: `authc agent restart`"), "\(doctor)")

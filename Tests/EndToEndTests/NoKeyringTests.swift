@@ -38,7 +38,7 @@ struct NoKeyringTests {
             #expect(Array(commands.prefix(4)) == expected)
 
             let changed = try await run(commands[0], scene)
-            let text = "store is different, and used after a restart: `\(restart[0])`, then `\(restart[1])`"
+            let text = "store has changed and needs a restart: `\(restart[0])`, then `\(restart[1])`"
             #expect(changed.contains(text), "\(changed)")
             #expect(Self.commands(try await self.hint(scene)) == restart)
             _ = try await run(commands[1], scene)

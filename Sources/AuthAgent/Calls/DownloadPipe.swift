@@ -271,6 +271,6 @@ extension AgentError {
     }
 
     fileprivate static var oneSocket: AgentError {
-        AgentError(.busy, "This response is read from a socket, the only one that a response has.")
+        AgentError(.busy, "This response has had its socket; a response has only one.")
     }
 }

@@ -163,8 +163,8 @@ package actor Reloader {
 
     private func waitingText(_ names: [String]) -> [String] {
         guard !names.isEmpty else { return [] }
-        let verb = names.count == 1 ? "is" : "are"
-        return ["\(names.joined(separator: ", ")) \(verb) different, and used after a restart: \(restartCommands)"]
+        let verbs = names.count == 1 ? "has changed and needs" : "have changed and need"
+        return ["\(names.joined(separator: ", ")) \(verbs) a restart: \(restartCommands)"]
     }
 
     /// - Returns: what could not be applied.

@@ -39,7 +39,7 @@ extension AgentError {
     static func attemptsPaused(for time: Duration) -> AgentError {
         AgentError(
             .denied,
-            "After \(LockRecord.mostFailures) wrong passphrases, none is checked for a few minutes.",
+            "After \(LockRecord.mostFailures) wrong passphrases, authd checks none for a few minutes.",
             cause: "paused", retryAfter: time)
     }
 

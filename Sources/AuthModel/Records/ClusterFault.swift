@@ -21,7 +21,7 @@ package enum ClusterFault: Error, Sendable, Hashable {
     case lagging
     /// etcd has an older state than before: a backup was restored. What this agent has in memory is written again.
     case wentBack
-    /// etcd refused what shows the other hosts that a backup was restored (`PREFIX/history`).
+    /// etcd refused the mark that shows other hosts that a backup was restored (`PREFIX/history`).
     case markRefused(reason: String)
     /// No host of the cluster has admitted this one.
     case notAdmitted
@@ -82,8 +82,8 @@ package enum ClusterFault: Error, Sendable, Hashable {
         case .lagging: "A member of etcd is behind the others. authd uses another one."
         case .wentBack: "etcd has an older state than before, as after a restored backup. authd writes what is newer."
         case .markRefused(let reason):
-            "authd could not note in etcd that a backup was restored, so other hosts may not notice it (\(reason)). Give the "
-                + "user of etcd `readwrite` for all keys below etcd.prefix, and check the space of etcd."
+            "authd could not record in etcd that a backup was restored, so other hosts may not notice it (\(reason)). "
+                + "Give the user of etcd `readwrite` for all keys below etcd.prefix, and check that etcd has space."
         case .notAdmitted: "This host is not a member of the cluster: run `authc cluster join` here."
         case .otherCluster:
             "The sessions in etcd belong to another cluster than this host: check the prefix, or what has replaced it."
