@@ -80,8 +80,8 @@ beside_row() {
 # For the sections of beside_row.
 readonly beside_columns='authd without it|authd beside it|echo beside it'
 readonly beside_text="The client shares its processor with the program that disturbs, so a client of the echo server waits longer, too, \
-although that server is not disturbed. What is compared with the budget is authd beside the disturbance, divided by the larger one of \
-authd without it and the echo server beside it."
+although nothing disturbs that server. The figure is the time of authd beside the disturbance, divided by the larger one of two: that of \
+authd without it, and that of the echo server beside it."
 
 middle() { awk '{ lines[NR] = $0 } END { if (NR) print lines[int((NR + 1) / 2)] }'; }
 
