@@ -1,9 +1,9 @@
 import CStart
 
-/// The help of a command on lines that fit, as `HelpText` of `authc-full` divides them.
+/// The help of a command on lines that fit, as `HelpText` of `authc-full` wraps it.
 ///
-/// In the file, each text to divide has the byte 1 and a byte for its indent before it, and the byte 2 after it. The byte
-/// 3 is a space at which it is divided only if nothing else fits.
+/// In the file, each text to wrap has the byte 1 and a byte for its indent before it, and the byte 2 after it. The byte
+/// 3 is a space at which a line is broken only if nothing else fits.
 enum HelpLayout {
     private static let start: UInt8 = 1
     private static let end: UInt8 = 2
@@ -53,10 +53,10 @@ enum HelpLayout {
         return text
     }
 
-    /// Appends a text that is divided at its line feeds and, where a line is too long, at spaces. The first line is not
+    /// Appends a text that is broken at its line feeds and, where a line is too long, at spaces. The first line is not
     /// indented.
     ///
-    /// The steps are those of `authc-full`, so that the result is the same: they also divide a line that just fits, if
+    /// The steps are those of `authc-full`, so that the result is the same: they also break a line that just fits, if
     /// another one follows.
     private static func append(_ part: Text, indent: Int, columns: Int, to text: inout ByteString) {
         var rest = part

@@ -3,12 +3,12 @@ import CStart
 /// Whether settings may change what a prompt shows. Only the full program can read them: they are TOML.
 enum PromptSettings {
     private static let system: StaticString = "/etc/xdg/authd/authd.toml"
-    /// As for authd.
+    /// The same limit as in authd.
     private static let longest = 256 << 10
-    /// Those of the table `[prompt]`. Other settings may have such words too.
+    /// The settings of `[prompt]`. Other settings may contain these words, too; the full program then reads the file.
     private static var names: [StaticString] { ["format", "folder_only", "attention_only"] }
 
-    /// Also `true` if that is not known.
+    /// `true` also if it is not known.
     static var mayBeSet: Bool {
         guard let own else { return true }
         var number = unsafe own.withCString { unsafe start_open($0) }

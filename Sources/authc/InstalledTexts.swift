@@ -5,7 +5,7 @@ import AuthWire
 /// (Docs/decisions/quick-commands.md). `make build` and `make install` have this program write it.
 ///
 /// The first line has a name, the version, and the sizes of the index and of the texts. Each line of the index has the
-/// place, the length and the command line of a text. Help has the marks of ``HelpText``.
+/// offset, the length and the command line of a text. Help has the marks of ``HelpText``.
 enum InstalledTexts {
     /// The command line that prints the file. The parser accepts no such word.
     static let request = "---texts"
@@ -36,7 +36,7 @@ enum InstalledTexts {
 
     /// The help of a command, and of all below it.
     private static func help(of command: any ParsableCommand.Type, _ path: [String]) -> [(line: String, text: String)] {
-        let text = HelpText.marked(Authc.helpMessage(for: command, columns: HelpText.undivided))
+        let text = HelpText.marked(Authc.helpMessage(for: command, columns: HelpText.unwrapped))
         let line = (path + ["--help"]).joined(separator: " ")
         return [(line, text + Examples.text(of: path))]
             + command.configuration.subcommands.flatMap { help(of: $0, path + [VerbCheck.name($0)]) }

@@ -6,18 +6,18 @@ import Glibc
 enum AgentAdvice {
     /// - Parameters:
     ///   - path: the socket's path.
-    ///   - reason: the system's.
+    ///   - reason: the text of the system's error.
     static func unreachable(_ path: String, _ reason: String) -> String {
         if let obstacle = SocketObstacle(on: path) { return obstacle.hint }
-        // Not every security module refuses access(2), too.
+        // Some security modules refuse the connection but allow access(2).
         guard reason != SystemError.text(EACCES) else { return SocketObstacle.otherRefusal }
         return "start it: " + starting(at: path, with: "start")
     }
 
-    /// How to start the agent of a socket on this machine.
+    /// How to start, on this machine, the agent that listens on a socket.
     /// - Parameters:
     ///   - path: the socket's path.
-    ///   - verb: what systemctl does with its unit.
+    ///   - verb: systemctl's, for the unit.
     static func starting(at path: String, with verb: String) -> String {
         guard let unit = unit(of: path) else { return running(at: path) }
         let isUsual = unit == usualUnit
@@ -33,7 +33,7 @@ enum AgentAdvice {
 
     private static let usualUnit = "authd.socket"
 
-    /// The unit that opens this socket; `nil`: no installed one.
+    /// The installed unit that opens this socket; `nil` if there is none.
     private static func unit(of path: String) -> String? {
         let place = runtimeFolder + "/"
         guard path.hasPrefix(place), path.hasSuffix("/socket") else { return nil }
@@ -51,7 +51,7 @@ enum AgentAdvice {
     }
 
     /// Where the agent writes its log.
-    /// - Parameter info: `nil`: the agent cannot be asked.
+    /// - Parameter info: `nil`: the agent does not answer.
     static func log(_ info: AgentInfo? = nil) -> String {
         let output = "the output of `authd` where you started it"
         if let restart = info?.restart { return restart.unit.map { journal(of: $0) } ?? output }

@@ -1,6 +1,6 @@
 import AuthWire
 
-/// What to try after an error of the agent, if that depends on the command line or the agent.
+/// What to try after an error from the agent, if that depends on the command line or the agent.
 enum CommandAdvice {
     /// The user waits for the error.
     private static let timeout = Duration.seconds(1)
@@ -41,7 +41,7 @@ enum CommandAdvice {
         case .refused, .notSignedIn, .signInRequired: break
         default: return nil
         }
-        // Another sign-in would not help there.
+        // The hint does not name a sign-in: another one would not help.
         guard NextStep.after(error) != NextStep.after(error, login: "") else { return nil }
         var quick = options
         quick.timeout = timeout

@@ -49,7 +49,7 @@ enum NextStep {
         """
     }
 
-    /// - Parameter info: the same.
+    /// - Parameter info: `nil`: nothing is known about the agent.
     static func internalError(_ info: AgentInfo?) -> String {
         "the log of authd shows what happened: \(AgentAdvice.log(info))"
     }

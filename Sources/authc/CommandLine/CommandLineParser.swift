@@ -11,7 +11,7 @@ enum CommandLineParser {
             return problem.status.rawValue
         }
         if let command = VerbCheck.helpRequest(words, Authc.self) {
-            return printHelp(Authc.helpMessage(for: command, columns: HelpText.undivided), words)
+            return printHelp(Authc.helpMessage(for: command, columns: HelpText.unwrapped), words)
         }
         do {
             var command = try Authc.parseAsRoot(words)
@@ -28,7 +28,7 @@ enum CommandLineParser {
     /// - Parameter words: the command line.
     private static func report(_ error: any Error, _ words: [String]) -> Int32 {
         guard Authc.exitCode(for: error) != .success else {
-            let text = Authc.fullMessage(for: error, columns: HelpText.undivided)
+            let text = Authc.fullMessage(for: error, columns: HelpText.unwrapped)
             return isHelp(text) ? printHelp(text, words) : printVersion(text, words)
         }
         let isJSON = GlobalOptions.haveJSON(words)
@@ -55,13 +55,13 @@ enum CommandLineParser {
 
     private static func isHelp(_ text: String) -> Bool { text.contains("USAGE: ") }
 
-    /// - Parameter text: undivided help, or the version.
+    /// - Parameter text: help that is not wrapped, or the version.
     private static func printHelp(_ text: String, _ words: [String]) -> Int32 {
         do throws(Failure) {
             // Also for a pager, which may be on the same terminal.
             let help =
                 isHelp(text)
-                ? HelpText.divided(HelpText.marked(text), columns: HelpWidth.current)
+                ? HelpText.wrapped(HelpText.marked(text), columns: HelpWidth.current)
                     + Examples.text(of: VerbCheck.path(words, Authc.self)) : text
             try Output.result(Screen.current.shown(help))
             return ExitStatus.done.rawValue

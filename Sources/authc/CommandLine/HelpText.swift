@@ -1,15 +1,15 @@
 /// The lines of help.
 ///
-/// ArgumentParser makes the text without dividing it. Marks surround what may be divided: the byte 1 and a byte for the
-/// indent before it, the byte 2 after it. The byte 3 is a space at which it is divided only if nothing else fits.
-/// `HelpLayout` of the small program divides the same marked text in the same way.
+/// ArgumentParser makes the text without wrapping it. Marks surround what may be wrapped: the byte 1 and a byte for the
+/// indent before it, the byte 2 after it. The byte 3 is a space at which a line is broken only if nothing else fits.
+/// `HelpLayout` of the small program wraps the same marked text in the same way.
 enum HelpText {
-    /// No text is as wide.
-    static let undivided = 1 << 20
+    /// Wider than any text.
+    static let unwrapped = 1 << 20
 
-    /// ArgumentParser indents the descriptions of options, arguments and commands so far.
+    /// ArgumentParser's indent for the descriptions of options, arguments and commands.
     private static let descriptions = 26
-    /// On narrower screens, descriptions are below their labels, because few words would fit beside them.
+    /// On narrower screens, descriptions are below their labels: few words would fit beside them.
     private static let narrow = 64
     private static let narrowIndent = 4
     private static let usage = "USAGE: "
@@ -20,7 +20,7 @@ enum HelpText {
 
     // MARK: Marks
 
-    /// - Parameter help: undivided. That of a group has no line feed at its end.
+    /// - Parameter help: not wrapped. That of a group has no line feed at its end.
     static func marked(_ help: String) -> String {
         let help = help.hasSuffix("\n") ? help : help + "\n"
         guard let range = help.firstRange(of: "\n\n" + usage) else { return help }
@@ -49,7 +49,7 @@ enum HelpText {
         "\(start)\(Character(UnicodeScalar(UInt8(ascii: " ") + UInt8(indent))))\(text)\(end)"
     }
 
-    /// A synopsis, which is divided between its parts: `[--option <value>]`, `--option <value>`, `<argument> ...`.
+    /// A synopsis, which is broken only between its parts: `[--option <value>]`, `--option <value>`, `<argument> ...`.
     private static func kept(_ synopsis: Substring) -> String {
         var (result, depth) = ("", 0)
         for place in synopsis.indices {
@@ -66,8 +66,8 @@ enum HelpText {
 
     // MARK: Lines
 
-    /// The marked text on lines of so many columns. Only what has no spaces is longer.
-    static func divided(_ marked: String, columns: Int) -> String {
+    /// The marked text on lines of at most `columns` columns. Only a word without spaces may be longer.
+    static func wrapped(_ marked: String, columns: Int) -> String {
         var (result, rest) = ("", Substring(marked))
         while let place = rest.firstIndex(of: start) {
             let after = rest[place...].dropFirst()

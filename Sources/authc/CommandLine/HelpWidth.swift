@@ -5,6 +5,6 @@ enum HelpWidth {
     /// With fewer columns, not even the names of all options fit.
     static let narrowest = 40
 
-    /// That of `COLUMNS`, otherwise that of the terminal (environ(7)).
+    /// `COLUMNS`, otherwise the terminal's width (environ(7)).
     static var current: Int { max(environmentValue("COLUMNS").flatMap { Int($0) } ?? Screen.exact.width, narrowest) }
 }

@@ -8,9 +8,9 @@ enum TypedCommand {
     /// Whether that is the whole command line.
     static var isWhole: Bool { !CommandLine.arguments.contains("--") }
 
-    /// The command to try again. The redirections of the shell that secrets were read from are not known, so those
-    /// secrets are asked for.
-    /// - Parameter words: what was chosen and not typed.
+    /// The command to try again. The shell's redirections are not known, so the options that read secrets from them are
+    /// left out: authc then asks for those secrets.
+    /// - Parameter words: what the user chose instead of typing it.
     static func again(with words: [String] = []) -> String {
         var typed: [String] = []
         var isDescriptor = false

@@ -1,8 +1,8 @@
 import ArgumentParser
 import AuthWire
 
-/// A command line that the parser refuses: what is wrong with it, what was perhaps meant, and the command that describes
-/// the options.
+/// A command line that the parser refuses: what is wrong with it, what the user may have meant, and the command that
+/// describes the options.
 struct UsageProblem {
     private let message: String
     /// How the parser describes the option or argument that the message is about.
@@ -23,7 +23,7 @@ struct UsageProblem {
 
     func failure(asJSON: Bool) -> Failure {
         let meant = unknownOption.flatMap(option) ?? unexpectedArgument.flatMap(session)
-        // The parser's own suggestion may be hardly similar.
+        // The parser's message may suggest an option that is hardly similar.
         let problem = unknownOption.map { "Unknown option '\($0)'" } ?? message
         let help = "`\(CommandText.authc(path + ["--help"]))` describes the command"
         return .usage(
@@ -53,7 +53,7 @@ struct UsageProblem {
         return command(words) ?? option
     }
 
-    /// The command line with `-s` before an unexpected argument, which `use` and `login` take without it.
+    /// The command line with `-s` before an unexpected argument. `use` and `login` accept a name without `-s`.
     private func session(_ name: String) -> String? {
         let words = TypedCommand.words
         guard (try? SessionName(name)) != nil, let place = words.lastIndex(of: name),
@@ -62,7 +62,7 @@ struct UsageProblem {
         return command(words[..<place] + ["-s", name] + words[(place + 1)...])
     }
 
-    /// - Returns: `nil` if the parser would not accept it either, or if it is not the whole command line.
+    /// - Returns: `nil` if the parser would refuse it too, or if it is not the whole command line.
     private func command(_ words: [String]) -> String? {
         guard TypedCommand.isWhole else { return nil }
         do {
@@ -78,7 +78,7 @@ struct UsageProblem {
         let command = path.reduce(Authc.self as any ParsableCommand.Type) { command, name in
             command.configuration.subcommands.first { VerbCheck.name($0) == name } ?? command
         }
-        let help = Authc.helpMessage(for: command, includeHidden: true, columns: HelpText.undivided)
+        let help = Authc.helpMessage(for: command, includeHidden: true, columns: HelpText.unwrapped)
         return help.split(separator: "\n").filter { $0.hasPrefix("  -") }.flatMap { line in
             let label = line.dropFirst(2)
             let names = label[..<(label.firstRange(of: "  ")?.lowerBound ?? label.endIndex)]

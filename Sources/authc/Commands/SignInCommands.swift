@@ -144,7 +144,7 @@ struct LoginCommand: AgentCommand {
             .first(where: \.0)?.1
     }
 
-    /// The error with the flag, because the user named no method.
+    /// The error with the flag that the user typed instead of a method.
     private func unoffered(_ error: Failure, _ provider: String?, _ options: Options) -> Failure? {
         let isAboutMethod =
             error.agentError?.cause == "unknown_method" || error.message.hasPrefix(SignInRequestOptions.methodOption)
@@ -158,8 +158,8 @@ struct LoginCommand: AgentCommand {
             hint: "`\(CommandText.login(provider))` uses the first")
     }
 
-    /// The error of a refused sign-in with a hint that names what was chosen. Otherwise the user would have to choose
-    /// again.
+    /// The error of a refused sign-in, with a hint that repeats what the user has chosen, so that nothing has to be
+    /// chosen again.
     private func repeatable(_ error: Failure, _ target: FirstSignIn.Target?) -> Failure? {
         guard let target, let refusal = error.agentError, refusal.kind == .refused,
             error.hint == NextStep.after(refusal)

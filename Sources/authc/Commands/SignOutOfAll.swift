@@ -30,7 +30,7 @@ struct SignOutOfAll {
             try confirm(sessions)
             changed = Self.changed(sessions, try Self.sessions(agent))
         }
-        // The default one last: otherwise the agent says how to choose another one of those that are about to end.
+        // The default session last: otherwise the agent would advise to choose another one among those about to end.
         let inOrder = sessions.filter { !$0.isDefault } + sessions.filter(\.isDefault)
         for session in inOrder where try !signOut(of: session, hasChanged: changed.contains(session.session)) { break }
         if options.json {

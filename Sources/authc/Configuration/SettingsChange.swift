@@ -6,7 +6,7 @@ struct SettingsChange {
     let file: SettingsFile
     let options: Options
 
-    /// Sets some of them with one write and one reload.
+    /// Sets all of them with one write and one reload.
     /// - Parameter settings: one or more.
     func set(_ settings: [(key: String, values: [String])]) throws(Failure) -> ExitStatus {
         var literals: [(path: [TOMLPath.Component], text: String)] = []
@@ -51,7 +51,7 @@ struct SettingsChange {
     /// After a change.
     /// - Parameters:
     ///   - origin: where a new file comes from.
-    ///   - path: of the changed setting; `nil` if the whole file was edited.
+    ///   - path: the changed setting; `nil` if the whole file was edited.
     func report(
         _ origin: String?, _ path: [TOMLPath.Component]? = nil, warning: String? = nil
     ) throws(Failure) -> ExitStatus {

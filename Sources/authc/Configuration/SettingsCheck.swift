@@ -71,8 +71,8 @@ enum SettingsCheck {
     /// The user waits for the warning.
     private static let timeout = Duration.seconds(1)
 
-    /// What the user should know about the session that a setting names; `nil` if it exists, or if no agent answers. It
-    /// may be signed in to later, so it is not a problem.
+    /// A warning about a session that a setting names and that does not exist; `nil` if no agent answers. The user may
+    /// sign in to it later, so this is not a problem.
     static func warning(
         about path: [TOMLPath.Component], in text: TOMLText, of file: SettingsFile, _ options: Options
     ) -> String? {

@@ -25,14 +25,14 @@ enum SettingsReload {
         }
     }
 
-    /// What a setting applies to that authd itself does not use; `nil` for any other setting.
+    /// When a change takes effect, for a setting that authd itself does not use; `nil` for any other setting.
     private static func effect(of path: [TOMLPath.Component]?) -> String? {
         guard case .key("prompt")? = path?.first else { return nil }
         return "it applies to `authc prompt` now, and to the prompts of new shells"
     }
 
     /// Also in JSON.
-    /// - Parameter path: of the changed setting; `nil` if the whole file was edited.
+    /// - Parameter path: the changed setting; `nil` if the whole file was edited.
     static func report(
         _ outcome: Outcome, of path: [TOMLPath.Component]?, _ json: inout JSONObject, asJSON: Bool
     ) {
@@ -40,7 +40,7 @@ enum SettingsReload {
         let text: String
         switch outcome {
         case .reloaded(let message):
-            // What else was changed in the file applies now too.
+            // The reload also applies other changes of the file.
             let isAlone = effect != nil && message == ReloadResult.unchanged
             let changes = [isAlone ? nil : message, effect].compactMap(\.self)
             json["reloaded"] = true

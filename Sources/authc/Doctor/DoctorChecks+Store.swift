@@ -5,7 +5,7 @@ import Glibc
 
 /// The store of the sessions.
 extension DoctorChecks {
-    /// - Parameter isOther: whether the settings have another one, which is used after a restart.
+    /// - Parameter isOther: whether the settings name another store, which is used after a restart.
     static func store(_ store: StoreInfo, of info: AgentInfo, isOther: Bool) -> Finding {
         let name = StatusCard.spaced(store.kind.rawValue)
         let who = store.process.map { " (\($0.name.map { $0 + ", " } ?? "")process \($0.pid))" } ?? ""

@@ -28,7 +28,7 @@ enum DoctorFiles {
         }
     }
 
-    /// How authd's own words about such a file begin.
+    /// The beginning of authd's message about such a file.
     static func refusal(of path: String) -> String {
         Visible.line(path) + ": expected a file that others cannot change"
     }

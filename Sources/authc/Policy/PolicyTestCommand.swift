@@ -102,8 +102,8 @@ extension Policy {
                 message: "\(detail.name) has no endpoint named \(Visible.line(name))", hint: hint)
         }
 
-        /// Refuses a name that is probably misspelt. Rules may name listeners that do not exist now, so any other name is
-        /// only reported.
+        /// Refuses a name that is probably misspelt. Any other unknown name is only reported, because rules may name
+        /// listeners that do not exist yet.
         private static func check(listener name: String, _ agent: Agent) throws(Failure) {
             let known = KnownNames.listeners(agent)
             guard !known.contains(name) else { return }

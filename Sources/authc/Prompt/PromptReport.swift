@@ -3,8 +3,8 @@ import AuthWire
 import CLinux
 import Glibc
 
-/// `authc prompt`: prints what the settings show of the prompt file's line, without calling the agent. Prints nothing if
-/// there is no file, or if the agent that wrote it has ended, or if the file belongs to another user.
+/// `authc prompt`: prints the prompt file's line as the settings format it, without calling the agent. Prints nothing
+/// if there is no file, if the agent that wrote it has ended, or if the file belongs to another user.
 enum PromptReport {
     private struct Line {
         let words: String

@@ -4,13 +4,13 @@ import AuthWire
 /// What a prompt shows of the sessions in the prompt file (`PromptLine` in AuthWire): first those that need the user.
 /// ``PromptScript`` writes the same rules as functions of shells.
 struct PromptText {
-    /// The limit for sessions.
+    /// So many sessions are shown, and then the number of the others.
     static let most = PromptReading.mostSessions
     /// A state in which a session does not need the user.
     static let calmState = "signing_in"
 
     let settings: PromptSettings
-    /// The only session that is shown if the settings say so.
+    /// With `folder_only`, the only session that is shown.
     let wanted: String?
 
     /// - Parameter line: the words of the file.

@@ -56,7 +56,7 @@ struct PromptSettings {
     /// Whether a prompt shows what it shows without settings.
     var areStandard: Bool { hasStandardFormat && !folderOnly && !attentionOnly }
 
-    /// Without a problem those of the file. The prompt works in any case.
+    /// The settings of the file. A problem is printed, and the defaults apply, so that the prompt always works.
     static var inUse: PromptSettings {
         do throws(Failure) {
             return try current()

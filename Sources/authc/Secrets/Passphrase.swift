@@ -23,7 +23,7 @@ enum Passphrase {
             }
         }
 
-        /// A character has a byte or more, so the advice is right for both.
+        /// A character has at least one byte, so the advice is right for both.
         fileprivate var advice: String {
             switch self {
             case .bytes(let count), .characters(let count): "Use at least \(count) characters."
@@ -33,7 +33,7 @@ enum Passphrase {
 
     /// - Parameters:
     ///   - isNew: whether to ask for it twice.
-    ///   - shortest: for a new one.
+    ///   - shortest: the minimum length of a new one.
     static func ask(
         _ question: String, isNew: Bool, atLeast shortest: Minimum = .bytes(Limits.shortestPassphrase),
         _ options: Options

@@ -14,7 +14,7 @@ final class ResponseFile {
     private var temporary: String?
     /// The target, if the name is a link.
     private let path: String
-    /// For what arrives in a socket; large enough that the calls cost little beside the copies.
+    /// For what arrives in a socket. It is so large that the system calls cost little compared with the copies.
     private var buffer: [UInt8] = []
     private static let bufferBytes = 256 << 10
 
@@ -72,7 +72,7 @@ final class ResponseFile {
                 return .bytes(count)
             default:
                 if errno == EINTR { continue }
-                // The agent says what became of the response.
+                // The next read says how the response ended.
                 return errno == EAGAIN ? .later : .end
             }
         }

@@ -18,7 +18,7 @@ struct Transfer {
     private var socket = BodySocket.available
     private var read: Int64?
     private var source = ResponseSource.available
-    /// The response begins to be read once no write is in progress: each may come with a descriptor.
+    /// The response is read once no write is in progress, because the answers to both may come with a descriptor.
     private var isReadDue = false
     private var received = 0
     private var head: (response: APIResponse, json: JSON)?
@@ -189,7 +189,7 @@ struct Transfer {
         read = try begin(APIRead(socketFor: Self.stream), connection, deadline)
     }
 
-    /// Writes what has arrived in the socket. After its end, a read tells whether the response is complete.
+    /// Writes what has arrived in the socket. After its end, a read shows whether the response is complete.
     private mutating func emptySocket(_ connection: AgentConnection, _ deadline: Deadline) throws(Failure) {
         guard case .open(let input) = source, let output else { return }
         switch try output.copy(from: input) {
