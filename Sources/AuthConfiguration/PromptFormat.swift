@@ -49,7 +49,7 @@ package struct PromptFormat: Sendable, Equatable {
         self.parts = parts
     }
 
-    /// For messages: what is accepted, and the field that was perhaps meant.
+    /// For messages: what is accepted, and the field that the user may have meant.
     package static func expected(insteadOf text: String) -> String {
         let fields = Field.allCases.map(\.rawValue)
         let names = text.split(separator: "{", omittingEmptySubsequences: false).dropFirst().compactMap { part in

@@ -40,8 +40,8 @@ public enum Limits {
     /// For any `…_ms` key: longer than any wait, short enough that a sum of two cannot overflow.
     public static let longestDuration = Duration.seconds(366 * 86_400)
 
-    /// A new passphrase of the lock or of sealed files, in bytes. Each guess costs tenths of a second, and a thief of the disk
-    /// has all the time.
+    /// For a new passphrase of the lock or of sealed files, in bytes. A guess takes tenths of a second, but somebody
+    /// who has stolen the disk has unlimited time.
     public static let shortestPassphrase = 8
 
     /// For a peer's key or name that an error quotes.

@@ -26,7 +26,7 @@ package enum Suggestion {
             ?? "one of " + known.sorted().joined(separator: ", ")
     }
 
-    /// The words that are accepted instead of another one, with the most similar one.
+    /// The words that are accepted, and the one that is most similar to `word`.
     package static func oneOf(_ known: [String], insteadOf word: String) -> String {
         "one of " + known.joined(separator: ", ") + question(about: word, among: known)
     }

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Invariants: at most ``maxHeld`` bytes and one piece more are held; each waiting side is resumed once; what was held
 /// when the provider failed is still passed on before the failure is. While there is a socket, everything goes through it
-/// in order; it is closed once the end is known and nothing is held, and only then a read gets the end.
+/// in order; it is closed once the end is known and nothing is held. Only then does a read get the end.
 package final class DownloadPipe: Sendable {
     /// Two responses to `api.read`: while one is sent, the next one is filled.
     private static let maxHeld = 2 * Limits.pieceBytes
@@ -68,7 +68,7 @@ package final class DownloadPipe: Sendable {
 
     // MARK: The client's side
 
-    /// The next piece, when there is one. With a socket, it is the end: without bytes, after the last byte was written.
+    /// The next piece, when there is one. With a socket, that is the end, without bytes, once all bytes were written.
     package func read() async throws(AgentError) -> StreamPiece {
         while true {
             let outcome = change { state, effects -> Result<StreamPiece?, AgentError> in

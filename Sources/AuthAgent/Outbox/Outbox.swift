@@ -198,7 +198,7 @@ private final class OutboxPerformer: ActionPerformer {
         if isNew { record(WriteAttempt(request: request, entry: entry, decision: decision, error: error)) }
     }
 
-    /// The sessions are seen first, with no change in between that is not seen: one may have just signed in.
+    /// Reads the state of the sessions first, and begins at once: a session may have just signed in.
     func ask(
         _ command: OutboxCommand, on runner: isolated Runner<OutboxMachine>
     ) async throws(WaitEnd) -> OutboxReply {
@@ -206,7 +206,7 @@ private final class OutboxPerformer: ActionPerformer {
         return try await runner.askToEnd { .requested($0, command) }
     }
 
-    /// At each change. An outbox without writes needs no copy of the state of all sessions.
+    /// Called at each change. An outbox without writes needs no copy of the state of all sessions.
     func lookIfNeeded(_ runner: isolated Runner<OutboxMachine>) {
         if runner.read({ $0.needsStatus }) { look(runner) }
     }

@@ -27,7 +27,7 @@ package final class SessionLoader: Sendable {
 
     /// - Parameters:
     ///   - waitsForClients: whether ``clientsAreServed()`` will be called.
-    ///   - seed: of jitter.
+    ///   - seed: the seed of the jitter.
     package init(
         context: AgentContext, registry: SessionRegistry, storage: SessionStorage, waitsForClients: Bool = false,
         seed: UInt64
@@ -63,7 +63,7 @@ package final class SessionLoader: Sendable {
     // MARK: The store
 
     private func watchStore() async {
-        // Reading the store takes processor time, and would delay the first answers about sessions of the run before.
+        // Reading the store takes processor time, and would delay the first answers about sessions of the last run.
         if await loadHandedOver() { try? await clients.wait() }
         await load()
         // A load that the end of the agent has cut off says nothing about the store.

@@ -18,8 +18,8 @@ final class Caller {
     private let busLabel: String?
     let changes: AccessChanges
     private var known: (generation: Int, identity: CallerIdentity, folder: String?)?
-    /// A turn of its connection reads no input, so its program is compared once in each turn. A comparison costs as much as
-    /// the rest of a request.
+    /// Nothing is read during a turn of its connection, so its program is compared once in each turn. A comparison
+    /// costs as much as the rest of a request.
     private var comparison = Comparison.eachTime
     let repeated = RepeatedEntries()
     /// The sessions of its connection's streams, by the client's name for the stream.
@@ -59,7 +59,7 @@ final class Caller {
 
     private enum Comparison { case eachTime, oncePerTurn, done }
 
-    /// The connection processes what it has read.
+    /// The connection begins to process what it has read.
     func beginTurn() { comparison = .oncePerTurn }
 
     func endTurn() { comparison = .eachTime }

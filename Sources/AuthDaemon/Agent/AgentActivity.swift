@@ -37,7 +37,7 @@ package struct AgentActivity: Sendable {
         return lost.isEmpty ? nil : .tokensNotStored(names.list(lost.map(\.session)))
     }
 
-    /// One that stays, however long the agent is idle.
+    /// An obstacle that does not pass, however long the agent is idle.
     package var lastingObstacle: RestartObstacle? {
         if isInMemoryOnly { return .memory }
         return board.store.kind.isSealed && needsPassphrase ? .passphrase : nil

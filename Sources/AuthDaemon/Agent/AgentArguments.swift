@@ -2,7 +2,7 @@ package import ArgumentParser
 package import AuthWire
 package import Logging
 
-/// The command line of `authd`, with its help and errors. ``AgentOptions`` is what the agent reads.
+/// The command line of `authd`, with its help and errors. The agent itself uses ``AgentOptions``.
 package struct AgentArguments: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "authd",

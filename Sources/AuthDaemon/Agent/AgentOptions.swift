@@ -19,7 +19,7 @@ package struct AgentOptions: Equatable, Sendable {
 
     private init() {}
 
-    /// Those of this process. If they are wrong, prints why and ends the process with ``ExitStatus/wrongUsage``.
+    /// The options of this process. If they are wrong, prints why and ends the process with ``ExitStatus/wrongUsage``.
     package static func ofThisProcess() -> AgentOptions {
         let words = Array(CommandLine.arguments.dropFirst())
         if let options = AgentOptions(plain: words) { return options }
@@ -35,9 +35,9 @@ package struct AgentOptions: Equatable, Sendable {
         }
     }
 
-    /// Reads options as units and scripts write them: each once, with its value as the next word. ArgumentParser finds out
-    /// about its options by reflection, which takes 3 ms of each start.
-    /// - Returns: `nil` for all other words, and for values that are wrong. `AgentArguments` decides about them.
+    /// Reads options as units and scripts write them: each once, with its value as the next word. ArgumentParser
+    /// inspects its options by reflection, which takes 3 ms of each start.
+    /// - Returns: `nil` for any other words, and for wrong values: `AgentArguments` parses those.
     package init?(plain words: some Collection<String>) {
         self.init()
         var rest = Array(words)[...]

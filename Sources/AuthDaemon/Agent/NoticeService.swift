@@ -53,7 +53,7 @@ package struct NoticeService: Service {
         await runner.close()
     }
 
-    /// Reports the sessions that a notice may be about. The machine knows them, so they are read on its runner.
+    /// Reports the sessions that a notice may be about. The machine knows which, so they are read on its runner.
     private func look(_ runner: isolated Runner<NoticeMachine>) {
         let sessions = runner.read { machine in board.statuses { machine.mayConcern($0) } }
         runner.send(

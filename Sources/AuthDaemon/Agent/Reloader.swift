@@ -13,7 +13,7 @@ package actor Reloader {
     package typealias OpenExtra = @Sendable (Settings) throws(StartRefusal) -> Void
 
     private var current: AgentConfiguration
-    /// Those at the start, for what takes effect only there.
+    /// The settings at the start: some changes take effect only at a start.
     private let started: Settings
     private let read: Read
     private let board: StateBoard
@@ -39,7 +39,7 @@ package actor Reloader {
     private let notifier: ServiceNotifier
     /// The command line sets the level, so the settings do not.
     private let fixedLevel: Bool
-    /// The same for the store.
+    /// The command line sets the store, so the settings do not.
     private let fixedStore: Bool
     /// What restarts this agent, for messages.
     private let restartCommands: String
@@ -245,8 +245,8 @@ enum ConfigurationChange {
 
     /// The settings that take effect only at a start.
     /// - Parameters:
-    ///   - old: those at the start.
-    ///   - store: the one in use; `nil`: the settings do not choose it.
+    ///   - old: the settings at the start.
+    ///   - store: the store in use; `nil`: the settings do not choose it.
     static func waiting(from old: Settings, to new: Settings, store: StoreKind?) -> [String] {
         // The sessions may have been moved since the start.
         let hasOtherStore = store.map { used in new.store.map { $0 != used } ?? (old.store != nil) } ?? false

@@ -12,7 +12,7 @@ package struct Dispatcher: Sendable {
     private let users: UserGate.Services
     private let providers: ProviderClient
     private let signIns: SignInService
-    /// Each makes the handler of a method. A handler's type is made at its first use: all of them are some eighty types, which
+    /// Each makes the handler of a method. The runtime makes a handler's generic type at its first use: all eighty
     /// would take 2 ms of each start.
     private var handlers: [String: @Sendable () -> any MethodHandler] = [:]
 

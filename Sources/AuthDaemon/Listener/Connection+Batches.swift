@@ -1,14 +1,14 @@
 import AuthAgent
 import AuthWire
 
-/// The requests of a batch that have not begun. Each has its share of a turn as a line has, so that others do not wait for the
-/// whole batch.
+/// The requests of a batch that have not begun. Each has a share of a turn, like a line, so that other clients do not
+/// wait for the whole batch.
 struct BatchRest {
     /// In ``PendingRequests``.
     let number: Int
     /// The length of its line, which counts as unread until the last request has begun.
     let lineBytes: Int
-    /// Bytes of its long line for each request; 0 if the line was short.
+    /// How many bytes of its long line each request counts for; 0 if the line was short.
     let requestBytes: Int
     private var requests: ArraySlice<Result<RPCRequest, RPCProblem>>
 
@@ -48,7 +48,7 @@ extension Connection {
         return Self.requestShare
     }
 
-    /// The next line may be read.
+    /// Afterwards, the next line may be read.
     func endBatch() {
         guard let ended = batch else { return }
         batch = nil

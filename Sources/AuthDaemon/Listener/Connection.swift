@@ -58,7 +58,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     var requestBytes = 0
     /// By ticket.
     private var longRequests: [Int: Int] = [:]
-    /// While it has requests that have not begun, no line is read.
+    /// A batch with requests that have not begun. No line is read meanwhile.
     var batch: BatchRest?
     /// A long line is being parsed.
     var isParsing = false

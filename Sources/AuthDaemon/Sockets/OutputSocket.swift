@@ -6,8 +6,8 @@ import Glibc
 /// Our end of a pair of sockets. A client reads the body of a response from the other end.
 ///
 /// It only sends, without waiting: neither bytes nor descriptors come in through it. A client cannot block a call: the
-/// kernel copies the bytes, and a client that reads into memory that does not answer holds only the lock of the end that
-/// it has.
+/// kernel copies the bytes, and a client that reads into memory that does not answer holds only the lock at the
+/// client's end.
 ///
 /// @unchecked Sendable: it adds no state to ``WatchedSocket``.
 final class OutputSocket: WatchedSocket, BodyOutput, @unchecked Sendable {

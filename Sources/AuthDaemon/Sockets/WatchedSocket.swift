@@ -73,7 +73,7 @@ class WatchedSocket: ReadinessHandler, @unchecked Sendable {
 
     private func watch() {
         let (descriptor, notify) = state.withLock { ($0.descriptor, $0.notify) }
-        // It was closed after the other thread had looked.
+        // It was closed after the other thread had tried to use it.
         guard let descriptor else {
             state.withLock { $0.notify = nil }
             notify?()

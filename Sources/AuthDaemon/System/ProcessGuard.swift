@@ -15,8 +15,9 @@ package enum ProcessGuard {
         // With one heap for each thread, threads cannot use memory that another thread has freed. One heap besides the main
         // one is enough.
         HeapOption(number: M_ARENA_MAX, value: 2, variable: "MALLOC_ARENA_MAX", tunable: "arena_max"),
-        // Larger blocks have their own pages, which the kernel gets back when they are freed. This is glibc's default, but
-        // each such block that is freed raises the default up to 32 MiB. Then large buffers, used for a moment, leave holes.
+        // Larger blocks have separate pages, which the kernel gets back when they are freed. This is glibc's default,
+        // but each such block that is freed raises it, up to 32 MiB. Large buffers that were used for a moment then
+        // leave holes.
         HeapOption(
             number: M_MMAP_THRESHOLD, value: 128 << 10, variable: "MALLOC_MMAP_THRESHOLD_", tunable: "mmap_threshold"),
     ]

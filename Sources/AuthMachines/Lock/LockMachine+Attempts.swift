@@ -40,8 +40,8 @@ extension LockMachine {
         begin(Attempt(caller: caller, passphrase: current, newPassphrase: new), &turn)
     }
 
-    /// Not during a pause, in which none is checked: the user would type it in vain. An attempt in progress counts as failed
-    /// until it ends, so it does not begin a pause.
+    /// During a pause no passphrase is checked, so the user is not asked for one. An attempt in progress counts as
+    /// failed until it ends, and begins no pause before that.
     private mutating func askForPassphrase(_ caller: CallerID, _ turn: inout LockTurn) {
         guard attempt != nil || !isPaused(for: caller, &turn) else { return }
         save(&turn)

@@ -50,7 +50,7 @@ package struct OutboxMachine: Machine {
         random = SeededRandom(seed: seed)
     }
 
-    /// Whether it has to know at each change whether writes can be sent. If not, it has none, and does not wait for the store.
+    /// Whether each change of a session matters. If not, the store was read and the outbox has no writes.
     package var needsStatus: Bool { !isLoaded || !entries.isEmpty || !jobs.isEmpty || !queues.isEmpty }
 
     /// Whether nothing is in progress, so that what was requested has been tried.

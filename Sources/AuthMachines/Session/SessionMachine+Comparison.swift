@@ -137,7 +137,7 @@ extension SessionMachine {
         }
         wasStored = true
         let origins = record.origins
-        // A user has trusted other places elsewhere. They are compared with the profile when the session is used.
+        // The user has trusted other places on another host. They are compared with the profile at the next use.
         defer { if record.origins != origins { originChange = nil } }
         // Changed here and there at once: neither is newer, and the last write wins.
         if stored.revision == latest.revision, !stored.hasSameUserData(as: latest),

@@ -71,8 +71,8 @@ extension SessionMachine {
         answerOrRenew(&turn)
     }
 
-    /// If only another host keeps this one from writing, the comparison does not wait until the write is tried again: a
-    /// sign-out on another host takes a second at most.
+    /// If only another host keeps this one from writing, the pause after the failed write ends, so that the record is
+    /// compared now: a sign-out on another host takes effect here within a second.
     mutating func storeChanged() {
         comparison = .requested
         switch writer.lastError {

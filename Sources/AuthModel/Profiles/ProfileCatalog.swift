@@ -1,6 +1,6 @@
 /// All profiles, by name.
 package struct ProfileCatalog: Sendable, Equatable {
-    /// From files, and changed ones of the program.
+    /// Profiles from files, and profiles of the program that the settings change.
     private let profiles: [String: ProviderProfile]
     /// The program's own, without those that ``profiles`` replaces.
     private let bundled: [String: BundledProfile]
@@ -22,7 +22,7 @@ package struct ProfileCatalog: Sendable, Equatable {
         (Array(profiles.values) + bundled.values.compactMap(\.profile)).sorted { $0.name < $1.name }
     }
 
-    /// Without those that are in the program as they are: these name no files.
+    /// Without unchanged profiles of the program, which name no files.
     package var fromFiles: [ProviderProfile] { profiles.values.sorted { $0.name < $1.name } }
 }
 

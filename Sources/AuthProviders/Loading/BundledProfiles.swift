@@ -14,7 +14,7 @@ package enum BundledProfiles {
         "fork-in-the-road": text(PackageResources.fork_in_the_road_toml),
     ]
 
-    /// To be read when they are needed. They have no problems, or the tests fail.
+    /// Each is read when it is needed. Tests check that none has a problem.
     package static let all = texts.map { name, text in
         let profile = Once { try? ProfileReader.read(text, source: source) }
         return BundledProfile(name) { profile.value }

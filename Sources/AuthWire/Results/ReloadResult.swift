@@ -1,10 +1,10 @@
 /// The result of `agent.reload`.
 public struct ReloadResult: WireObject {
-    /// All of it, for the user.
+    /// The whole result as a text for the user.
     public var message: String?
     /// What the reload changes, or would change.
     public var changes: [String] = []
-    /// The settings that differ from those in use, and are used after a restart.
+    /// The settings that have changed and take effect only after a restart.
     public var restartNeeded: [String] = []
 
     /// The message of a reload that changes nothing.

@@ -5,13 +5,13 @@ public struct RestartInfo: WireObject {
         case noManager = "no_manager"
         /// The sessions end with the agent.
         case memory
-        /// The user opens the store.
+        /// The store needs the user's passphrase.
         case passphrase
     }
 
-    /// The service of the user's service manager that the agent is; `nil`: no service manager has started it.
+    /// The agent's unit in the user's service manager; `nil`: no service manager has started it.
     public var unit: String?
-    /// Starts it again in a shell. Only without a unit.
+    /// The command for a shell that starts it again; only without a unit.
     public var command: String?
     /// `nil`: after an upgrade it restarts when it is idle.
     public var obstacle: Obstacle?
