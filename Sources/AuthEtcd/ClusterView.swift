@@ -140,7 +140,7 @@ struct ClusterView: Sendable, Equatable {
     /// This host has signed out.
     /// - Parameters:
     ///   - revision: of the change; `nil`: it is unknown.
-    ///   - isRepeated: whether that is repeated if another host writes the session again.
+    ///   - isRepeated: whether the sign-out is repeated if another host writes the session again.
     mutating func removed(_ session: SessionName, at revision: Int64? = nil, isRepeated: Bool = false) {
         if let revision { endedAt[session] = max(revision, endedAt[session] ?? 0) }
         if let signIn = signIns[session] { note(signIn, of: session) }
@@ -182,8 +182,8 @@ struct ClusterView: Sendable, Equatable {
         outdated[session]?.contains(signIn) ?? false
     }
 
-    /// Whether a record with this last change is from before its sign-in ended. It may arrive late, and does not bring that
-    /// back.
+    /// Whether a record with this last change is older than the end of its sign-in. Such a record may arrive late, and
+    /// does not bring the sign-in back.
     func isEnded(_ signIn: SignInID, of session: SessionName, at revision: Int64) -> Bool {
         revision < endedAt[session] ?? 0 && replaced[session]?.contains(signIn) ?? false
     }

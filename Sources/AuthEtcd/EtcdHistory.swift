@@ -20,12 +20,13 @@ struct EtcdHistory: Sendable, Equatable {
     /// Whether a host has written this value since this one has read the last one.
     func isNew(_ entry: EtcdEntry?) -> Bool { entry != nil && !values.contains(Self.value(entry)) }
 
-    /// Holds as long as etcd has the value that this host expects: revisions of the time before are of the same history.
+    /// Conditions that hold as long as etcd has the value that this host expects, so that the revisions which the host
+    /// knows are of the same history.
     /// - Parameter place: ``EtcdPlaces/history``.
     func conditions(at place: String) -> [EtcdRequest.Condition] {
         guard let value = values.last else { return [] }
         guard !value.isEmpty else { return [.changed(key: place, at: 0)] }
-        // Hosts write shorter ones: the rest of this one is unknown.
+        // Hosts write shorter values. The rest of a longer one is not stored, so it cannot be compared.
         return value.count < Self.valueBytes ? [.has(key: place, value: value)] : []
     }
 

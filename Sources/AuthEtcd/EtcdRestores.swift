@@ -1,11 +1,11 @@
 import AuthModel
 import AuthWire
 
-/// What this host knows of etcd going back to an earlier state, as with a restored backup, and what is still to be done.
-/// It only decides; ``EtcdStore`` reads and writes.
+/// What this host knows about restores of etcd from a backup, and what is still to be done after one. It only decides;
+/// ``EtcdStore`` reads and writes.
 ///
-/// Invariants: what etcd had at ``revision`` is of the backup, and what was noted later counts. A host that has noticed a
-/// restore begins no hold until etcd has the mark, or has refused it.
+/// Invariants: what etcd had at ``revision`` is of the backup, and what was noted later counts. A host that has noticed
+/// a restore begins no hold until etcd has the mark, or has refused it.
 struct EtcdRestores: Sendable {
     /// What is still to be done.
     struct Recovery: Sendable {
@@ -29,11 +29,11 @@ struct EtcdRestores: Sendable {
     private(set) var shownRevision: Int64?
     /// etcd had no space for the mark, which is written once there is space.
     private(set) var isMarkDue = false
-    /// The refusal of the mark was reported.
+    /// Whether a refusal of the mark was reported.
     private var isRefusalReported = false
     /// Sessions whose records were not used because etcd went back. They are read again with everything else.
     private(set) var unread: Set<SessionName> = []
-    /// Granted before etcd went back: it ends, also if etcd has it again.
+    /// The lease from before etcd went back. It ends, even if etcd has it again.
     private var formerLease: LeaseID?
     /// The mark that this host has written for a restore whose recovery has not ended.
     private var ownMark: EtcdEntry?
@@ -120,11 +120,11 @@ struct EtcdRestores: Sendable {
     ///   - isToReadAgain: the recovery has not begun yet.
     func needsMark(insteadOf found: EtcdEntry?, isToReadAgain: Bool) -> Bool {
         let isMarked = isToReadAgain ? ownMark != nil : recovery?.isMarked != false
-        // A host that has not read the mark yet takes any for that of the backup.
+        // A host that has not read the mark yet treats any mark as that of the backup.
         return !isMarked && !(history.isRead && history.isNew(found))
     }
 
-    /// This host has written the mark before its recovery has come to that.
+    /// This host has written the mark before its recovery was to write it.
     mutating func wrote(_ mark: EtcdEntry) {
         history.accept(mark)
         ownMark = mark
@@ -133,8 +133,8 @@ struct EtcdRestores: Sendable {
         revision = revision.map { min($0, mark.modRevision) }
     }
 
-    /// etcd has this mark. Intents that were noted since another host has written it are not outdated.
-    /// - Returns: whether it says nothing of this restore: this host must replace it.
+    /// etcd has this mark. Intents that were noted since another host wrote it are not outdated.
+    /// - Returns: whether this host must write another one, because this one says nothing about the restore.
     mutating func accept(_ mark: EtcdEntry?) -> Bool {
         let isNew = history.isNew(mark) || mark != nil && mark?.value == ownMark?.value
         if let mark, isNew { revision = revision.map { min($0, mark.modRevision) } }
@@ -150,16 +150,16 @@ struct EtcdRestores: Sendable {
         recovery?.isMarked = true
     }
 
-    /// Each refusal is reported once.
+    /// The first refusal after a restore is reported.
     mutating func reportsRefusal() -> Bool {
         defer { isRefusalReported = true }
         return !isRefusalReported
     }
 
-    /// Nothing of this hold is on its way any more, or its intent is in etcd again.
+    /// No request under this hold is on its way any more, or its intent is in etcd again.
     mutating func settled(_ session: SessionName) { recovery?.sending[session] = nil }
 
-    /// All of it has succeeded.
+    /// The recovery has succeeded.
     mutating func end() { (recovery, ownMark) = (nil, nil) }
 
     // MARK: What counts since then
@@ -174,13 +174,13 @@ struct EtcdRestores: Sendable {
     /// For a while, another host may have a request on its way for which etcd has no intent any more.
     func isRecovering(at now: BootInstant) -> Bool { noticedAt.map { now - $0 < EtcdLimits.recovery } ?? false }
 
-    /// Whether sessions that this host has seen end are removed again if others write them. The time in which this host
-    /// sleeps does not count: it has repeated nothing then. What another host may have sent, in contrast, ends meanwhile.
+    /// Whether sessions that this host has seen end are removed again if others write them. Time asleep does not count,
+    /// because the host repeats nothing then. It counts for ``isRecovering(at:)``: other hosts' requests end meanwhile.
     func removesEnded(at awake: SuspendingClock.Instant) -> Bool {
         noticedAwake.map { awake - $0 < EtcdLimits.removing } ?? false
     }
 
     /// Whether etcd went back, and this intent is older than that, or missing. Then no host has begun to send these
-    /// tokens since, because each notes an intent first.
+    /// tokens since: each notes an intent first.
     func isOutdated(_ intent: EtcdEntry?) -> Bool { revision.map { intent?.modRevision ?? 0 <= $0 } ?? false }
 }

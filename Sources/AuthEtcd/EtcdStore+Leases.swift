@@ -208,8 +208,8 @@ extension EtcdStore: LeaseStore {
         return try await begun(session, hold, outcome, under: own, since: state, ifUnreadable: .unanswered)
     }
 
-    /// Ends a hold of this history, if another host has noticed that etcd went back. A hold of the former one is not in etcd
-    /// any more, whatever has its revision.
+    /// Ends a hold of this history, if another host has noticed that etcd went back. A hold of the former history is no
+    /// longer in etcd, even if something has its revision.
     private func claimRefused(
         _ session: SessionName, _ hold: Hold, _ outcome: EtcdTransaction
     ) async throws(StoreError) {

@@ -16,10 +16,10 @@ extension EtcdStore {
         }
     }
 
-    /// Each transaction names the change that it is about, and the mark, so it does nothing to a later hold or intent, also
-    /// if that has the same revision in another history.
+    /// Each transaction names the change that it is about, and the mark, so it does nothing to a later hold or intent,
+    /// even if that has the same revision in another history.
     func carryOut(_ release: HoldEnd, of session: SessionName) async throws(StoreError) {
-        // It is not known of which history the hold is: it ends with its lease.
+        // It is unknown which history the hold belongs to. It ends with its lease.
         guard !mustReadAgain else { return }
         let (holder, intent, hold) = (places.holder(session), places.intent(session), release.hold)
         let left = remaining(after: release, of: session)

@@ -37,22 +37,22 @@ extension EtcdStore {
         restores.end()
     }
 
-    /// If etcd refuses the mark, the rest of the recovery continues: it may only remove records. Hosts that cannot notice
-    /// the restore by themselves then do not notice it, or only once there is space again.
+    /// If etcd refuses the mark, the recovery continues, because what is left may be removals only. Hosts that cannot
+    /// notice the restore by themselves then do not notice it, or only once there is space again.
     private func tryToMark() async throws(StoreError) {
         var isDue = false
         do throws(StoreError) {
             _ = try await markHistory()
         } catch .cluster(let fault) where fault.refusesMark {
             isDue = fault == .noSpace
-            // Its alarm is a fault of the whole store.
+            // The alarm of etcd is a fault of the whole store.
             if isDue { failure(.cluster(fault)) } else { reportRefusal(fault) }
         }
         restores.marked(isDue: isDue)
     }
 
-    /// Writes the mark that is due. Only if etcd accepts it, everything is read again: other hosts notice the restore now,
-    /// and sign-outs are repeated once more.
+    /// Writes the mark that is due. If etcd accepts it, other hosts notice the restore now, so everything is read
+    /// again, and sign-outs are repeated once more.
     func writeDueMark() async {
         guard restores.isMarkDue, present == nil else { return }
         do throws(StoreError) {
@@ -126,7 +126,7 @@ extension EtcdStore {
                 }
                 // Another host has written the mark, or the hold has ended.
             } catch .cluster(let fault) where fault.refusesMark {
-                // Without the mark, as in the recovery, which reports it.
+                // The hold is given back without the mark. The recovery reports the refusal.
             }
         }
         _ = try await transaction(.transaction(conditions, then: deletions, otherwiseReading: []))
@@ -202,7 +202,7 @@ extension EtcdStore {
 }
 
 extension ClusterFault {
-    /// Whether etcd has refused what it has received.
+    /// Whether etcd has received the mark and refused it.
     fileprivate var refusesMark: Bool {
         switch self {
         case .noSpace, .denied, .invalid, .tooLarge: true

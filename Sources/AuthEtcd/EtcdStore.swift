@@ -48,7 +48,7 @@ package actor EtcdStore {
             outcome.entries[places.cluster]?.modRevision == revision && outcome.entries[places.history] == mark
         }
 
-        /// Holds as long as etcd has that record, in the same history.
+        /// Conditions that hold as long as etcd has that record, in the same history.
         func conditions(at places: EtcdPlaces) -> [EtcdRequest.Condition] {
             [.changed(key: places.cluster, at: revision), Self.condition(mark, at: places)]
         }
