@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `authc config set` says about a change besides the file.
+/// What `authc config set` prints about a change, after the file's name.
 @Suite("What a change of the settings applies to", .timeLimit(.minutes(2)))
 struct ConfigChangeTests {
     private static let promptEffect =
@@ -39,7 +39,7 @@ struct ConfigChangeTests {
         #expect(other.errors.hasSuffix("\nauthd: Log level: debug.\n"), "\(other)")
     }
 
-    @Test("a session that does not exist is reported, with the one that was perhaps meant")
+    @Test("a session that does not exist is reported, and a similar one is suggested")
     func session() async throws {
         let agent = try Self.agent()
         defer { agent.stop() }

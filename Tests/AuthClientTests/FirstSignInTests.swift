@@ -10,7 +10,7 @@ struct FirstSignInTests {
     /// - Parameters:
     ///   - added: the environments of the bundled profile that are in the settings.
     ///   - problems: of each profile that is checked.
-    ///   - refusal: of each sign-in.
+    ///   - refusal: the error of each sign-in.
     private static func agent(
         folder: String? = nil, added: [JSON] = [], problems: [JSON] = [], refusal: AgentError? = nil
     ) throws -> TestAgent {

@@ -107,7 +107,7 @@ struct HelpTests {
         }
     }
 
-    @Test("on every screen, only examples are wider than it; the synopsis is divided between its parts")
+    @Test("only examples are wider than the screen; the synopsis is broken between its parts")
     func widths() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -154,7 +154,7 @@ struct HelpTests {
     }
 
     /// Every command.
-    /// - Parameter besidesGroups: without those that have others below them.
+    /// - Parameter besidesGroups: whether commands that have subcommands are left out.
     static func commands(in folder: String, besidesGroups: Bool = true) async throws -> [[String]] {
         var waiting = [[String]()]
         var commands: [[String]] = []

@@ -37,7 +37,7 @@ struct OutputSocketTests {
         _ = await ready.value()
     }
 
-    @Test("a client gets what is written, a full socket is ready again after the client has read, then comes the end")
+    @Test("a client gets what is written, and then the end; a full socket is ready again once the client has read")
     func writing() async throws {
         let executor = try SocketExecutor()
         let (socket, end) = try OutputSocket.open(on: executor, room: Self.room)
@@ -62,7 +62,7 @@ struct OutputSocketTests {
         end.close()
     }
 
-    @Test("a client that closes its end is noticed, also while somebody waits for room", arguments: [true, false])
+    @Test("a client that closes its end is noticed, even while a writer waits for room", arguments: [true, false])
     func closedByClient(waits: Bool) async throws {
         let executor = try SocketExecutor()
         let (socket, end) = try OutputSocket.open(on: executor, room: Self.room)
@@ -79,7 +79,7 @@ struct OutputSocketTests {
         await executor.stop()
     }
 
-    @Test("the end of the sockets' thread closes a socket that somebody waits for")
+    @Test("the end of the sockets' thread closes a socket that a writer waits for")
     func stopping() async throws {
         let executor = try SocketExecutor()
         let (socket, end) = try OutputSocket.open(on: executor, room: Self.room)
@@ -93,7 +93,7 @@ struct OutputSocketTests {
         end.close()
     }
 
-    @Test("a client sends neither bytes nor descriptors, its end does not block, and is not inherited")
+    @Test("a client can send neither bytes nor descriptors, and its end does not block and is not inherited")
     func oneWay() async throws {
         let executor = try SocketExecutor()
         let (socket, end) = try OutputSocket.open(on: executor, room: Self.room)
@@ -102,7 +102,7 @@ struct OutputSocketTests {
         for kind in [MSG_NOSIGNAL, MSG_NOSIGNAL | MSG_OOB] {
             #expect(send(end.number, "x", 1, CInt(kind)) < 0 && errno == EPIPE)
         }
-        // Another way to send: with the rights of SCM_RIGHTS, there are bytes, too.
+        // Descriptors (SCM_RIGHTS) are sent with at least one byte.
         var byte: UInt8 = 1
         let sent = withUnsafeMutablePointer(to: &byte) { byte in
             var part = iovec(iov_base: byte, iov_len: 1)

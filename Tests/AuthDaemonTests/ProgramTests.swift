@@ -95,7 +95,7 @@ struct ProgramTests {
         #expect(await authd.end() == 0)
     }
 
-    @Test("a store of the command line is not changed by the settings")
+    @Test("the settings do not change a store that the command line names")
     func fixedStore() async throws {
         let authd = try await Program(home, ["--store", "memory"])
         try await authd.ready()

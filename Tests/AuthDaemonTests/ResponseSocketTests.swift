@@ -201,7 +201,7 @@ struct ResponseSocketTests {
         }
     }
 
-    @Test("there is none in a batch, for a notification, twice, for another stream, or without a response")
+    @Test("no socket is given in a batch, for a notification, twice, for another stream, or without a response")
     func refusals() async throws {
         let download = ScriptedDownload()
         try await BodySocketRequestTests.play(downloads: [download]) { rig, _ in
@@ -232,7 +232,7 @@ struct ResponseSocketTests {
         }
     }
 
-    @Test("if the agent has no more, a response is read in pieces")
+    @Test("if the agent has no more sockets, a response is read in pieces")
     func limited() async throws {
         let downloads = [ScriptedDownload(), ScriptedDownload()]
         var limits = ConnectionLimits()

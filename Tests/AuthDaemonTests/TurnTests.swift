@@ -50,7 +50,7 @@ struct TurnTests {
         try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 // Without responses: to write one would fail, and end the connection.
-                // So few that no other thread parses a batch of them: a client that has gone leaves nothing of such a line.
+                // So few that no other thread parses a batch of them: such a line is dropped when its client has gone.
                 let purposes = (0..<20).map { "\($0)" }
                 try rig.dial().send(inBatch ? Self.batch(purposes, id: nil) : Self.requests(purposes, id: nil).joined())
                 // Its own requests are not in the audit log.
@@ -61,7 +61,7 @@ struct TurnTests {
         }
     }
 
-    @Test("the requests of a batch take turns with those of others, and the lines after it are answered after them")
+    @Test("the requests of a batch take turns with those of other clients, and the lines after it are answered later")
     func batches() async throws {
         let limits = ConnectionLimits.with { $0.turnTime = .zero }
         try await TestServer.run(limits: limits) { rig in

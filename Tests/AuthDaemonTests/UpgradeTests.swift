@@ -118,7 +118,7 @@ struct UpgradeTests {
         let (sealed, other) = activity(.sealedFile, needsPassphrase: true)
         other.board.put(store: .ready, message: nil)
         #expect(sealed.obstacle == .passphrase && sealed.lastingObstacle == .passphrase)
-        // What passes is not a reason for clients.
+        // Clients get only obstacles that do not pass.
         #expect(keyring.obstacle != nil && keyring.lastingObstacle == nil)
         let (memory, third) = activity(.memory)
         third.board.put(store: .ready, message: nil)

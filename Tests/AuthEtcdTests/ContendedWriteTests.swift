@@ -12,7 +12,7 @@ struct ContendedWriteTests {
     private static let header = #""header":{"cluster_id":"1","member_id":"1","revision":"7"}"#
     private static let session = Base64.encode(Array("/p/sessions/work".utf8))
 
-    /// An etcd in which another host is faster than each write of the session, a number of times.
+    /// An etcd in which another host changes the session before each write, a number of times.
     private func transport(losing losses: Int, _ attempts: Counter) -> ScriptedTransport {
         let etcd = OneKey()
         return ScriptedTransport { (path, body) throws(TransportError) in
@@ -42,7 +42,7 @@ struct ContendedWriteTests {
         #expect(attempts.count == EtcdLimits.writeAttempts)
     }
 
-    @Test("fails with a name after the last attempt, which is no fault of the store")
+    @Test("fails with a name after the last attempt, and the store has no fault")
     func contended() async throws {
         let attempts = Counter()
         let store = store(transport(losing: .max, attempts))

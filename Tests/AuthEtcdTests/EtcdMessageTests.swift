@@ -150,7 +150,7 @@ struct EtcdMessageTests {
         #expect(read == (Set(names), true) && view.lost == [names[1]])
     }
 
-    @Test("do not take the end of a sign-in back for a record from before; other histories say nothing")
+    @Test("do not bring an ended sign-in back with an older record; revisions of other histories say nothing")
     func lateRecord() throws {
         let a = try SessionName("a")
         let signIns = try ["s1-1", "s2-1"].map { try #require(SignInID($0)) }
@@ -161,7 +161,7 @@ struct EtcdMessageTests {
             if isOwn { view.removed(a, at: 8) } else { _ = view.apply(header(8), [(a, 8, true)]) }
             let isEnded = [5, 9].map { view.isEnded(signIns[0], of: a, at: $0) }
             #expect(isEnded == [true, false])
-            // Another sign-in is another matter.
+            // Another sign-in has not ended.
             #expect(!view.isEnded(signIns[1], of: a, at: 5))
             // A backup is restored.
             view.saw(header(8), since: view.state)
@@ -171,7 +171,7 @@ struct EtcdMessageTests {
     }
 
     @Test(
-        "take nothing for lost if sign-outs may have been missed, and do not end it, either: another host may write it")
+        "show no loss if sign-outs may have been missed, and no end, either: another host may write the session again")
     func mayLackSignOuts() throws {
         let a = try SessionName("a")
         let signIn = try #require(SignInID("s1-1"))

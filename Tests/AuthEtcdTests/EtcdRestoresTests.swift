@@ -97,7 +97,7 @@ struct EtcdRestoresTests {
         restores = Self.noticed(restores, mark: own)
         #expect(restores.allowsHolds && restores.revision == 4)
         restores.end()
-        // It says nothing of the next restore.
+        // It says nothing about the next restore.
         #expect(!Self.noticed(restores, mark: own).allowsHolds)
         // The recovery had begun already, and was about to write another one.
         restores = Self.noticed()
@@ -126,7 +126,7 @@ struct EtcdRestoresTests {
         #expect(restores.revision == 5 && restores.allowsHolds && !restores.isMarkDue)
     }
 
-    @Test("a mark is another host's notice only outside the own recovery")
+    @Test("a mark is another host's notice only outside this host's recovery")
     func noticedElsewhere() {
         var restores = Self.restores()
         #expect(restores.isNoticedElsewhere(Self.mark("a")) && !restores.isNoticedElsewhere(nil))

@@ -24,7 +24,7 @@ struct RestoredHistoryTests {
         }
     }
 
-    @Test("has no session that is missing, if a host may have missed a sign-out", arguments: [false, true])
+    @Test("lacks a session: it is lost, or signed out if the host may have missed that", arguments: [false, true])
     func silence(isLong: Bool) async throws {
         try await EtcdMembers.running { members in
             let host = try EtcdHost()
@@ -132,7 +132,7 @@ struct RestoredHistoryTests {
         }
     }
 
-    @Test("must be the same for a claim; a hold of the present one ends then")
+    @Test("must be the same for a claim; otherwise a hold in the present history ends")
     func claim() async throws {
         try await Self.withOtherMark { store, members in
             let intent = try await store.read(store.places.intent(Self.work))

@@ -357,7 +357,7 @@ struct UnnoticedRestoreTests {
     }
 }
 
-/// The clocks of a machine that sleeps: the boot clock runs on.
+/// The clocks of a machine that sleeps: the boot clock continues.
 private final class SleepingClock: SystemClock {
     private let asleep = Mutex(Duration.zero)
 

@@ -89,7 +89,7 @@ private let token = "e30.eyJleHAiOjE4MDAwMDAzMDB9.c2ln"  // {"exp":1800000300}
 
 @Suite("Bundled profiles")
 struct BundledProfileTests {
-    @Test("have no problems, their names, and no files")
+    @Test("have no problems, have the names of their texts, and name no files")
     func read() throws {
         let source = BundledProfiles.source
         let profiles = try BundledProfiles.texts.values.map { try ProfileReader.read($0, source: source) }

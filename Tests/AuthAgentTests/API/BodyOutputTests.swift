@@ -53,7 +53,7 @@ struct BodyOutputTests {
         await pipe.drained()
     }
 
-    @Test("a transport waits while the socket is full, holds one piece, and goes on when the client has read")
+    @Test("while the socket is full, the transport waits with one piece, and continues once the client has read")
     func slowReader() async throws {
         let (pipe, output) = (Self.download(), FakeOutput(room: 3))
         pipe.write(to: output)
@@ -110,7 +110,7 @@ struct BodyOutputTests {
         _ = await received
     }
 
-    @Test("a stream that ends closes its socket, drops what is held, and refuses a socket that is late")
+    @Test("a stream that ends closes its socket, drops what is held, and closes a socket that comes later")
     func abandoned() async throws {
         let (pipe, output, late) = (Self.download(), FakeOutput(room: 1), FakeOutput())
         pipe.write(to: output)

@@ -38,7 +38,7 @@ struct HandoverTests {
         }
     }
 
-    @Test("are served first: the store is read when clients are served")
+    @Test("are served first: the store is read once clients are served")
     func readsLater() async throws {
         let record = try Self.record()
         let handovers = MemoryHandoverStore(

@@ -1,7 +1,7 @@
 import AuthModel
 import Synchronization
 
-/// A long response, which the provider sends as a test orders.
+/// A long response, which the provider sends when the test says so.
 final class ScriptedDownload: Sendable {
     enum Step: Sendable {
         case bytes([UInt8])

@@ -150,7 +150,7 @@ struct LockMachineTests {
         #expect(right.actions.contains(.open))
     }
 
-    @Test("during a pause no passphrase is asked for, but while the third attempt is checked one is")
+    @Test("during a pause no passphrase is requested, but one is while the third attempt is checked")
     func asksInPause() throws {
         var machine = Self.machine(Self.locked(failures: [Self.since, Self.since]))
         func asked(_ passphrase: Secret?, at now: Moment) -> AgentError? {

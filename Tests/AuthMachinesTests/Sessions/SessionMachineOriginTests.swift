@@ -32,7 +32,7 @@ struct SessionMachineOriginTests {
         var bench = MachineBench(handedOver: HandedOverSession(record: record, isStored: true, isUnsaved: false))
         bench.send(.compared(.success(record)))
         bench.send(.originsChecked(AgentError(.signInRequired, "elsewhere", cause: "origin_changed")))
-        // What others change besides does not matter.
+        // Other changes of that host do not matter.
         record.revision += 1
         bench.send(.storeChanged)
         bench.send(.compared(.success(record)))

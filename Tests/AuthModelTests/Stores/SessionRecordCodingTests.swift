@@ -55,7 +55,7 @@ struct SessionRecordCodingTests {
         #expect(try SessionRecord(decoding: bare.encoded()) == bare)
     }
 
-    @Test("takes no memory for a client or a resource that it does not have, and is changed and compared as before")
+    @Test("has no memory for a client or resource that it lacks, and is changed and compared as before")
     func rareMembers() throws {
         // 208 bytes more if they were stored in it.
         #expect(MemoryLayout<SessionRecord>.size <= 432)
