@@ -6,9 +6,9 @@ readonly status_blocks_budget=1
 readonly counted_requests=1000 counted_connections=200
 
 allocations() {
-    section 'Blocks of memory that the agent allocates for a request' '' "Counted in all threads by a library that the agent is \
-started with (\`LD_PRELOAD\`, \`Tests/Benchmarks/allocations.c\`): 2,000 requests on a connection less 1,000 on another one, \
-divided by 1,000."
+    section 'Blocks of memory that the agent allocates for a request' '' "Counted in all threads by a library that is loaded into \
+the agent (\`LD_PRELOAD\`, \`Tests/Benchmarks/allocations.c\`): the blocks for 2,000 requests on one connection minus those for \
+1,000 on another, divided by 1,000."
     local one=$world/c/allocations.so
     "$compiler" -O2 -Wall -Wextra -Werror -shared -fPIC -o "$one" "$here/allocations.c" || fail 'allocations.c does not compile'
     start_provider bench
@@ -46,10 +46,10 @@ allocated() {
 
 asked() { "$world/c/many" "$1" 1 0 "$3" "$socket" "$2" >/dev/null || fail 'the requests failed'; }
 
-# Not -0.0: the agent may allocate for itself meanwhile.
+# Not less than 0: the agent may have allocated something else before.
 per() { awk "BEGIN { each = $2 / $1; printf \"%.1f\", (each > 0 ? each : 0) }"; }
 
-# After what the agent does when a connection has ended.
+# Waits until the agent has cleaned up after a connection that has ended.
 blocks() {
     sleep 0.3
     od -An -v -t u8 -w16 "$world/allocations" | awk '{ sum += $2 } END { printf "%d", sum }'

@@ -4,7 +4,7 @@
 # As a multiple of the same without it: beside what attacks the agent, and beside all else.
 readonly attack_budget=3.0 disturbance_budget=2.0
 readonly disturbance_rounds=${ROUNDS:-5} disturbing_sessions=${SESSIONS:-1000}
-# Seconds and rounds beside what happens so rarely that few requests would not meet it.
+# Seconds and rounds beside what happens rarely: a few requests might not meet it.
 readonly rare_seconds=10 rare_rounds=${ROUNDS:-3}
 readonly peers=$here/../TestSupport/peers
 

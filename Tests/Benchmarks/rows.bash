@@ -53,7 +53,7 @@ ratio() {
     if [[ ${p99-} ]]; then middle_row "$what, p99" "$p99" 3; fi
 }
 
-# The middle one of the measured ratios, of this column and the next, with all that its run printed. Sets middle_time, ours.
+# The median of the measured ratios of this column and the next, with the figures of its run. Sets middle_time, ours.
 middle_row() {
     local what=$1 budget=$2 column=$3 seen times
     read -r seen times < <(awk -v c="$column" '{ printf "%.2f %s\n", $c / $(c + 1), $0 }' "$world/times" | sort -n | middle) ||

@@ -87,7 +87,7 @@ token_beside_ten() {
 }
 
 fan_outs() {
-    section 'From a change to the event of it at the last subscriber'
+    section 'From a change to its event at the last subscriber'
     local subscribers median p99
     for subscribers in 1 10 100 1000; do
         read -r median p99 < <("$world/c/fanout" "$subscribers" "$fan_out_times" "$socket" s1 s0) ||
@@ -119,8 +119,8 @@ connection_scale() {
 
 # Writes of a session whose provider cannot be reached.
 outbox_scale() {
-    section 'What each number of writes that wait costs' '' "$most_entries is the most that an outbox holds: a program that queues \
-more does not check whether its writes are sent, and is refused."
+    section 'What each number of queued writes costs' '' "An outbox holds at most $most_entries writes: a program that queues more \
+does not check whether its writes are sent, and is refused."
     local queued=0 most write
     start_provider away
     fresh_agent

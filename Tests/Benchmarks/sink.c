@@ -38,7 +38,7 @@ static void say(int peer, const char *text, size_t length, int flags)
 static void give(int peer, const char *fields, unsigned long long length)
 {
     int head = snprintf(line, sizeof line, "HTTP/1.1 200 OK\r\n%sContent-Length: %llu\r\n\r\n", fields, length);
-    // With the begin of the body in one packet.
+    // In one packet with the beginning of the body.
     say(peer, line, (size_t)head, MSG_MORE);
     // A text in JSON.
     memset(piece, 'x', sizeof piece);

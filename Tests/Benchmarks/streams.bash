@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A large body up and down, beside curl without anything between. Sourced by Tests/Benchmarks/bench.
 
-# As a part of curl's speed; MiB that the programs may take for it.
+# The least share of curl's speed, and the most MiB that the programs may add.
 readonly stream_floor=0.7 stream_memory=16
 readonly stream_rounds=${ROUNDS:-7}
 
