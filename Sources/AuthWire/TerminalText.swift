@@ -85,6 +85,8 @@ package enum TerminalText {
     package static func words(of text: Substring, to columns: Int) -> [(gap: Int, word: String)] {
         var words: [(gap: Int, word: String)] = []
         var rest = text
+        // The end of a longer command, whose words are separate.
+        var divided = text.startIndex
         while true {
             let start = rest.drop { $0 == " " }
             let gap = rest.count - start.count
@@ -95,8 +97,8 @@ package enum TerminalText {
             while start[..<longer].count(where: { $0 == "`" }) % 2 == 1, longer < start.endIndex {
                 longer = start[longer...].dropFirst().firstIndex(of: " ") ?? start.endIndex
             }
-            if start[..<longer].count(where: { $0 == "`" }) % 2 == 0, width(String(start[..<longer])) <= columns {
-                end = longer
+            if start.startIndex >= divided, start[..<longer].count(where: { $0 == "`" }) % 2 == 0 {
+                if width(String(start[..<longer])) <= columns { end = longer } else { divided = longer }
             }
             words.append((gap, String(start[..<end])))
             rest = start[end...]

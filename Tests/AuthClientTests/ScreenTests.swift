@@ -40,9 +40,13 @@ struct ScreenTests {
     /// Commands in backticks that are on two lines, although they fit on one.
     private static func brokenCommands(_ text: String, columns: Int) -> [String] {
         let lines = text.split(separator: "\n")
+        // A longer command may begin two lines before its end.
+        var isInCommand = false
         return zip(lines, lines.dropFirst()).compactMap { line, next in
             let (parts, rest) = (line.split(separator: "`", omittingEmptySubsequences: false), next.drop { $0 == " " })
-            guard parts.count % 2 == 0, let start = parts.last, let end = rest.firstIndex(of: "`") else { return nil }
+            if parts.count % 2 == 0 { isInCommand.toggle() }
+            guard parts.count % 2 == 0, isInCommand, let start = parts.last, let end = rest.firstIndex(of: "`")
+            else { return nil }
             let command = "`\(start) \(rest[...end])"
             return command.count <= columns - (next.count - rest.count) ? command : nil
         }

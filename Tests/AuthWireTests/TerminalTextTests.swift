@@ -30,6 +30,8 @@ struct TerminalTextTests {
         #expect(TerminalText.fitted("  one two three", to: 9) == "  one two\n  three")
         #expect(TerminalText.fitted("a /usr/lib/a/long/path b", to: 10) == "a /usr/lib/a/long/path\nb")
         #expect(TerminalText.fitted("type `authc list` now", to: 12) == "type\n`authc list`\nnow")
+        // A longer one is broken, and the next one is not.
+        #expect(TerminalText.fitted("a `one two three` `b c`", to: 9) == "a `one\ntwo\nthree`\n`b c`")
         #expect(TerminalText.fitted("first line\nsecond", to: 80) == "first line\nsecond")
     }
 }
