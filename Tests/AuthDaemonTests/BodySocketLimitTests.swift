@@ -11,7 +11,6 @@ import Testing
 @Suite("Clients that misuse sockets for bodies", .timeLimit(.minutes(1)))
 struct BodySocketLimitTests {
     private typealias Upload = BodySocketRequestTests.Upload
-    private typealias End = BodySocketRequestTests.End
 
     @Test("a client that never writes delays no other client, and its socket is closed at once")
     func silent() async throws {
@@ -128,7 +127,7 @@ struct BodySocketLimitTests {
         try await BodySocketRequestTests.play { rig, transport in
             try await onThread {
                 var upload = try Upload(try rig.dial())
-                var former: End?
+                var former: PassedSocket?
                 for _ in 1...UploadPipe.socketsPerReading {
                     let socket = try #require(try upload.socket().end)
                     if let former { #expect(former.isClosed()) }
@@ -159,7 +158,7 @@ struct BodySocketLimitTests {
             rig, _ in
             try await onThread {
                 let confined = [try Upload(try rig.dialExtra()), try Upload(try rig.dialExtra())]
-                var held: [End?] = [try confined[0].socket().end]
+                var held: [PassedSocket?] = [try confined[0].socket().end]
                 #expect(held[0] != nil)
                 let more = try confined[1].socket()
                 #expect(more.answer.errorKind == "busy" && more.end == nil, "\(more.answer.text())")

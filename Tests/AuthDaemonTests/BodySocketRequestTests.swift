@@ -61,10 +61,8 @@ struct BodySocketRequestTests {
         }
 
         /// - Returns: the answer, and the client's end of the socket.
-        func socket(_ stream: String = "s", at offset: Int = 0) throws -> (answer: JSON, end: End?) {
-            try client.send(Self.request(stream, at: offset))
-            let (answer, descriptor) = try client.jsonAndDescriptor()
-            return (answer, descriptor.map(End.init))
+        func socket(_ stream: String = "s", at offset: Int = 0) throws -> (answer: JSON, end: PassedSocket?) {
+            try client.answerAndSocket(to: Self.request(stream, at: offset))
         }
 
         /// The end of the body.
@@ -82,25 +80,6 @@ struct BodySocketRequestTests {
                 if let id = answer["id"]?.integerValue { answers[id] = answer }
             }
             return (answers[3]?["result"], answers[1]?["result"])
-        }
-    }
-
-    /// The client's end of a socket. It is closed with its last reference.
-    final class End: Sendable {
-        let number: Int32
-
-        init(_ number: Int32) { self.number = number }
-
-        deinit { close(number) }
-
-        func write(_ text: String) -> Bool {
-            send(number, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count
-        }
-
-        /// Whether the agent closes its end.
-        func isClosed(within milliseconds: Int32 = 20_000) -> Bool {
-            var found = pollfd(fd: number, events: 0, revents: 0)
-            return poll(&found, 1, milliseconds) > 0 && Int32(found.revents) & Int32(POLLHUP) != 0
         }
     }
 

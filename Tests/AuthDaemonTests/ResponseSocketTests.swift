@@ -26,40 +26,12 @@ struct ResponseSocketTests {
         }
 
         /// - Returns: the answer, and the client's end of the socket.
-        func socket(_ stream: String = "s") throws -> (answer: JSON, end: End?) {
-            try client.send(Self.request(stream))
-            let (answer, descriptor) = try client.jsonAndDescriptor()
-            return (answer, descriptor.map(End.init))
+        func socket(_ stream: String = "s") throws -> (answer: JSON, end: PassedSocket?) {
+            try client.answerAndSocket(to: Self.request(stream))
         }
 
         /// What the agent says about the response after the end of the socket.
         func ending() throws -> JSON { try client.ask("api.read", ["stream": "s"], id: 3) }
-    }
-
-    /// The client's end of a socket. It is closed with its last reference.
-    private final class End: Sendable {
-        let number: Int32
-
-        init(_ number: Int32) { self.number = number }
-
-        deinit { close(number) }
-
-        /// Waits for bytes. Empty: the end.
-        func bytes(atMost most: Int = 64 << 10) throws -> [UInt8] {
-            var found = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-            guard poll(&found, 1, 20_000) > 0 else { throw Failure("the socket has neither bytes nor an end") }
-            var room = [UInt8](repeating: 0, count: most)
-            let count = read(number, &room, most)
-            guard count >= 0 else { throw Failure("read: \(String(cString: strerror(errno)))") }
-            return Array(room.prefix(count))
-        }
-
-        /// Everything up to the end.
-        func rest() throws -> [UInt8] {
-            var all: [UInt8] = []
-            while case let more = try bytes(), !more.isEmpty { all += more }
-            return all
-        }
     }
 
     private static func isWhole(_ answer: JSON) -> Bool {
