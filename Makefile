@@ -10,6 +10,8 @@ INSTALL ?= install
 # What make simulate plays: so many schedules, from that seed on.
 SEEDS ?= 10000000
 FIRST ?= 1
+# How many schedules of clusters make simulate-clusters plays, from the seed FIRST on.
+COUNT ?= 10000
 # How many schedules of hosts make simulate-hosts plays, from the seed FIRST on.
 HOST_SEEDS ?= 1000
 # How often make crash kills the agent, by the seeds from CRASH_FIRST on.
@@ -108,7 +110,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-hosts crash cluster cluster-scale streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench bench-builds packages build-packages peers sbom
+.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-clusters simulate-hosts crash cluster cluster-scale streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench bench-builds packages build-packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
@@ -123,6 +125,7 @@ help:
 	@echo 'make test       every test but those of make clients, package-managers and check-packages; installs what they need'
 	@echo 'make shake      every test $(PASSES) times while each core is busy with something else (PASSES=n)'
 	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
+	@echo 'make simulate-clusters  hosts that share a session in $(COUNT) simulated clusters (COUNT=n, FIRST=n)'
 	@echo 'make simulate-hosts  the agents of up to five hosts in $(HOST_SEEDS) simulated clusters, whose etcd is restored (HOST_SEEDS=n, FIRST=n)'
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
 	@echo 'make cluster    five hosts that share a session, interrupted $(FAULTS) times (FAULTS=n, CLUSTER_FIRST=n)'
@@ -228,6 +231,11 @@ shake: packages peers
 simulate:
 	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate
 	$(SIMULATION)/release/simulate $(SEEDS) $(FIRST)
+
+# Only the world that make simulate plays for every hundredth seed, because it takes as long as a hundred others.
+simulate-clusters:
+	$(SWIFT) build $(RELEASE_FLAGS) --scratch-path $(SIMULATION) --product simulate
+	$(SIMULATION)/release/simulate --clusters $(COUNT) $(FIRST)
 
 # Contains the agent and its store; built in the same folder as make simulate. The variable fixes the order of sets and
 # dictionaries, so that a seed always has the same result.

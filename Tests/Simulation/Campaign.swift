@@ -7,6 +7,14 @@ package struct Campaign: Sendable {
         package fileprivate(set) var count = 1
     }
 
+    /// What is played for each seed.
+    package enum Worlds: Sendable {
+        case all
+        /// Only hosts that share a session.
+        case clusters
+    }
+
+    let worlds: Worlds
     package private(set) var played = 0
     /// Events in all schedules.
     package private(set) var eventCount = 0
@@ -16,20 +24,22 @@ package struct Campaign: Sendable {
     package private(set) var clusters = ClusterCoverage()
     package private(set) var failures: [Rule: Failure] = [:]
 
-    private init() {}
+    private init(_ worlds: Worlds) {
+        self.worlds = worlds
+    }
 
     /// - Parameter workers: so many threads at most.
-    package static func played(seeds: Range<UInt64>, workers: Int) async -> Campaign {
+    package static func played(seeds: Range<UInt64>, in worlds: Worlds = .all, workers: Int) async -> Campaign {
         await withTaskGroup(of: Campaign.self) { group in
-            var whole = Campaign()
+            var whole = Campaign(worlds)
             var next = seeds.lowerBound
             var running = 0
             while next < seeds.upperBound || running > 0 {
                 if next < seeds.upperBound, running < workers {
-                    let share = next..<min(next + batch, seeds.upperBound)
+                    let share = next..<min(next + batch(of: worlds), seeds.upperBound)
                     next = share.upperBound
                     running += 1
-                    group.addTask { Campaign(playing: share) }
+                    group.addTask { Campaign(playing: share, in: worlds) }
                 } else if let part = await group.next() {
                     running -= 1
                     whole.add(part)
@@ -41,11 +51,16 @@ package struct Campaign: Sendable {
 
     private static let clusterSpacing: UInt64 = 100
     /// What one thread plays at a time.
-    private static let batch: UInt64 = 500
+    private static func batch(of worlds: Worlds) -> UInt64 { worlds == .all ? 500 : 500 / clusterSpacing }
 
-    package init(playing seeds: Range<UInt64>) {
+    package init(playing seeds: Range<UInt64>, in worlds: Worlds = .all) {
+        self.init(worlds)
         for seed in seeds {
             played += 1
+            guard worlds == .all else {
+                clusters.add(play(ClusterSimulation.self, seed))
+                continue
+            }
             coverage.add(play(SessionSimulation.self, seed))
             outbox.add(play(OutboxSimulation.self, seed))
             signIns.add(play(SignInSimulation.self, seed))
@@ -88,21 +103,27 @@ extension Campaign {
         var lines: [String] = []
         for (rule, failure) in failures.sorted(by: { $0.value.seed < $1.value.seed }) {
             lines.append("Broken by \(failure.count) schedules: \(rule.rawValue)")
-            lines.append("To see it again: make simulate SEEDS=1 FIRST=\(failure.seed)")
+            lines.append("To see it again: make \(rule.command) FIRST=\(failure.seed)")
             lines.append(rule.simulation.report(seed: failure.seed) + "\n")
         }
-        lines.append(
-            "Machine transitions seen: \(coverage.transitions), from \(coverage.pairs) pairs of state and event")
-        for (state, events) in coverage.neverSeen {
-            lines.append("  never in \(state): \(events.map { "\($0)" }.joined(separator: ", "))")
-        }
+        if worlds == .all { lines += wordsOfSessions }
         lines.append("Things that happened: \(eventCount)")
-        lines.append("Calls at the provider: \(coverage.calls), at most \(coverage.maxCalls) of a session in an hour")
-        lines.append(outbox.words)
-        lines.append(signIns.words)
+        if worlds == .all { lines += [wordsOfCalls, outbox.words, signIns.words] }
         lines.append(clusters.words)
         lines.append("Rules broken: \(failures.count)")
         lines.append("Schedules: \(played)")
         return lines.joined(separator: "\n")
+    }
+
+    private var wordsOfSessions: [String] {
+        let seen = "Machine transitions seen: \(coverage.transitions), from \(coverage.pairs) pairs of state and event"
+        return [seen]
+            + coverage.neverSeen.map { state, events in
+                "  never in \(state): \(events.map { "\($0)" }.joined(separator: ", "))"
+            }
+    }
+
+    private var wordsOfCalls: String {
+        "Calls at the provider: \(coverage.calls), at most \(coverage.maxCalls) of a session in an hour"
     }
 }

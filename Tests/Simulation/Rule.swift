@@ -65,6 +65,11 @@ package enum Rule: String, Sendable, CaseIterable {
         default: SessionSimulation.self
         }
     }
+
+    /// The command that plays one seed of that simulation again.
+    var command: String {
+        simulation == ClusterSimulation.self ? "simulate-clusters COUNT=1" : "simulate SEEDS=1"
+    }
 }
 
 /// A rule that was broken, and where.

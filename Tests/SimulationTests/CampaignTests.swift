@@ -23,6 +23,14 @@ struct CampaignTests {
         #expect(outcomes.contains { $0.coverage.overtaken > 0 } && outcomes.contains { $0.coverage.interrupted > 0 })
     }
 
+    @Test("a campaign of clusters plays one for each seed, and nothing else")
+    func onlyClusters() {
+        let campaign = Campaign(playing: 1..<4, in: .clusters)
+        #expect(campaign.failures.isEmpty, "\(campaign.report)")
+        #expect(campaign.played == 3 && campaign.clusters.renewals > 0)
+        #expect(campaign.coverage.transitions == 0)
+    }
+
     @Test("clusters that once broke a rule break none", arguments: [58, 10_286] as [UInt64])
     func formerClusterFailures(seed: UInt64) {
         #expect(ClusterSimulation.play(ClusterSimulation.schedule(seed: seed)).violation == nil)
