@@ -80,19 +80,6 @@ struct CampaignTests {
         try expectFound(fault, by: SignInSimulation.self, within: 6)
     }
 
-    /// Each from a seed that shows it: these schedules are long.
-    @Test(
-        "a fault in clusters is found",
-        arguments: [
-            (ClusterInjectedFault.renewsWithoutHold, 10_005), (.forgetsIntents, 10_627), (.writesWithoutHold, 10_068),
-            (.keepsNoLease, 10_022),
-        ] as [(ClusterInjectedFault, UInt64)])
-    func clusterFaults(fault: ClusterInjectedFault, seed: UInt64) {
-        let schedule = ClusterSimulation.schedule(seed: seed)
-        #expect(ClusterSimulation.play(schedule, injecting: fault).violation?.rule == fault.rule)
-        #expect(ClusterSimulation.play(schedule).violation == nil)
-    }
-
     /// In one of the first two thousand schedules.
     private func expectFound<Kind: SimulationKind>(_ fault: Kind.Fault, by kind: Kind.Type, within steps: Int) throws {
         let schedules = (1...2000 as ClosedRange<UInt64>).lazy.map { kind.schedule(seed: $0) }

@@ -9,6 +9,18 @@ package struct ClusterSchedule: SimulationSchedule {
     package var clockErrors: [Duration]
     package var steps: [SimulationStep<ClusterOperation>]
 
+    package init(
+        seed: UInt64 = 1, hosts: Int = 2, life: Duration = .seconds(3600), grace: Duration = .zero,
+        clockErrors: [Duration] = [], steps: [SimulationStep<ClusterOperation>]
+    ) {
+        self.seed = seed
+        self.hosts = hosts
+        self.life = life
+        self.grace = grace
+        self.clockErrors = clockErrors
+        self.steps = steps
+    }
+
     package var heading: String { "seed \(seed), \(hosts) hosts, life \(life), grace \(grace), clocks \(clockErrors)" }
 
     package static var simplifications: [(inout ClusterSchedule) -> Void] {

@@ -28,7 +28,7 @@ struct Commit {
 }
 
 extension ClusterSimulationRun {
-    private static let requestLimit = LeaseMachine.requestLimit
+    static let requestLimit = LeaseMachine.requestLimit
 
     func sendToProvider(_ host: SimulatedHost, _ caller: CallerID) {
         guard let renewal = host.renewals.removeValue(forKey: caller) else { return }
@@ -101,90 +101,5 @@ extension ClusterSimulationRun {
     /// A record is in etcd.
     func written(_ record: SessionRecord) {
         if record.tokens.refreshToken == lastCommit?.refreshToken { lastCommit?.isWritten = true }
-    }
-
-    // MARK: Rules
-
-    /// Only one host's request may reach the provider at a time.
-    private func checkAlone(_ host: SimulatedHost) {
-        for request in requests.values.sorted(by: { $0.sentAt < $1.sentAt })
-        where request.host != host.number && !request.isCarriedOut && now < request.sentAt + Self.requestLimit {
-            report(
-                .clusterAlone,
-                "host \(host.number) sends a refresh token, and host \(request.host) did at \(request.sentAt)")
-        }
-    }
-
-    /// The provider sees a used token only if the one that replaced it was lost on its way to etcd.
-    private func checkReuse(_ request: ProviderRequest) {
-        guard !provider.accepts(request.tokens, at: now), let account = provider.account(of: request.tokens),
-            !provider.accounts[account].revoked
-        else { return }
-        coverage.reuses += 1
-        guard let commit = lastCommit else { return report(.clusterReuse, "a refresh token that was never good") }
-        guard isInterrupted(commit) || isSignedOut else {
-            return report(.clusterReuse, "host \(request.host) sends a used token; it was replaced at \(commit.at)")
-        }
-        isLossExcused = true
-    }
-
-    /// The host that was given the newest tokens could not write them.
-    private func isInterrupted(_ commit: Commit) -> Bool {
-        let host = hosts[commit.host]
-        return !commit.isWritten
-            && (commit.isUnanswered || host.process != commit.process || host.lastFault >= commit.at)
-    }
-
-    /// Soon after the last fault each host has what etcd has, unless something is on its way.
-    func checkConverged() {
-        guard violation == nil, etcd.holder == nil, !isSignedOut, let stored = etcd.record,
-            now - etcd.changedAt > .seconds(2)
-        else { return }
-        for host in hosts where host.isRunning {
-            guard let machine = host.machine, machine.currentRequest == nil, !machine.hasUnwrittenTokens else {
-                continue
-            }
-            if !machine.record.tokens.areSame(as: stored.tokens) {
-                report(
-                    .clusterConvergence,
-                    "host \(host.number) has \(machine.record.tokens.words), and etcd \(stored.tokens.words)")
-            }
-        }
-    }
-
-    func checkRecovered() {
-        guard violation == nil else { return }
-        for host in hosts {
-            if let waiting = host.waiting.first {
-                report(
-                    .clusterLiveness, "host \(host.number): caller \(waiting.key.number) waits since \(waiting.value)")
-            }
-        }
-        if isSignedOut {
-            for host in hosts where host.machine != nil {
-                report(.clusterSignOut, "host \(host.number) is still signed in")
-            }
-            return
-        }
-        guard let stored = etcd.record else { return report(.clusterLost, "the record is gone") }
-        guard provider.accepts(stored.tokens, at: now) else {
-            coverage.lost += 1
-            if !isLossExcused, lastCommit.map(isInterrupted) != true {
-                report(.clusterLost, "the provider accepts nothing of \(stored.tokens.words)")
-            }
-            return
-        }
-        for host in hosts {
-            guard let machine = host.machine else {
-                report(.clusterLost, "host \(host.number) has no session")
-                continue
-            }
-            if host.published?.status.state != .active, machine.currentRequest == nil {
-                report(
-                    .clusterLiveness,
-                    "host \(host.number) is \(String(describing: host.published?.status.state)), and the provider honours "
-                        + stored.tokens.words)
-            }
-        }
     }
 }

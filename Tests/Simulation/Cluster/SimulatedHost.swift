@@ -54,6 +54,8 @@ final class SimulatedHost {
         OwnIntents(prefix: "\(number).\(process)")
     }
 
+    var isActive: Bool { published?.status.state == .active }
+
     func nextCaller() -> CallerID {
         lastCaller += 1
         return CallerID(lastCaller)

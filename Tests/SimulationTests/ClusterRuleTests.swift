@@ -1,0 +1,51 @@
+import AuthWire
+import Simulation
+import Testing
+
+@Suite("The rules of simulated clusters", .timeLimit(.minutes(5)))
+struct ClusterRuleTests {
+    private typealias Step = SimulationStep<ClusterOperation>
+
+    /// Times of messages follow from the seed: a fault need not show with each.
+    private static let seeds = 1...10 as ClosedRange<UInt64>
+
+    private static func schedules(_ steps: [Step], grace: Duration = .zero) -> [ClusterSchedule] {
+        seeds.map { ClusterSchedule(seed: $0, grace: grace, steps: steps) }
+    }
+
+    /// Host 0 is killed after it has sent its refresh token, and before the response arrives.
+    private static func killed(slow: Duration) -> [Step] {
+        [
+            Step(.events(0), .provider(.slow(slow))), Step(.events(0), .ask(0, .renewal)),
+            Step(.time(.seconds(1)), .kill(0, down: .seconds(60))),
+        ]
+    }
+
+    private static func steps(showing fault: ClusterInjectedFault) -> [Step] {
+        switch fault {
+        case .renewsWithoutHold:
+            [
+                Step(.events(0), .provider(.slow(.seconds(2)))), Step(.events(0), .ask(0, .renewal)),
+                Step(.events(0), .ask(1, .renewal)),
+            ]
+        case .forgetsIntents: killed(slow: .seconds(29)) + [Step(.time(.seconds(1)), .ask(1, .renewal))]
+        // Host 1 waits for the end of that request, and a token is too young to be rejected for half a minute.
+        case .keepsNoLease: killed(slow: .seconds(12)) + [Step(.time(.seconds(60)), .ask(1, .reject))]
+        // The change may arrive after the sign-out.
+        case .writesWithoutHold: [Step(.events(0), .ask(1, .userChange)), Step(.events(0), .ask(0, .signOut))]
+        }
+    }
+
+    @Test(
+        "an injected fault is found, and its schedule breaks no rule without it",
+        arguments: ClusterInjectedFault.allCases)
+    func faults(fault: ClusterInjectedFault) {
+        let schedules = Self.schedules(Self.steps(showing: fault), grace: .seconds(600))
+        let found = schedules.map { ClusterSimulation.play($0, injecting: fault).violation }
+        #expect(found.contains { $0?.rule == fault.rule }, "\(found)")
+        for schedule in schedules {
+            let violation = ClusterSimulation.play(schedule).violation
+            #expect(violation == nil, "\(ClusterSimulation.report(schedule))")
+        }
+    }
+}
