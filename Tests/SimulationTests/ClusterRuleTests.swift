@@ -28,6 +28,11 @@ struct ClusterRuleTests {
                 Step(.events(0), .provider(.slow(.seconds(2)))), Step(.events(0), .ask(0, .renewal)),
                 Step(.events(0), .ask(1, .renewal)),
             ]
+        case .releasesEarly:
+            [
+                Step(.events(0), .provider(.slow(.seconds(12)))), Step(.events(0), .ask(0, .renewal)),
+                Step(.time(.seconds(1)), .ask(1, .renewal)),
+            ]
         case .forgetsIntents: killed(slow: .seconds(29)) + [Step(.time(.seconds(1)), .ask(1, .renewal))]
         // Host 1 waits for the end of that request, and a token is too young to be rejected for half a minute.
         case .keepsNoLease: killed(slow: .seconds(12)) + [Step(.time(.seconds(60)), .ask(1, .reject))]

@@ -2,6 +2,8 @@
 package enum ClusterInjectedFault: String, InjectedFault {
     /// The provider is contacted without a hold.
     case renewsWithoutHold
+    /// A hold ends when the provider has replaced the refresh token, before the response arrives.
+    case releasesEarly
     /// The next holder does not know that tokens may be used up.
     case forgetsIntents
     /// Records are written whatever etcd has.
@@ -11,7 +13,7 @@ package enum ClusterInjectedFault: String, InjectedFault {
 
     package var rule: Rule {
         switch self {
-        case .renewsWithoutHold, .forgetsIntents: .clusterAlone
+        case .renewsWithoutHold, .releasesEarly, .forgetsIntents: .clusterAlone
         case .writesWithoutHold: .clusterSignOut
         case .keepsNoLease: .clusterLiveness
         }

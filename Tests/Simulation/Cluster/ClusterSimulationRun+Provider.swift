@@ -12,7 +12,6 @@ struct ProviderRequest {
     let tokens: TokenSet
     let sentAt: Duration
     let moment: Moment
-    var isCarriedOut = false
     var result: Result<Grant, ProviderFailure>?
 }
 
@@ -56,16 +55,21 @@ extension ClusterSimulationRun {
             let result = provider.renew(
                 request.tokens, statedLife: schedule.life, sentAt: request.sentAt,
                 wallAtSending: request.moment.wall, at: now)
-            request.isCarriedOut = true
             request.result = result
             if case .success(let grant) = result {
                 lastCommit = Commit(
                     host: request.host, process: request.process, at: now, refreshToken: grant.refreshToken,
                     isUnanswered: provider.behaviour == .losesAnswers)
+                if fault == .releasesEarly { releaseEarly(hosts[request.host]) }
             }
         }
         requests[number] = request
         if provider.behaviour != .losesAnswers { queue.add(.providerAnswers(number), at: now + way) }
+    }
+
+    /// An injected fault.
+    private func releaseEarly(_ host: SimulatedHost) {
+        if let hold = host.hold, etcd.release(hold, leaving: .answered) { reportRelease() }
     }
 
     func providerAnswered(_ number: Int) {

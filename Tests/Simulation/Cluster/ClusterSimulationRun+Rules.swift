@@ -7,10 +7,11 @@ extension ClusterSimulationRun {
     /// How long a renewal takes without a fault.
     private static let longestRenewal = Duration.seconds(10)
 
-    /// Only one host's request may reach the provider at a time.
+    /// At most one renewal is in progress in the cluster. It is in progress until the response arrives or the time limit
+    /// of the request ends, also if the process that has sent it was killed.
     func checkAlone(_ host: SimulatedHost) {
         for request in requests.values.sorted(by: { $0.sentAt < $1.sentAt })
-        where request.host != host.number && !request.isCarriedOut && now < request.sentAt + Self.requestLimit {
+        where now < request.sentAt + Self.requestLimit {
             report(
                 .clusterAlone,
                 "host \(host.number) sends a refresh token, and host \(request.host) did at \(request.sentAt)")
