@@ -6,18 +6,23 @@ package struct ClusterCoverage: Sendable {
     package internal(set) var interrupted = 0
     /// Refresh tokens that were used again after an interruption.
     package internal(set) var reuses = 0
-    package internal(set) var lost = 0
+    /// Sessions at a provider without a grace window.
+    var lost: [Interruption: Int] = [:]
 
     package mutating func add(_ other: ClusterCoverage) {
         renewals += other.renewals
         overtaken += other.overtaken
         interrupted += other.interrupted
         reuses += other.reuses
-        lost += other.lost
+        lost.merge(other.lost, uniquingKeysWith: +)
     }
 
     var words: String {
         "Clusters: \(renewals) renewals, \(overtaken) overtaken, \(interrupted) after an interruption, "
-            + "\(reuses) used tokens sent again, \(lost) sessions lost by an interruption"
+            + "\(reuses) used tokens sent again; sessions lost without a grace window: \(lost(by: .stopped)) by a kill or pause "
+            + "before the write, \(lost(by: .unanswered)) with a response of the provider, "
+            + "\(lost(by: .cutOff)) by 30 s without etcd"
     }
+
+    private func lost(by cause: Interruption) -> Int { lost[cause, default: 0] }
 }

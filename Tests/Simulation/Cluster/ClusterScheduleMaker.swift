@@ -28,8 +28,11 @@ struct ClusterScheduleMaker: RandomChoice {
         }
         return ClusterSchedule(
             seed: seed, hosts: hosts, life: pick([.seconds(10), .seconds(60), .seconds(300), .seconds(3600)]),
-            grace: pick([.zero, .zero, .seconds(60)]), clockErrors: errors, steps: steps)
+            grace: pick([.zero, .zero, Self.grace]), clockErrors: errors, steps: steps)
     }
+
+    /// It outlasts each schedule: however many faults there are, no session is lost then.
+    private static let grace = Duration.seconds(86_400)
 
     private mutating func makePause() -> Pause {
         switch Int.random(in: 0..<100, using: &random) {

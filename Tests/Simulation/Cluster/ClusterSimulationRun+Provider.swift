@@ -17,13 +17,24 @@ struct ProviderRequest {
 
 /// The last refresh token that the provider has replaced.
 struct Commit {
+    let request: Int
     let host: Int
     let process: Int
     let at: Duration
     let refreshToken: Secret?
     var isWritten = false
-    /// The provider's answer got lost.
-    var isUnanswered = false
+    /// What has kept the host from writing it.
+    var interruption: Interruption?
+}
+
+/// Why a refresh token may be lost between the provider and etcd. Nobody has it then.
+enum Interruption: CaseIterable {
+    /// The process was killed or paused.
+    case stopped
+    /// The provider's response was lost.
+    case unanswered
+    /// The host has received it, and could not reach etcd for so long that another host has sent the former one again.
+    case cutOff
 }
 
 extension ClusterSimulationRun {
@@ -58,8 +69,8 @@ extension ClusterSimulationRun {
             request.result = result
             if case .success(let grant) = result {
                 lastCommit = Commit(
-                    host: request.host, process: request.process, at: now, refreshToken: grant.refreshToken,
-                    isUnanswered: provider.behaviour == .losesAnswers)
+                    request: number, host: request.host, process: request.process, at: now,
+                    refreshToken: grant.refreshToken, interruption: interruption(of: request))
                 if fault == .releasesEarly { releaseEarly(hosts[request.host]) }
             }
         }
@@ -79,7 +90,7 @@ extension ClusterSimulationRun {
 
     func timeOut(_ number: Int) {
         guard requests[number] != nil else { return }
-        if lastCommit?.host == requests[number]?.host { lastCommit?.isUnanswered = true }
+        if lastCommit?.request == number, lastCommit?.interruption == nil { lastCommit?.interruption = .unanswered }
         end(number, .failure(.temporary(AgentError(.timeout, "no answer"), retryAfter: nil)))
     }
 
@@ -100,6 +111,20 @@ extension ClusterSimulationRun {
         case .failure(.final), .failure(.refused): end = request.isInterrupted ? .unanswered : .answered
         }
         handleLease(host, .ended(request.caller, Self.name, leaving: end))
+    }
+
+    /// What keeps the host of a request from receiving its result.
+    private func interruption(of request: ProviderRequest) -> Interruption? {
+        let host = hosts[request.host]
+        if host.process != request.process || now < host.pausedUntil { return .stopped }
+        return provider.behaviour == .losesAnswers ? .unanswered : nil
+    }
+
+    /// The process of the host is killed or paused.
+    func interrupt(_ host: SimulatedHost) {
+        guard let commit = lastCommit, !commit.isWritten, commit.host == host.number, commit.process == host.process
+        else { return }
+        lastCommit?.interruption = .stopped
     }
 
     /// A record is in etcd.

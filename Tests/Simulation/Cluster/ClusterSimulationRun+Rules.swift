@@ -18,24 +18,34 @@ extension ClusterSimulationRun {
         }
     }
 
-    /// The provider sees a used token only if the one that replaced it was lost on its way to etcd.
+    /// The provider gets a used token, also one that it still accepts, only if the token that replaced it was lost on its way
+    /// to etcd. A sign-out ends the session anyway.
     func checkReuse(_ request: ProviderRequest) {
-        guard !provider.accepts(request.tokens, at: now), let account = provider.account(of: request.tokens),
-            !provider.accounts[account].revoked
+        guard let account = provider.account(of: request.tokens), !provider.accounts[account].revoked,
+            provider.number(of: request.tokens.refreshToken) != provider.accounts[account].current
         else { return }
         coverage.reuses += 1
         guard let commit = lastCommit else { return report(.clusterReuse, "a refresh token that was never good") }
-        guard isInterrupted(commit) || isSignedOut else {
+        let cause = interruption(of: commit)
+        guard cause != nil || isSignedOut else {
             return report(.clusterReuse, "host \(request.host) sends a used token; it was replaced at \(commit.at)")
         }
-        isLossExcused = true
+        if !provider.accepts(request.tokens, at: now) { lossCause = cause }
     }
 
-    /// The host that was given the newest tokens could not write them.
-    private func isInterrupted(_ commit: Commit) -> Bool {
-        let host = hosts[commit.host]
-        return !commit.isWritten
-            && (commit.isUnanswered || host.process != commit.process || host.lastFault >= commit.at)
+    /// What has kept the host that was given the newest tokens from writing them; `nil`: nothing, or they are in etcd.
+    private func interruption(of commit: Commit) -> Interruption? {
+        guard !commit.isWritten else { return nil }
+        let wasCutOff = hosts[commit.host].faults.wasCutOff(since: commit.at, at: now)
+        return commit.interruption ?? (wasCutOff ? .cutOff : nil)
+    }
+
+    /// Without a grace window, the provider accepts nothing any more if the newest tokens are lost.
+    private func checkLoss(_ tokens: TokenSet) {
+        guard schedule.grace == .zero, let cause = lossCause ?? lastCommit.flatMap(interruption) else {
+            return report(.clusterLost, "the provider accepts nothing of \(tokens.words)")
+        }
+        coverage.lost[cause, default: 0] += 1
     }
 
     /// Soon after the last fault each host has what etcd has, unless something is on its way.
@@ -70,13 +80,7 @@ extension ClusterSimulationRun {
             return
         }
         guard let stored = etcd.record else { return report(.clusterLost, "the record is gone") }
-        guard provider.accepts(stored.tokens, at: now) else {
-            coverage.lost += 1
-            if !isLossExcused, lastCommit.map(isInterrupted) != true {
-                report(.clusterLost, "the provider accepts nothing of \(stored.tokens.words)")
-            }
-            return
-        }
+        guard provider.accepts(stored.tokens, at: now) else { return checkLoss(stored.tokens) }
         for host in hosts {
             if host.machine == nil { report(.clusterLost, "host \(host.number) has no session") }
         }

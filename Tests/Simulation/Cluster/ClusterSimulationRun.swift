@@ -29,8 +29,8 @@ final class ClusterSimulationRun: SimulationBase {
     var calls: [Int: EtcdCall] = [:]
     var requests: [Int: ProviderRequest] = [:]
     var lastCommit: Commit?
-    /// A refresh token was used again after an interruption, or the provider's answer was lost.
-    var isLossExcused = false
+    /// Why a used refresh token was sent again, which has ended the session.
+    var lossCause: Interruption?
     var isSignedOut = false
     /// Sign-outs that hosts have on disk.
     var signOuts: [Int: SignInID] = [:]
@@ -92,6 +92,7 @@ final class ClusterSimulationRun: SimulationBase {
         for host in hosts {
             host.cutUntil = min(host.cutUntil, now)
             host.losesAnswersUntil = min(host.losesAnswersUntil, now)
+            host.faults.heal(at: max(now, host.pausedUntil))
             if !host.isRunning { start(host) }
             reconnect(host)
         }
@@ -173,14 +174,17 @@ final class ClusterSimulationRun: SimulationBase {
         case .cut(let number, let time):
             let host = fail(number, for: time)
             host.cutUntil = max(host.cutUntil, now + time)
+            host.faults.loseEtcd(from: now, until: now + time, isOfHost: true)
             reconnect(host)
         case .loseAnswers(let number, let time):
             let host = fail(number, for: time)
             host.losesAnswersUntil = max(host.losesAnswersUntil, now + time)
+            host.faults.loseEtcd(from: now, until: now + time, isOfHost: true)
             reconnect(host)
         case .pause(let number, let time):
             let host = fail(number, for: time)
             host.pausedUntil = max(host.pausedUntil, now + time)
+            interrupt(host)
         case .kill(let number, let down):
             let host = fail(number, for: down)
             stop(host)
@@ -191,6 +195,7 @@ final class ClusterSimulationRun: SimulationBase {
             etcd.prolongLeases(to: etcdGoneUntil + SimulatedEtcd.leaseLife)
             for host in hosts {
                 _ = fail(host.number, for: time)
+                host.faults.loseEtcd(from: now, until: now + time, isOfHost: false)
                 reconnect(host)
             }
         case .provider(let behaviour): provider.behaviour = behaviour
@@ -199,7 +204,7 @@ final class ClusterSimulationRun: SimulationBase {
 
     private func fail(_ number: Int, for time: Duration) -> SimulatedHost {
         let host = hosts[number % hosts.count]
-        host.lastFault = max(host.lastFault, now + time)
+        host.faults.begin(until: now + time)
         return host
     }
 
@@ -230,6 +235,7 @@ final class ClusterSimulationRun: SimulationBase {
     private func stop(_ host: SimulatedHost) {
         guard host.isRunning else { return }
         note("† host \(host.number) is killed")
+        interrupt(host)
         host.isRunning = false
         host.process += 1
         (host.machine, host.leases) = (nil, LeaseMachine())

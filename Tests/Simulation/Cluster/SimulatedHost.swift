@@ -38,8 +38,7 @@ final class SimulatedHost {
     /// The state of etcd that it has seen.
     var seen = 0
     var published: SessionSnapshot?
-    /// When it last had a fault that may lose what it was about to write.
-    var lastFault = Duration.seconds(-1)
+    var faults = HostFaults()
 
     init(_ number: Int, clockError: Duration) {
         self.number = number
