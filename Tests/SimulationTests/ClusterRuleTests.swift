@@ -36,6 +36,8 @@ struct ClusterRuleTests {
         case .forgetsIntents: killed(slow: .seconds(29)) + [Step(.time(.seconds(1)), .ask(1, .renewal))]
         // Host 1 waits for the end of that request, and a token is too young to be rejected for half a minute.
         case .keepsNoLease: killed(slow: .seconds(12)) + [Step(.time(.seconds(60)), .ask(1, .reject))]
+        // Host 0 tries again by itself.
+        case .losesTokens, .endsSessions: [Step(.events(0), .ask(0, .renewal))]
         // The change may arrive after the sign-out.
         case .writesWithoutHold: [Step(.events(0), .ask(1, .userChange)), Step(.events(0), .ask(0, .signOut))]
         }

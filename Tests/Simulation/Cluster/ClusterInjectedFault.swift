@@ -6,6 +6,10 @@ package enum ClusterInjectedFault: String, InjectedFault {
     case releasesEarly
     /// The next holder does not know that tokens may be used up.
     case forgetsIntents
+    /// Hosts do not get the tokens that the provider returns.
+    case losesTokens
+    /// The provider ends a session after it has renewed it, without an error.
+    case endsSessions
     /// Records are written whatever etcd has.
     case writesWithoutHold
     /// A lease ends during a long renewal.
@@ -14,6 +18,8 @@ package enum ClusterInjectedFault: String, InjectedFault {
     package var rule: Rule {
         switch self {
         case .renewsWithoutHold, .releasesEarly, .forgetsIntents: .clusterAlone
+        case .losesTokens: .clusterReuse
+        case .endsSessions: .clusterLost
         case .writesWithoutHold: .clusterSignOut
         case .keepsNoLease: .clusterLiveness
         }

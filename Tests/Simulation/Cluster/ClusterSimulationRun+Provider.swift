@@ -71,6 +71,7 @@ extension ClusterSimulationRun {
                 lastCommit = Commit(
                     request: number, host: request.host, process: request.process, at: now,
                     refreshToken: grant.refreshToken, interruption: interruption(of: request))
+                if fault == .endsSessions { provider.account(of: request.tokens).map(provider.revoke) }
                 if fault == .releasesEarly { releaseEarly(hosts[request.host]) }
             }
         }
@@ -85,7 +86,8 @@ extension ClusterSimulationRun {
 
     func providerAnswered(_ number: Int) {
         guard let request = requests[number], let result = request.result else { return }
-        end(number, result)
+        guard fault == .losesTokens, case .success = result else { return end(number, result) }
+        end(number, .failure(.temporary(AgentError(.badReply, "no tokens"), retryAfter: nil)))
     }
 
     func timeOut(_ number: Int) {
