@@ -16,7 +16,7 @@ struct ClusterView: Sendable, Equatable {
         /// The same for the response to a change, whose revision is always higher than all earlier ones.
         func isLater(thanChange header: EtcdHeader) -> Bool { isOther(than: header) || header.revision <= revision }
 
-        fileprivate func isOther(than header: EtcdHeader) -> Bool {
+        func isOther(than header: EtcdHeader) -> Bool {
             !clusterID.isEmpty && header.clusterID != clusterID
         }
     }

@@ -51,7 +51,7 @@ struct EtcdRestores: Sendable {
         recovery?.isMarked != false && history.isOther(mark)
     }
 
-    /// A check has found this mark.
+    /// A check that began at this time has found this mark.
     mutating func checked(_ mark: EtcdEntry?, at now: BootInstant) {
         if !history.isOther(mark) { markReadAt = now }
     }

@@ -32,9 +32,25 @@ extension EtcdStore: SessionStore, KeyStore {
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
         try await reporting { () throws(StoreError) in
             _ = try await opened()
-            guard let entry = try await read(places.session(session)) else { return nil }
+            let (former, place) = (view.state, places.session(session))
+            // At the same revision: a session may be missing because a backup lacks it.
+            let found = try await transaction(
+                .transaction([], then: [.read(place), .read(places.history)], otherwiseReading: []))
+            saw(mark: found.entries[places.history])
+            guard let entry = found.entries[place] else {
+                try confirmAbsence(of: session, since: former)
+                return nil
+            }
             return try await record(in: entry, of: session)
         }
+    }
+
+    /// If etcd went back, what is missing counts as signed out or as lost only after everything was read again.
+    /// - Parameter former: the state when it was requested.
+    private func confirmAbsence(of session: SessionName, since former: ClusterView.State) throws(StoreError) {
+        guard hasGoneBack(since: former) else { return }
+        if mustReadAgain { restores.postpone(session) } else { tellChange.yield(session) }
+        throw .cluster(.wentBack)
     }
 
     package func save(_ record: SessionRecord) async throws(StoreError) {

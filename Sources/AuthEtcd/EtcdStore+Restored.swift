@@ -134,10 +134,12 @@ extension EtcdStore {
 
     /// The record of the cluster and the mark of its history, in one request.
     func readMarked() async throws(StoreError) -> (cluster: EtcdEntry?, mark: EtcdEntry?) {
+        // This process may be stopped before it gets the response.
+        let sentAt = clock.bootInstant
         let answer = try await call(.range(places.cluster, end: places.historyEnd))
         let entries = try cluster { () throws(ClusterFault) in try EtcdRange(answer) }.entries
         let mark = entries.first { $0.key == places.history }
-        restores.checked(mark, at: clock.bootInstant)
+        restores.checked(mark, at: sentAt)
         return (entries.first { $0.key == places.cluster }, mark)
     }
 

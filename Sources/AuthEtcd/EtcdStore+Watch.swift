@@ -93,11 +93,14 @@ extension EtcdStore {
         return isWatchOpen
     }
 
-    private func handle(_ message: WatchMessage) async {
+    func handle(_ message: WatchMessage) async {
         switch message {
-        case .created: isWatchOpen = true
+        case .created(let header):
+            isWatchOpen = true
+            saw(clusterOf: header)
         case .cancelled: break
         case .changes(let header, let changes):
+            saw(clusterOf: header)
             var sessions: [(session: SessionName, at: Int64, isGone: Bool)] = []
             var released: [SessionName] = []
             for change in changes {
@@ -112,14 +115,28 @@ extension EtcdStore {
                 guard let session = places.sessionName(of: change.entry.key) else { continue }
                 sessions.append((session, change.entry.modRevision, change.isDeletion))
             }
+            for session in released { tellReleased.yield(session) }
+            // What is gone may be the earlier sign-in of a backup, which another host has removed again.
+            if sessions.contains(where: { $0.isGone && view.signIn(of: $0.session) != nil }),
+                let found = try? await readMarked()
+            {
+                saw(mark: found.mark)
+            }
+            // Then everything is read again. What another history reports is no sign-out of this one.
+            guard !mustReadAgain else { return }
             if restores.noticedAt != nil, !removesEnded { view.endRecovery() }
             for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
             // A host that does not know of a sign-out may write the session again. What fails is left to `readAll`.
             if !sessions.isEmpty, removesEnded { try? await removeEndedAgain() }
-            for session in released { tellReleased.yield(session) }
             // A message without changes says that there are none up to its revision.
             processed = max(processed, changes.map(\.entry.modRevision).max() ?? header.revision)
         }
+    }
+
+    /// A watch shows another cluster, as after a restore with new members. Its revision shows nothing: a member may have
+    /// reached an earlier one than others.
+    private func saw(clusterOf header: EtcdHeader) {
+        if !header.clusterID.isEmpty, view.state.isOther(than: header) { readAgain() }
     }
 
     /// A member that hangs keeps its connections, and sends nothing. A read needs a majority, and moves to another

@@ -111,7 +111,10 @@ struct EtcdWatchTests {
             group.addTask { await store.run() }
             #expect(try await until { transport.requestedWatches.count == 1 })
             etcd.setRevision(5)
-            _ = try await store.load(SessionName("work"))
+            let name = try SessionName("work")
+            // It is missing, which says nothing now.
+            let fault = await store.fault { store throws(StoreError) in _ = try await store.load(name) }
+            #expect(fault == .wentBack)
             #expect(try await until { transport.requestedWatches.count == 2 })
             group.cancelAll()
         }

@@ -36,7 +36,8 @@ extension HostSimulationRun {
             let response = carryOut(path, body, for: process)
             checkHold(process, holds: holds, hasHeld: isHold && etcd.revision > former, known: known)
             if etcd.revision > former, Self.writesTokens(body) { wrote(process, requestedAt: requestedAt) }
-            let hasMark = Self.readsMark(body) && (path == "kv/range" || etcd.revision > former)
+            let isUnconditional = body["compare"]?.arrayValue?.isEmpty ?? true
+            let hasMark = Self.readsMark(body) && (isUnconditional || etcd.revision > former)
             let shown = ShownState(
                 revision: etcd.revision, cluster: etcd.clusterID, restores: restoreCount, hasMark: hasMark,
                 isCheck: hasMark && path == "kv/range", isMarked: isMarked(for: process), hasSession: etcd.hasSession)
@@ -88,8 +89,8 @@ extension HostSimulationRun {
         }
     }
 
-    /// Whether a successful response to this request contains the mark, as for a regular check, and for those before a
-    /// refresh token is sent.
+    /// Whether a successful response to this request contains the mark, as for a regular check, for the read of a record,
+    /// and for those before a refresh token is sent.
     private static func readsMark(_ body: JSON) -> Bool {
         guard body["key"] == nil else {
             return body["range_end"] != nil && body["key"]?.text.map(EtcdDatabase.isHostList) ?? false

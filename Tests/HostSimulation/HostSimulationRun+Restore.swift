@@ -44,8 +44,9 @@ extension HostSimulationRun {
     private static let longest = Duration.seconds(150)
     /// Hosts expect requests of others that etcd does not know of for 30 s (`EtcdLimits.recovery`).
     private static let unknownRequests = Duration.seconds(35)
-    /// A host that has not read the mark for longer may have missed sign-outs (`EtcdLimits.longestSilence`).
-    private static let longestSilence = Duration.seconds(60)
+    /// A host that has not read the mark for longer may have missed sign-outs: `EtcdLimits.longestSilence`, less the time
+    /// that a call takes, because the host counts from the beginning of its call.
+    private static let longestSilence = Duration.seconds(55)
     /// How long a watch that stays open may be silent: until the next check of it, and a call.
     private static let silence = Duration.seconds(40)
 
