@@ -6,8 +6,10 @@
 struct EtcdHistory: Sendable, Equatable {
     /// Values that are remembered: a backup may have a former one.
     private static let maxValues = 8
-    /// Bytes of a value that count; hosts write 13 at most.
+    /// Bytes of a value that count; hosts write 34 at most.
     static let valueBytes = 64
+    /// Digits of the largest cluster ID.
+    private static let clusterDigits = 20
 
     /// What this host has found or written, the present one last. It is empty if etcd had none.
     private var values: [[UInt8]] = []
@@ -19,6 +21,27 @@ struct EtcdHistory: Sendable, Equatable {
 
     /// Whether a host has written this value since this one has read the last one.
     func isNew(_ entry: EtcdEntry?) -> Bool { entry != nil && !values.contains(Self.value(entry)) }
+
+    /// Whether it is the mark of the restore that this host has noticed: another host has written it since this one has
+    /// read the last one, and in this cluster. One from another cluster is that of a former restore, which the backup has.
+    /// - Parameter cluster: the ID of the cluster that etcd is now; empty if it is unknown.
+    func isOfThisRestore(_ entry: EtcdEntry?, in cluster: String) -> Bool {
+        guard let entry, isNew(entry) else { return false }
+        // Former versions of authd write none.
+        guard !cluster.isEmpty, let written = Self.cluster(of: entry) else { return true }
+        return written == cluster.prefix(Self.clusterDigits)
+    }
+
+    /// A new value, for a restore that this host has noticed.
+    static func mark(_ random: UInt64, in cluster: String) -> [UInt8] {
+        let suffix = cluster.isEmpty ? "" : "@" + cluster.prefix(clusterDigits)
+        return Array((String(random, radix: 36) + suffix).utf8)
+    }
+
+    private static func cluster(of entry: EtcdEntry) -> Substring? {
+        let parts = String(decoding: entry.value, as: UTF8.self).split(separator: "@", maxSplits: 1)
+        return parts.count == 2 ? parts[1] : nil
+    }
 
     /// Conditions that hold as long as etcd has the value that this host expects, so that the revisions which the host
     /// knows are of the same history.

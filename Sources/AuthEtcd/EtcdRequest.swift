@@ -15,10 +15,10 @@ struct EtcdRequest: Sendable {
 
     /// - Parameter atMost: entries; the rest is read with another request.
     static func range(
-        _ key: String, end: [UInt8]? = nil, atMost limit: Int = 0, keysOnly: Bool = false
+        _ key: String, end: [UInt8]? = nil, atMost limit: Int = 0
     ) -> EtcdRequest {
         EtcdRequest(
-            path: "kv/range", body: rangeBody(key, end: end, limit: limit, keysOnly: keysOnly),
+            path: "kv/range", body: rangeBody(key, end: end, limit: limit),
             largestReply: EtcdLimits.rangeBytes)
     }
 
@@ -41,6 +41,8 @@ struct EtcdRequest: Sendable {
         case read(String)
         /// The entries whose keys begin with this.
         case readAll(below: String)
+        /// The keys that begin with this, one more than this agent can hold.
+        case readKeys(below: String)
         /// The keys up to `end` that have changed since a revision. Keys that are gone are not among them.
         case readChanged(from: String, end: [UInt8], since: Int64)
         case put([UInt8], to: String, lease: Int64? = nil)
@@ -50,6 +52,9 @@ struct EtcdRequest: Sendable {
             switch self {
             case .read(let key): return ["request_range": rangeBody(key)]
             case .readAll(let start): return ["request_range": rangeBody(start, end: EtcdPlaces.end(of: start))]
+            case .readKeys(let start):
+                let end = EtcdPlaces.end(of: start)
+                return ["request_range": rangeBody(start, end: end, limit: EtcdLimits.sessions + 1, keysOnly: true)]
             case .readChanged(let start, let end, let revision):
                 var body = rangeBody(start, end: end, limit: EtcdLimits.sessions, keysOnly: true).objectValue ?? [:]
                 body["min_mod_revision"] = number(revision + 1)

@@ -58,20 +58,23 @@ struct EtcdRestores: Sendable {
 
     /// A revision that etcd had after it went back, if one is known: that of a response, or the one before the mark of
     /// another host, which writes it first.
-    func lowestRevision(_ mark: EtcdEntry?, at now: BootInstant) -> Int64? {
-        [shownRevision, revision(before: mark, at: now)].compactMap(\.self).min()
+    /// - Parameter cluster: that had this mark.
+    func lowestRevision(_ mark: EtcdEntry?, in cluster: String, at now: BootInstant) -> Int64? {
+        [shownRevision, revision(before: mark, in: cluster, at: now)].compactMap(\.self).min()
     }
 
     /// - Returns: `nil` if no host has noticed the restore, or if this one may have missed sign-outs.
-    private func revision(before mark: EtcdEntry?, at now: BootInstant) -> Int64? {
-        guard let mark, history.isRead, history.isNew(mark), !mayLackSignOuts(mark, at: now) else { return nil }
+    private func revision(before mark: EtcdEntry?, in cluster: String, at now: BootInstant) -> Int64? {
+        guard let mark, history.isRead, history.isOfThisRestore(mark, in: cluster),
+            !mayLackSignOuts(mark, in: cluster, at: now)
+        else { return nil }
         return mark.modRevision - 1
     }
 
     /// Whether another host has noticed the restore, and this one has not read the mark for so long that it may have
     /// missed sign-outs which the others no longer repeat. A session that is missing then counts as signed out.
-    func mayLackSignOuts(_ mark: EtcdEntry?, at now: BootInstant) -> Bool {
-        guard history.isRead, history.isNew(mark) else { return false }
+    func mayLackSignOuts(_ mark: EtcdEntry?, in cluster: String, at now: BootInstant) -> Bool {
+        guard history.isRead, history.isOfThisRestore(mark, in: cluster) else { return false }
         return markReadAt.map { now - $0 > EtcdLimits.longestSilence } ?? true
     }
 
@@ -95,17 +98,19 @@ struct EtcdRestores: Sendable {
     /// - Parameters:
     ///   - revision: of etcd then.
     ///   - mark: what etcd had at ``EtcdPlaces/history`` then.
+    ///   - cluster: the ID of the cluster that etcd was then.
     ///   - holds: of this host, with the change of the intent that it has made.
     mutating func begin(
-        at now: BootInstant, awake: SuspendingClock.Instant, revision: Int64, mark: EtcdEntry?,
-        holds: [SessionName: EtcdStore.Hold],
-        lease: LeaseID?, former: EtcdStore.Member?
+        at now: BootInstant, awake: SuspendingClock.Instant, revision: Int64, mark: EtcdEntry?, in cluster: String,
+        holds: [SessionName: EtcdStore.Hold], lease: LeaseID?, former: EtcdStore.Member?
     ) {
         let sending = holds.filter { $0.value.intentRevision != nil }
             .merging(recovery?.sending ?? [:]) { later, _ in later }
         formerLease = lease
+        // If etcd has another one now, it went back again since, or another host has replaced the mark.
+        if ownMark?.value != mark?.value { ownMark = nil }
         // Intents noted since the mark was written count, no matter which host wrote it.
-        let written = ownMark ?? mark.flatMap { history.isNew($0) ? $0 : nil }
+        let written = ownMark ?? mark.flatMap { history.isOfThisRestore($0, in: cluster) ? $0 : nil }
         // A mark that was due belongs to the same restore.
         let known = [written?.modRevision, isMarkDue ? self.revision : nil, revision].compactMap(\.self).min()
         (noticedAt, noticedAwake, self.revision) = (now, awake, known)
@@ -117,11 +122,12 @@ struct EtcdRestores: Sendable {
     /// Whether a host that has noticed a restore by its own hold must write the mark when it gives that back.
     /// - Parameters:
     ///   - found: the mark when the hold began.
+    ///   - cluster: that had it.
     ///   - isToReadAgain: the recovery has not begun yet.
-    func needsMark(insteadOf found: EtcdEntry?, isToReadAgain: Bool) -> Bool {
+    func needsMark(insteadOf found: EtcdEntry?, in cluster: String, isToReadAgain: Bool) -> Bool {
         let isMarked = isToReadAgain ? ownMark != nil : recovery?.isMarked != false
         // A host that has not read the mark yet treats any mark as that of the backup.
-        return !isMarked && !(history.isRead && history.isNew(found))
+        return !isMarked && !(history.isRead && history.isOfThisRestore(found, in: cluster))
     }
 
     /// This host has written the mark before its recovery was to write it.
@@ -134,9 +140,10 @@ struct EtcdRestores: Sendable {
     }
 
     /// etcd has this mark. Intents that were noted since another host wrote it are not outdated.
+    /// - Parameter cluster: that has it.
     /// - Returns: whether this host must write another one, because this one says nothing about the restore.
-    mutating func accept(_ mark: EtcdEntry?) -> Bool {
-        let isNew = history.isNew(mark) || mark != nil && mark?.value == ownMark?.value
+    mutating func accept(_ mark: EtcdEntry?, in cluster: String) -> Bool {
+        let isNew = history.isOfThisRestore(mark, in: cluster) || mark != nil && mark?.value == ownMark?.value
         if let mark, isNew { revision = revision.map { min($0, mark.modRevision) } }
         // Even if etcd refuses a new value: otherwise every check would take this one for the mark of another host.
         history.accept(mark)

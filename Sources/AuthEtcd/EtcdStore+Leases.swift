@@ -130,8 +130,7 @@ extension EtcdStore: LeaseStore {
         }
         guard !hasGoneBack(since: state) else {
             try? await giveBack(
-                session, at: hold.revision, isNoted: hold.intentRevision == hold.revision,
-                instead: outcome.entries[places.history])
+                session, at: hold.revision, isNoted: hold.intentRevision == hold.revision, after: outcome)
             throw .cluster(.wentBack)
         }
         // The response to an earlier request may be later.
@@ -169,8 +168,7 @@ extension EtcdStore: LeaseStore {
             return left?.formerHold(of: stored, known: known(session)) ?? .answered
         } catch {
             if let holder = found.entries[places.holder(session)], holder.lease == lease.number {
-                try? await giveBack(
-                    session, at: holder.modRevision, isNoted: false, instead: found.entries[places.history])
+                try? await giveBack(session, at: holder.modRevision, isNoted: false, after: found)
             }
             throw error
         }
@@ -217,7 +215,7 @@ extension EtcdStore: LeaseStore {
         guard restores.isNoticedElsewhere(mark) else { return }
         readAgain()
         if let holder = outcome.entries[places.holder(session)], holder.lease == hold.lease.number {
-            try? await giveBack(session, at: holder.modRevision, isNoted: false, instead: mark)
+            try? await giveBack(session, at: holder.modRevision, isNoted: false, after: outcome)
         }
         throw .cluster(.wentBack)
     }

@@ -151,36 +151,24 @@ extension EtcdStore: SessionStore, KeyStore {
 
     /// All entries whose keys begin with `start`.
     func read(below start: String) async throws(StoreError) -> [EtcdEntry] {
-        try await pages(below: start, keysOnly: false).entries
-    }
-
-    /// - Returns: the state of etcd at the first page, too.
-    func pages(below start: String, keysOnly: Bool) async throws(StoreError) -> (
-        header: EtcdHeader, entries: [EtcdEntry]
-    ) {
         var entries: [EtcdEntry] = []
-        var header: EtcdHeader?
         var from = start
-        var limit = keysOnly ? EtcdLimits.sessions : EtcdLimits.rangeEntries
+        var limit = EtcdLimits.rangeEntries
         while true {
             let range: EtcdRange
             do throws(StoreError) {
-                let answer = try await call(
-                    .range(from, end: EtcdPlaces.end(of: start), atMost: limit, keysOnly: keysOnly))
+                let answer = try await call(.range(from, end: EtcdPlaces.end(of: start), atMost: limit))
                 range = try cluster { () throws(ClusterFault) in try EtcdRange(answer) }
             } catch {
                 guard error == .cluster(.longResponse), limit > 1 else { throw error }
                 limit /= 2
                 continue
             }
-            if header == nil { header = range.header }
             entries += range.entries
             guard entries.count <= EtcdLimits.sessions else {
                 throw .cluster(.invalid(reason: "more than \(EtcdLimits.sessions) sessions"))
             }
-            guard range.isPartial, let last = range.entries.last, last.key >= from else {
-                return (header ?? range.header, entries)
-            }
+            guard range.isPartial, let last = range.entries.last, last.key >= from else { return entries }
             from = last.key + "\0"
         }
     }

@@ -10,8 +10,8 @@ extension EtcdStore {
     func noteWentBack(_ revision: Int64, _ mark: EtcdEntry? = nil) {
         note(.wentBack)
         restores.begin(
-            at: clock.bootInstant, awake: now(), revision: revision, mark: mark, holds: holds, lease: lastLease,
-            former: member)
+            at: clock.bootInstant, awake: now(), revision: revision, mark: mark, in: view.state.clusterID, holds: holds,
+            lease: lastLease, former: member)
         // Revisions before that are those of another history.
         (holds, overtaken, unfinished) = ([:], [], [:])
         ownIntents = ownIntents.filter { isSending($0.key) }
@@ -78,16 +78,19 @@ extension EtcdStore {
         }
     }
 
-    private var newMark: [UInt8] { Array(String(random(), radix: 36).utf8) }
+    private func newMark(in cluster: String) -> [UInt8] { EtcdHistory.mark(random(), in: cluster) }
 
     /// Writes the mark if no other host has done that yet.
     /// - Returns: what etcd has then.
     private func markHistory() async throws(StoreError) -> EtcdEntry? {
         let place = places.history
-        var found = try await read(place)
-        var isMissing = restores.accept(found)
+        let answer = try await call(.range(place))
+        let range = try cluster { () throws(ClusterFault) in try EtcdRange(answer) }
+        let clusterID = range.header.clusterID
+        var found = range.entries.first { $0.key == place }
+        var isMissing = restores.accept(found, in: clusterID)
         for _ in 1...EtcdLimits.writeAttempts where isMissing {
-            let value = newMark
+            let value = newMark(in: clusterID)
             let outcome = try await sendMark(
                 .put(
                     value, to: place, if: [.changed(key: place, at: found?.modRevision ?? 0)],
@@ -95,7 +98,7 @@ extension EtcdStore {
             found =
                 outcome.succeeded
                 ? EtcdEntry(key: place, value: value, modRevision: outcome.header.revision) : outcome.entries[place]
-            isMissing = restores.accept(found)
+            isMissing = restores.accept(found, in: outcome.header.clusterID)
         }
         return found
     }
@@ -106,16 +109,17 @@ extension EtcdStore {
     /// - Parameters:
     ///   - revision: the change of the holder key that the hold is.
     ///   - isNoted: whether the same transaction has created the intent.
-    ///   - mark: what etcd had when the hold began.
+    ///   - outcome: what etcd had when the hold began.
     func giveBack(
-        _ session: SessionName, at revision: Int64, isNoted: Bool, instead mark: EtcdEntry?
+        _ session: SessionName, at revision: Int64, isNoted: Bool, after outcome: EtcdTransaction
     ) async throws(StoreError) {
+        let (mark, clusterID) = (outcome.entries[places.history], outcome.header.clusterID)
         let (holder, intent, history) = (places.holder(session), places.intent(session), places.history)
         let conditions: [EtcdRequest.Condition] =
             [.changed(key: holder, at: revision)] + (isNoted ? [.changed(key: intent, at: revision)] : [])
         let deletions: [EtcdRequest.Operation] = [.delete(holder)] + (isNoted ? [.delete(intent)] : [])
-        if restores.needsMark(insteadOf: mark, isToReadAgain: mustReadAgain) {
-            let value = newMark
+        if restores.needsMark(insteadOf: mark, in: clusterID, isToReadAgain: mustReadAgain) {
+            let value = newMark(in: clusterID)
             do throws(StoreError) {
                 let outcome = try await sendMark(
                     .transaction(

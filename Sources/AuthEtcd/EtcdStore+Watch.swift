@@ -7,6 +7,8 @@ extension EtcdStore {
     /// Pauses after failures.
     private static let shortestPause = Duration.milliseconds(100)
     private static let longestPause = Duration.seconds(30)
+    /// Attempts to read everything, if etcd goes back meanwhile.
+    private static let snapshotAttempts = 4
     /// Somebody waits for the end of an admission.
     private static let pauseWhileAsking = Duration.milliseconds(500)
 
@@ -34,28 +36,43 @@ extension EtcdStore {
     /// Reads which sessions there are, and reports those that have changed.
     /// - Returns: the state of etcd that was read.
     private func readAll() async throws(StoreError) -> Int64 {
-        let (former, member) = (view.state, try await opened())
-        let (cluster, mark) = try await readMarked()
-        let isOlder = cluster.map { $0.modRevision < member.revision } ?? false
-        // Otherwise what follows may have been read before that.
-        let hasGoneBack = isToReadAgain.current == true || restores.isNoticedElsewhere(mark)
-        let (header, entries) = try await pages(below: places.sessions, keysOnly: true)
-        var found: [SessionName: Int64] = [:]
-        for entry in entries { if let name = places.sessionName(of: entry.key) { found[name] = entry.modRevision } }
+        let (snapshot, former, isRestored) = try await readSnapshot()
+        let (header, mark, clusterID) = (snapshot.header, snapshot.mark, snapshot.header.clusterID)
         let (changed, wentBack) = view.read(
-            header, found, since: former, isOlder: isOlder || hasGoneBack,
-            shown: restores.lowestRevision(mark, at: clock.bootInstant),
-            mayLackSignOuts: restores.mayLackSignOuts(mark, at: clock.bootInstant))
+            header, snapshot.sessions, since: former, isOlder: isRestored,
+            shown: restores.lowestRevision(mark, in: clusterID, at: clock.bootInstant),
+            mayLackSignOuts: restores.mayLackSignOuts(mark, in: clusterID, at: clock.bootInstant))
         if wentBack { isToReadAgain.set(false) }
         let toRead = changed.union(restores.removeUnread())
         defer { for session in toRead.sorted() { tellChange.yield(session) } }
         restores.readAll(mark, wentBack: wentBack)
         if wentBack { noteWentBack(header.revision, mark) }
         try await recover()
-        try await readIfChanged(cluster)
+        try await readIfChanged(snapshot.cluster)
         await repeatReleases()
         processed = header.revision
         return header.revision
+    }
+
+    /// What etcd has after everything that has shown a restore until then.
+    /// - Returns: the state when it was requested, and whether etcd went back before that, as far as this host knows.
+    private func readSnapshot() async throws(StoreError) -> (
+        EtcdSnapshot, former: ClusterView.State, isRestored: Bool
+    ) {
+        let member = try await opened()
+        for _ in 1...Self.snapshotAttempts {
+            let (former, isDue, history) = (view.state, mustReadAgain, restores.history)
+            let snapshot = try await snapshot()
+            // A transaction of this host has written the mark meanwhile, or the recovery has.
+            guard restores.history == history else { continue }
+            let isOlder = snapshot.cluster.map { $0.modRevision < member.revision } ?? false
+            let isRestored =
+                isOlder || former.isLater(than: snapshot.header) || restores.isNoticedElsewhere(snapshot.mark)
+            // Another response has shown a restore meanwhile: this one may be from before it.
+            guard isDue || isRestored || !mustReadAgain else { continue }
+            return (snapshot, former, isDue || isRestored)
+        }
+        throw .cluster(.wentBack)
     }
 
     /// Reads the record of the cluster again if it has changed and no watch has reported that. Nothing else shows a host

@@ -46,4 +46,20 @@ struct EtcdHistoryTests {
         for number in 1...8 { history.accept(entry("\(number)")) }
         #expect(history.isNew(entry(long)) && !history.isNew(entry("1")))
     }
+
+    @Test("has the cluster in which it was written, as far as a condition can name it")
+    func cluster() {
+        let mark = EtcdHistory.mark(.max, in: "14841639068965178418")
+        #expect(String(decoding: mark, as: UTF8.self) == "3w5e11264sgsf@14841639068965178418")
+        #expect(EtcdHistory.mark(7, in: "") == Array("7".utf8))
+        var history = EtcdHistory()
+        history.accept(nil)
+        for (cluster, counts) in [("14841639068965178418", true), ("1", false), ("", true)] {
+            #expect(history.isOfThisRestore(entry(String(decoding: mark, as: UTF8.self)), in: cluster) == counts)
+        }
+        // Whatever etcd says that it is.
+        let long = String(repeating: "9", count: 1000)
+        #expect(EtcdHistory.mark(.max, in: long).count == 34)
+        #expect(history.isOfThisRestore(entry("a@" + String(repeating: "9", count: 20)), in: long))
+    }
 }

@@ -10,6 +10,7 @@ import Testing
 struct EtcdRestoresTests {
     private static let start = BootInstant(sinceBoot: .seconds(1000))
     private static let awake = SuspendingClock.now
+    fileprivate static let cluster = "7"
 
     private static func mark(_ value: String, at revision: Int64 = 9) -> EtcdEntry {
         EtcdEntry(key: "/p/history", value: Array(value.utf8), modRevision: revision)
@@ -37,7 +38,8 @@ struct EtcdRestoresTests {
     ) -> EtcdRestores {
         var restores = restores
         restores.begin(
-            at: start, awake: awake, revision: 5, mark: mark, holds: holds, lease: LeaseID(3), former: nil)
+            at: start, awake: awake, revision: 5, mark: mark, in: cluster, holds: holds, lease: LeaseID(3),
+            former: nil)
         return restores
     }
 
@@ -106,6 +108,35 @@ struct EtcdRestoresTests {
         #expect(restores.allowsHolds && !isMissing && restores.revision == 4)
     }
 
+    @Test("a mark that this host has written says nothing of a later restore, after which etcd does not have it")
+    func ownMarkOfFormerRestore() {
+        for left in [nil, Self.mark("former", at: 2)] {
+            var restores = Self.restores(after: [nil, Self.mark("former", at: 2)])
+            restores.wrote(Self.mark("own", at: 4))
+            restores = Self.noticed(restores, mark: left)
+            #expect(!restores.allowsHolds && restores.revision == 5)
+            #expect(restores.needsMark(insteadOf: left, isToReadAgain: false))
+        }
+    }
+
+    @Test(
+        "a mark counts only for a restore of the cluster that it was written in",
+        arguments: [("7", true), ("6", false), (nil, true)] as [(String?, Bool)])
+    func clusterOfMark(written: String?, counts: Bool) {
+        // Former versions of authd write no cluster.
+        let another = Self.mark("another" + (written.map { "@" + $0 } ?? ""), at: 4)
+        var restores = Self.restores()
+        // Whether another host has noticed this restore, or only a former one that the backup has.
+        #expect(restores.isNoticedElsewhere(another))
+        #expect(restores.needsMark(insteadOf: another, isToReadAgain: true) == !counts)
+        #expect(restores.lowestRevision(another, at: Self.start) == (counts ? 3 : nil))
+        #expect(restores.mayLackSignOuts(another, at: Self.start + .seconds(61)) == counts)
+        restores = Self.noticed(restores, mark: another)
+        #expect(restores.revision == (counts ? 4 : 5))
+        let isMissing = restores.accept(another)
+        #expect(isMissing == !counts && !restores.isNoticedElsewhere(another))
+    }
+
     @Test("a refusal of the mark is reported once for each restore")
     func refusal() {
         var restores = Self.noticed()
@@ -122,7 +153,8 @@ struct EtcdRestoresTests {
         restores.end()
         restores.wrote(Self.mark("own", at: 8))
         restores.begin(
-            at: Self.start, awake: Self.awake, revision: 9, mark: nil, holds: [:], lease: nil, former: nil)
+            at: Self.start, awake: Self.awake, revision: 9, mark: Self.mark("own", at: 8), in: Self.cluster, holds: [:],
+            lease: nil, former: nil)
         #expect(restores.revision == 5 && restores.allowsHolds && !restores.isMarkDue)
     }
 
@@ -188,5 +220,22 @@ struct EtcdRestoresTests {
         restores.settled(work)
         #expect(restores.recovery?.sending.keys.sorted() == [home])
         #expect(restores.isFormer(LeaseID(3)) && !restores.isFormer(LeaseID(4)))
+    }
+}
+
+/// In the cluster of these tests.
+extension EtcdRestores {
+    fileprivate mutating func accept(_ mark: EtcdEntry?) -> Bool { accept(mark, in: EtcdRestoresTests.cluster) }
+
+    fileprivate func needsMark(insteadOf found: EtcdEntry?, isToReadAgain: Bool) -> Bool {
+        needsMark(insteadOf: found, in: EtcdRestoresTests.cluster, isToReadAgain: isToReadAgain)
+    }
+
+    fileprivate func lowestRevision(_ mark: EtcdEntry?, at now: BootInstant) -> Int64? {
+        lowestRevision(mark, in: EtcdRestoresTests.cluster, at: now)
+    }
+
+    fileprivate func mayLackSignOuts(_ mark: EtcdEntry?, at now: BootInstant) -> Bool {
+        mayLackSignOuts(mark, in: EtcdRestoresTests.cluster, at: now)
     }
 }

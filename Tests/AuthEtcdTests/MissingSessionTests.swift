@@ -121,7 +121,7 @@ struct MissingSessionTests {
         await store.acceptHistory([nil])
         _ = try await store.readMarked()
         let another = EtcdEntry(key: "/p/history", value: Array("another".utf8), modRevision: 9)
-        let mayLack = await store.restores.mayLackSignOuts(another, at: clock.bootInstant)
+        let mayLack = await store.restores.mayLackSignOuts(another, in: "1", at: clock.bootInstant)
         #expect(mayLack)
     }
 }

@@ -24,6 +24,10 @@ final class OneKey: Sendable {
         let mark = Self.entry(Self.history, mark.withLock { $0 })
         switch path {
         case "kv/txn":
+            for step in body["success"]?.arrayValue ?? [] {
+                let put = step["request_put"]
+                if put?["key"]?.stringValue == Self.history { self.mark.withLock { $0 = put?["value"]?.stringValue } }
+            }
             let put = body["success"]?[0]?["request_put"]
             if put?["key"]?.stringValue == Self.cluster { value.withLock { $0 = put?["value"]?.stringValue } }
             let read = "{\"response_range\":{\(Self.list(mark))}}"

@@ -96,6 +96,47 @@ struct RestoredHistoryTests {
         #expect(await faults.first { $0.name == "cluster_mark_refused" } != nil)
     }
 
+    /// A store whose checks of the watch are not reached, at an etcd that counts its reads of everything.
+    private static func store(_ etcd: OneKey, _ reads: Reads) -> EtcdStore {
+        let transport = ScriptedTransport { path, body throws(TransportError) in
+            if (body["success"]?.arrayValue ?? []).contains(where: { $0["request_range"]?["keys_only"] != nil }) {
+                reads.begin()
+            }
+            return try etcd.answer(path, body)
+        }
+        return EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: transport, clock: HostClock(),
+            pause: { duration in
+                guard duration == .seconds(30) else { return await Task.yield() }
+                let (stream, continuation) = AsyncStream<Void>.makeStream()
+                for await _ in stream {}
+                continuation.finish()
+                throw CancellationError()
+            })
+    }
+
+    @Test("is read with one request: the list of hosts, the mark and the sessions are of one revision")
+    func oneRequest() async throws {
+        let reads = Reads()
+        let store = Self.store(OneKey(), reads)
+        try await store.watching {
+            let isRead = try await until { await store.restores.history.isRead }
+            #expect(isRead && reads.count == 1)
+        }
+    }
+
+    @Test("is read again if another response has shown the restore meanwhile: the first one may be from before")
+    func shownMeanwhile() async throws {
+        let reads = Reads()
+        let store = Self.store(OneKey(), reads)
+        reads.atFirst { [weak store] in store?.readAgain() }
+        try await store.watching {
+            let isRead = try await until { await store.restoresRead == 1 }
+            #expect(isRead && reads.count == 2)
+        }
+    }
+
     /// Another host has noticed the restore, and this one does not know yet.
     private static func withOtherMark(_ body: (EtcdStore, EtcdMembers) async throws -> Void) async throws {
         try await EtcdMembers.running { members in
@@ -158,7 +199,35 @@ struct RestoredHistoryTests {
     }
 }
 
+/// Counts the reads of everything.
+private final class Reads: Sendable {
+    private let number = Mutex(0)
+    private let first = Mutex<(@Sendable () -> Void)?>(nil)
+
+    var count: Int { number.withLock { $0 } }
+
+    /// Done during the first one.
+    func atFirst(_ work: @escaping @Sendable () -> Void) { first.withLock { $0 = work } }
+
+    func begin() {
+        let isFirst = number.withLock { number in
+            number += 1
+            return number == 1
+        }
+        if isFirst { first.withLock { $0 }?() }
+    }
+}
+
 extension EtcdStore {
+    /// Runs it meanwhile.
+    fileprivate func watching(_ body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await self.run() }
+            defer { group.cancelAll() }
+            try await body()
+        }
+    }
+
     /// As if this host had read the mark that it expects this long ago.
     fileprivate func simulateSilence(of time: Duration) {
         restores.checked(nil, at: clock.bootInstant - time)

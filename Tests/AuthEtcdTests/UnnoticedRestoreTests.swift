@@ -393,7 +393,7 @@ extension EtcdStore {
     func acceptHistory(_ values: [String?]) {
         for value in values {
             let mark = value.map { EtcdEntry(key: places.history, value: Array($0.utf8), modRevision: 1) }
-            _ = restores.accept(mark)
+            _ = restores.accept(mark, in: "")
             restores.checked(mark, at: clock.bootInstant)
         }
     }

@@ -40,7 +40,8 @@ extension HostSimulationRun {
             let hasMark = Self.readsMark(body) && (isUnconditional || etcd.revision > former)
             let shown = ShownState(
                 revision: etcd.revision, cluster: etcd.clusterID, restores: restoreCount, hasMark: hasMark,
-                isCheck: hasMark && path == "kv/range", isMarked: isMarked(for: process), hasSession: etcd.hasSession)
+                isCheck: hasMark && Self.isCheck(path, body), isMarked: isMarked(for: process),
+                hasSession: etcd.hasSession)
             time.after(latency()) { [self] in
                 guard process.life.isAlive, isConnected(host) else { return }
                 // A response with an error has no revision.
@@ -99,6 +100,11 @@ extension HostSimulationRun {
             step["request_put"]?["key"]?.text.map(EtcdDatabase.isHolder)
                 ?? step["request_range"]?["key"]?.text.map(EtcdDatabase.isMark) ?? false
         }
+    }
+
+    /// Whether a request that reads the mark is a regular check, or a read of everything: it reads a range of keys.
+    private static func isCheck(_ path: String, _ body: JSON) -> Bool {
+        path == "kv/range" || (body["success"]?.arrayValue ?? []).contains { $0["request_range"]?["range_end"] != nil }
     }
 
     /// The state that an injected fault shows the process instead of etcd's.
