@@ -13,24 +13,30 @@ extension EtcdStore {
     }
 
     /// The record with dates of this host.
-    func localized(_ record: SessionRecord, _ content: Secret) async throws(StoreError) -> SessionRecord {
+    func localized(
+        _ record: SessionRecord, _ content: Secret, _ lifetime: LifetimeLease = .unread
+    ) async throws(StoreError) -> SessionRecord {
         let remaining = SharedLifetimes.Remaining(try? JSON(parsing: content.revealBytes()))
         // Other hosts' dates are not used without their age.
-        let age = lifetimes.knows(record) ? SharedLifetimes.Age() : try await age(of: record.session, remaining)
+        let age =
+            lifetimes.knows(record) ? SharedLifetimes.Age() : try await age(of: record.session, remaining, lifetime)
         return lifetimes.localized(record, remaining: remaining, age: age, now: clock.now().wall)
     }
 
     /// The time since the record was written, as etcd has measured it: a host that was stopped gets late reports.
     private func age(
-        of session: SessionName, _ remaining: SharedLifetimes.Remaining
+        of session: SessionName, _ remaining: SharedLifetimes.Remaining, _ lifetime: LifetimeLease
     ) async throws(StoreError) -> SharedLifetimes.Age {
         guard let left = remaining.access, left <= EtcdLimits.longestLifetime else {
             return SharedLifetimes.Age(isExact: false)
         }
-        guard let life = try await read(places.lifetime(session)), life.lease != 0 else {
-            return SharedLifetimes.Age(time: left, isExact: false)
-        }
-        let seconds = try await call(.timeToLive(of: life.lease)).leaseSeconds()
+        let lease =
+            switch lifetime {
+            case .found(let lease): lease
+            case .unread: try await read(places.lifetime(session))?.lease ?? 0
+            }
+        guard lease != 0 else { return SharedLifetimes.Age(time: left, isExact: false) }
+        let seconds = try await call(.timeToLive(of: lease)).leaseSeconds()
         guard seconds > 0 else { return SharedLifetimes.Age(time: left, isExact: false) }
         return SharedLifetimes.Age(time: max(.zero, left - .seconds(seconds)))
     }

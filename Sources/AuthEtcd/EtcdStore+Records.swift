@@ -35,13 +35,26 @@ extension EtcdStore: SessionStore, KeyStore {
             let (former, place) = (view.state, places.session(session))
             // At the same revision: a session may be missing because a backup lacks it.
             let found = try await transaction(
-                .transaction([], then: [.read(place), .read(places.history)], otherwiseReading: []))
+                .transaction(
+                    [], then: [.read(place), .read(places.lifetime(session)), .read(places.history)],
+                    otherwiseReading: []))
             saw(mark: found.entries[places.history])
             guard let entry = found.entries[place] else {
                 try confirmAbsence(of: session, since: former)
                 return nil
             }
-            return try await record(in: entry, of: session)
+            let lease = found.entries[places.lifetime(session)]?.lease ?? 0
+            return try await record(in: entry, of: session, lifetime: .found(lease))
+        }
+    }
+
+    /// The record that the watch has reported last. It needs no request, except for the rest of its token's life.
+    package func loadReported(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        guard let report = reported.next(session) else { return try await load(session) }
+        do throws(StoreError) {
+            return try await record(in: report.record, of: session, lifetime: report.lifetime)
+        } catch {
+            throw failure(error)
         }
     }
 
@@ -173,7 +186,9 @@ extension EtcdStore: SessionStore, KeyStore {
         }
     }
 
-    func record(in entry: EtcdEntry, of session: SessionName) async throws(StoreError) -> SessionRecord? {
+    func record(
+        in entry: EtcdEntry, of session: SessionName, lifetime: LifetimeLease = .unread
+    ) async throws(StoreError) -> SessionRecord? {
         let content = try await content(of: entry)
         // A backup may have brought back what this host knows to have ended.
         guard !hasGoneBack(since: view.state) else {
@@ -195,11 +210,12 @@ extension EtcdStore: SessionStore, KeyStore {
             // It was read before it was removed, and arrives later.
             guard !view.isEnded(record.signIn, of: session, at: entry.modRevision) else { return nil }
             view.saw(record.signIn, of: session)
+            reported.used(session, at: entry.modRevision)
             read = record
         } catch {
             throw damage(of: entry, error.reason)
         }
-        return try await localized(read, content)
+        return try await localized(read, content, lifetime)
     }
 
     /// - Throws: ``StoreError/failed(reason:)`` if this record is damaged.

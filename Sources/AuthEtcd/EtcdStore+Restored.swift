@@ -12,6 +12,7 @@ extension EtcdStore {
         restores.begin(
             at: clock.bootInstant, awake: now(), revision: revision, mark: mark, in: view.state.clusterID, holds: holds,
             lease: lastLease, former: member)
+        reported.wentBack()
         // Revisions before that are those of another history.
         (holds, overtaken, unfinished) = ([:], [], [:])
         ownIntents = ownIntents.filter { isSending($0.key) }

@@ -37,6 +37,7 @@ extension EtcdStore {
     /// - Returns: the state of etcd that was read.
     private func readAll() async throws(StoreError) -> Int64 {
         let (snapshot, former, isRestored) = try await readSnapshot()
+        reported.watchEnded()
         let (header, mark, clusterID) = (snapshot.header, snapshot.mark, snapshot.header.clusterID)
         let (changed, wentBack) = view.read(
             header, snapshot.sessions, since: former, isOlder: isRestored,
@@ -142,6 +143,7 @@ extension EtcdStore {
             // Then everything is read again. What another history reports is no sign-out of this one.
             guard !mustReadAgain else { return }
             if restores.noticedAt != nil, !removesEnded { view.endRecovery() }
+            reported.apply(changes, at: places)
             for session in view.apply(header, sessions).sorted() { tellChange.yield(session) }
             // A host that does not know of a sign-out may write the session again. What fails is left to `readAll`.
             if !sessions.isEmpty, removesEnded { try? await removeEndedAgain() }

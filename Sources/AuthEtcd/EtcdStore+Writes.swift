@@ -69,7 +69,10 @@ extension EtcdStore {
                 tellChange.yield(session)
                 throw .cluster(.removed)
             }
-            if let written { view.wrote(session, at: written.revision, generation: written.generation) }
+            if let written {
+                view.wrote(session, at: written.revision, generation: written.generation)
+                reported.used(session, at: written.revision)
+            }
             view.saw(record.signIn, of: session)
             lifetimes.wrote(record)
             if written?.terms.releases ?? false { holds[session] = nil }

@@ -90,6 +90,7 @@ package actor EtcdStore {
     /// Renewed or replaced by another host after this one had lost its hold.
     var overtaken: Set<SessionName> = []
     var lifetimes = SharedLifetimes()
+    var reported = ReportedRecords()
     /// The last one that was granted to this host.
     var lastLease: LeaseID?
     var restores = EtcdRestores()

@@ -118,7 +118,7 @@ package final class SessionLoader: Sendable {
         }
         let found: SessionRecord?
         do throws(StoreError) {
-            found = try await store.load(name)
+            found = try await store.loadReported(name)
         } catch {
             // It is read when the store is ready again.
             unread.withLock { _ = $0.insert(name) }

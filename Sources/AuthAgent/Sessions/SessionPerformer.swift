@@ -229,7 +229,8 @@ final class SessionPerformer: ActionPerformer {
     }
 
     private func compared() async -> SessionEvent {
-        let found = await read()
+        let found: Result<SessionRecord?, StoreError> = await Result(
+            of: try await storage.store.loadReported(name))
         guard case .success(nil) = found else { return .compared(found) }
         do throws(StoreError) {
             let isLost = try await storage.store.hasLost(name)

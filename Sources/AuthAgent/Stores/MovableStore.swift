@@ -127,6 +127,10 @@ package final class MovableStore: SessionStore, KeyStore {
         try await pass { store throws(StoreError) in try await store.delete(session, of: signIn) }
     }
 
+    package func loadReported(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        try await pass { store throws(StoreError) in try await store.loadReported(session) }
+    }
+
     package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool {
         try await present.hasLost(session)
     }

@@ -41,6 +41,10 @@ package protocol SessionStore: Sendable {
     /// Sessions whose stored record may have changed or gone, because of us or another program.
     func changes() -> AsyncStream<SessionName>
 
+    /// As ``load(_:)``, after ``changes()`` has reported the session. A store that has received the record with that report
+    /// does not request it.
+    func loadReported(_ session: SessionName) async throws(StoreError) -> SessionRecord?
+
     /// Whether the store has lost a record that was written in this run, as a store does that ends before it has saved what it
     /// accepted. If not, a user or program has removed it.
     /// - Throws: why that is unknown now: nothing follows from the missing record before the store responds.
@@ -94,6 +98,10 @@ extension SessionStore {
 
     /// No other program can change it, or changes are not reported.
     package func changes() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }
+
+    package func loadReported(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        try await load(session)
+    }
 
     package func hasLost(_ session: SessionName) async throws(StoreError) -> Bool { false }
 
