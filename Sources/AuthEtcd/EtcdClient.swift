@@ -14,6 +14,8 @@ final class EtcdClient: Sendable {
 
     private struct State {
         var ring: EndpointRing
+        /// When a member last failed.
+        var failedAt: SuspendingClock.Instant?
         var token: Secret?
         /// etcd has reported that it has no users.
         var hasNoUsers = false
@@ -26,9 +28,11 @@ final class EtcdClient: Sendable {
     private let pause: Pause
     private let now: Time
 
-    /// - Parameter note: receives faults that a call has recovered from.
+    /// - Parameters:
+    ///   - first: chooses the endpoint that is used first.
+    ///   - note: receives faults that a call has recovered from.
     init(
-        endpoints: [String], user: EtcdUser?, transport: any HTTPLiveTransport,
+        endpoints: [String], first: UInt64 = 0, user: EtcdUser?, transport: any HTTPLiveTransport,
         note: @escaping @Sendable (ClusterFault) -> Void, pause: @escaping Pause, now: @escaping Time
     ) {
         self.user = user
@@ -36,7 +40,7 @@ final class EtcdClient: Sendable {
         self.note = note
         self.pause = pause
         self.now = now
-        state = Mutex(State(ring: EndpointRing(endpoints)))
+        state = Mutex(State(ring: EndpointRing(endpoints, first: first)))
     }
 
     /// Sends a request to one member after another until one carries it out.
@@ -78,7 +82,27 @@ final class EtcdClient: Sendable {
     var endpoint: String? { state.withLock { $0.ring.current } }
 
     /// The next call uses another member.
-    func failed(_ endpoint: String) { state.withLock { $0.ring.failed(endpoint) } }
+    func failed(_ endpoint: String) {
+        let now = now()
+        state.withLock { state in
+            state.ring.failed(endpoint)
+            state.failedAt = now
+        }
+    }
+
+    /// Some time after the last failure, this host uses the member of its choice again if that has a leader. Otherwise all
+    /// hosts would use the same one after all members were restarted, one after the other.
+    func goBack() async {
+        let (left, failedAt) = state.withLock { ($0.ring.left, $0.failedAt) }
+        guard let left, failedAt.map({ now() - $0 >= EtcdLimits.goBack }) ?? true,
+            let json = try? await attempt(.status, at: left, within: EtcdLimits.status, token: nil),
+            EtcdStatus(json).hasLeader
+        else { return }
+        state.withLock { state in
+            // Another one may have failed meanwhile.
+            if state.failedAt == failedAt { state.ring.goBack() }
+        }
+    }
 
     // MARK: Users
 

@@ -21,9 +21,9 @@ extension EtcdStore {
                 let (end, wasOpen) = await follow(from: revision + 1)
                 if wasOpen { failures = 0 }
                 guard !Task.isCancelled else { return }
-                report(end)
+                if case .fault(let fault) = end { report(fault) }
                 // That has ended the watch. If it happens again and again, there are pauses.
-                if end == .wentBack { seen = woken.current ?? 0 }
+                if end == .fault(.wentBack) { seen = woken.current ?? 0 }
             } catch {
                 // The state and the fault are reported.
             }
@@ -87,21 +87,20 @@ extension EtcdStore {
     }
 
     /// Watches until that ends, or until a response shows that etcd went back: a watch may stay open and silent then.
-    private func follow(from revision: Int64) async -> (end: ClusterFault, wasOpen: Bool) {
+    private func follow(from revision: Int64) async -> (end: WatchEnd, wasOpen: Bool) {
         let used = client.endpoint
-        return await withTaskGroup(of: ClusterFault.self) { group in
+        return await withTaskGroup(of: WatchEnd.self) { group in
             group.addTask {
-                await self.client.watch(self.places.watched, to: self.places.watchedEnd, from: revision) {
-                    await self.handle($0)
-                }
+                .fault(
+                    await self.client.watch(self.places.watched, to: self.places.watchedEnd, from: revision) {
+                        await self.handle($0)
+                    })
             }
             group.addTask { await self.check(used) }
-            group.addTask {
-                await self.isToReadAgain.wait { $0 } ? .wentBack : .watchLost(reason: "the call was cancelled")
-            }
-            let end = await group.next() ?? .watchLost(reason: "the call was cancelled")
+            group.addTask { await self.isToReadAgain.wait { $0 } ? .fault(.wentBack) : .cancelled }
+            let end = await group.next() ?? .cancelled
             group.cancelAll()
-            client.watchEnded(end, at: used)
+            if case .fault(let fault) = end { client.watchEnded(fault, at: used) }
             return (end, clearOpenMark())
         }
     }
@@ -162,7 +161,7 @@ extension EtcdStore {
     /// member if this one does not take part. It shows whether another host has noticed that etcd went back. While there
     /// is no space, it also finds out when there is space again. In between, this host shows that it is connected.
     /// - Returns: when another member is used.
-    private func check(_ used: String?) async -> ClusterFault {
+    private func check(_ used: String?) async -> WatchEnd {
         while !Task.isCancelled {
             await showPresence()
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
@@ -174,10 +173,20 @@ extension EtcdStore {
             await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
             await writeDueMark()
-            if client.endpoint != used { return .lagging }
+            guard client.endpoint == used else { return .fault(.lagging) }
+            await client.goBack()
+            guard client.endpoint == used else { return .moved }
             await sealFormerAgain()
         }
-        return .watchLost(reason: "the call was cancelled")
+        return .cancelled
+    }
+
+    private enum WatchEnd: Equatable {
+        case fault(ClusterFault)
+        /// The member of this host's choice responds again.
+        case moved
+
+        static let cancelled = WatchEnd.fault(.watchLost(reason: "the call was cancelled"))
     }
 
     /// The state follows from the next read.

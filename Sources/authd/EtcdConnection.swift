@@ -30,9 +30,10 @@ final class EtcdConnection: Sendable {
         let user = settings.user.map { name in
             EtcdUser(name: name, password: KeyFile.password(settings.passwordFile, environment: Environment.value))
         }
-        let configuration = EtcdStore.Configuration(
+        var configuration = EtcdStore.Configuration(
             endpoints: settings.endpoints, prefix: settings.prefix ?? EtcdSettings.standardPrefix(userID: geteuid()),
             user: user, hostName: Self.hostName())
+        configuration.spreads = true
         return EtcdStore(
             configuration, local: SealedFileStore(folder: DurableFolder(path: folder), source: source),
             transport: try opened(settings), clock: BootClock())
