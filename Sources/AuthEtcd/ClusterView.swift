@@ -107,6 +107,12 @@ struct ClusterView: Sendable, Equatable {
         return Set(reported.map(\.session))
     }
 
+    /// Whether etcd had changes at this revision that have not been reported here.
+    func lacks(_ found: [SessionName: Int64], at revision: Int64) -> Bool {
+        found.contains { $0.value > changes[$0.key] ?? 0 }
+            || changes.contains { found[$0.key] == nil && $0.value <= revision }
+    }
+
     /// Another host has removed it.
     private mutating func ended(_ session: SessionName, at revision: Int64) {
         written[session] = nil

@@ -11,6 +11,9 @@ extension EtcdStore {
     private static let snapshotAttempts = 4
     /// Somebody waits for the end of an admission.
     private static let pauseWhileAsking = Duration.milliseconds(500)
+    /// How often it is looked for what a watch has not reported, in all as long as a call may take.
+    private static let lagChecks = 50
+    private static let lagPause = Duration.milliseconds(100)
 
     package func run() async {
         var failures = 0
@@ -158,27 +161,39 @@ extension EtcdStore {
     }
 
     /// A member that hangs keeps its connections, and sends nothing. A read needs a majority, and moves to another
-    /// member if this one does not take part. It shows whether another host has noticed that etcd went back. While there
-    /// is no space, it also finds out when there is space again. In between, this host shows that it is connected.
+    /// member if this one does not take part. It shows whether another host has noticed that etcd went back, and what the
+    /// watch has not reported. While there is no space, it also finds out when there is space again. In between, this host
+    /// shows that it is connected.
     /// - Returns: when another member is used.
     private func check(_ used: String?) async -> WatchEnd {
         while !Task.isCancelled {
             await showPresence()
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
-            try? await reporting { () throws(StoreError) in
-                let (cluster, mark) = try await readMarked()
-                saw(mark: mark)
-                try await readIfChanged(cluster)
+            let current = try? await reporting { () throws(StoreError) in
+                let snapshot = try await snapshot()
+                saw(mark: snapshot.mark)
+                try await readIfChanged(snapshot.cluster)
+                return snapshot
             }
             await repeatReleases()
             if present == .cluster(.noSpace), let status = await client.status(), !status.isOutOfSpace { succeeded() }
             await writeDueMark()
+            if let current, await isBehind(current) { return .fault(.lagging) }
             guard client.endpoint == used else { return .fault(.lagging) }
             await client.goBack()
             guard client.endpoint == used else { return .moved }
             await sealFormerAgain()
         }
         return .cancelled
+    }
+
+    /// Whether the watch has not reported for some time what etcd has: its member is behind, or a proxy keeps it back.
+    private func isBehind(_ snapshot: EtcdSnapshot) async -> Bool {
+        for _ in 1...Self.lagChecks {
+            guard !mustReadAgain, view.lacks(snapshot.sessions, at: snapshot.header.revision) else { return false }
+            guard (try? await pause(Self.lagPause)) != nil else { return false }
+        }
+        return !mustReadAgain && view.lacks(snapshot.sessions, at: snapshot.header.revision)
     }
 
     private enum WatchEnd: Equatable {

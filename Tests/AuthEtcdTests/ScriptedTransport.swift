@@ -17,12 +17,21 @@ final class ScriptedTransport: HTTPLiveTransport {
 
     typealias Answer = @Sendable (_ path: String, _ body: JSON) throws(TransportError) -> (status: Int, body: String)
 
-    private let answer: Answer
+    typealias AnswerOfHost =
+        @Sendable (_ host: String, _ path: String, _ body: JSON) throws(TransportError) -> (status: Int, body: String)
+
+    private let answer: AnswerOfHost
     private let watches: Mutex<[Watch]>
     private let begun = Mutex<[JSON]>([])
     private let hosts = Mutex<[String]>([])
+    private let watched = Mutex<[String]>([])
 
-    init(watches: [Watch] = [], _ answer: @escaping Answer) {
+    convenience init(watches: [Watch] = [], _ answer: @escaping Answer) {
+        self.init(watches: watches, ofHosts: { (_, path, body) throws(TransportError) in try answer(path, body) })
+    }
+
+    /// Its members differ.
+    init(watches: [Watch] = [], ofHosts answer: @escaping AnswerOfHost) {
         self.answer = answer
         self.watches = Mutex(watches)
     }
@@ -33,10 +42,14 @@ final class ScriptedTransport: HTTPLiveTransport {
     /// The hosts that were asked, in order.
     var askedHosts: [String] { hosts.withLock { $0 } }
 
+    /// The hosts of all watches.
+    var watchedHosts: [String] { watched.withLock { $0 } }
+
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let (path, body) = try Self.parts(of: request)
-        hosts.withLock { $0.append(Origin(of: request.url)?.host ?? "") }
-        let answer = try answer(path, body)
+        let host = Origin(of: request.url)?.host ?? ""
+        hosts.withLock { $0.append(host) }
+        let answer = try answer(host, path, body)
         return HTTPResponse(status: answer.status, headers: [], body: Array(answer.body.utf8))
     }
 
@@ -44,6 +57,7 @@ final class ScriptedTransport: HTTPLiveTransport {
         _ request: HTTPRequest, limit: Duration, to receiver: any HTTPLiveReceiver
     ) async throws(TransportError) {
         let (_, body) = try Self.parts(of: request)
+        watched.withLock { $0.append(Origin(of: request.url)?.host ?? "") }
         begun.withLock { $0.append(body) }
         let watch = watches.withLock { $0.isEmpty ? Watch([], then: .stays) : $0.removeFirst() }
         await receiver.begin(HTTPResponse(status: 200, headers: [], body: []))

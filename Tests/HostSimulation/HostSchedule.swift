@@ -89,7 +89,7 @@ package enum HostInjectedFault: String, Sendable, CaseIterable {
     case hidesSessions
     /// A removed host receives the former list of hosts.
     case showsFormerHosts
-    /// The watches of the last host stay open, and report nothing.
+    /// The watches of the last host stay open, and report nothing, and its checks get no response.
     case silencesWatches
     /// etcd keeps each hold for ever.
     case keepsHolds

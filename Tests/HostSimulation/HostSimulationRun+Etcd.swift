@@ -26,6 +26,8 @@ extension HostSimulationRun {
         let written = Self.keysWritten(by: body)
         if fault == .neverAnswers, hasBegun, written.contains(where: EtcdDatabase.isHostList) { return }
         time.after(limit) { answer(.failure(.timedOut(host: "etcd", after: limit))) }
+        // Otherwise the host would find with its next check that its watch is silent.
+        if fault == .silencesWatches, hasBegun, process.host == hosts.count - 1, Self.isCheck(path, body) { return }
         // The store does not look at the state that these responses show.
         let isSign = !written.isEmpty && written.allSatisfy { $0.contains("/status/") || $0.contains("/up/") }
         let isHold = Self.requestsHold(body)
