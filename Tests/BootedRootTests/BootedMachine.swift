@@ -22,7 +22,8 @@ final class BootedMachine: Sendable {
     let command: String
     private let machine: Child
     private let keyrings = Mutex<[Child]>([])
-    private let first: String
+    /// The ID of its first process.
+    private let first: Mutex<String>
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "boot").path
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -57,18 +58,46 @@ final class BootedMachine: Sendable {
         if case .built = installation { command = Self.built + "c" } else { command = Self.installed + "c" }
         folder = try TemporaryFolder()
         guard mkfifo(folder.path + "/booted", 0o600) == 0 else { throw Failure("mkfifo: \(errno)") }
-        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin:/sbin"
-        machine = try await Child([Self.script, folder.path, Programs.folder, files], environment: ["PATH": path])
-        let word = try await Child(["cat", folder.path + "/booted"], environment: ["PATH": path])
+        machine = try await Child(
+            [Self.script, folder.path, Programs.folder, files], environment: ["PATH": Self.path])
+        first = Mutex("")
+        try await waitForBoot(try await waiter())
+    }
+
+    private static let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+
+    /// Ends when the machine has booted, or has ended.
+    private func waiter() async throws -> Child {
+        let word = try await Child(["cat", folder.path + "/booted"], environment: ["PATH": Self.path])
         machine.whenEnded { _ in word.kill(SIGKILL) }
+        return word
+    }
+
+    private func waitForBoot(_ word: Child) async throws {
         guard await word.out.wait(for: "booted") else {
             throw Failure("no machine: \(await machine.output())")
         }
-        guard let parent = machine.out.text.split(separator: "\n").first?.dropFirst("machine ".count),
-            let children = try? String(contentsOfFile: "/proc/\(parent)/task/\(parent)/children", encoding: .utf8),
-            let first = children.split(separator: " ").first
+        guard let script = machine.out.text.split(separator: "\n").first?.dropFirst("machine ".count),
+            let place = Self.child(of: String(script)), let first = Self.child(of: place)
         else { throw Failure("no first process: \(machine.out.text)") }
-        self.first = String(first)
+        self.first.withLock { $0 = first }
+    }
+
+    private static func child(of process: String) -> String? {
+        let file = "/proc/\(process)/task/\(process)/children"
+        guard let children = try? String(contentsOfFile: file, encoding: .utf8) else { return nil }
+        return children.split(separator: " ").first.map(String.init)
+    }
+
+    /// Shuts it down and boots it again, with the files that it has left. All that ran on it has ended, the keyring too.
+    func reboot() async throws {
+        // It is in memory.
+        try await expectNoSecretInJournal()
+        try Data().write(to: URL(filePath: folder.path + "/again"))
+        let word = try await waiter()
+        // It may end with the machine.
+        _ = try await asRoot("systemctl", "reboot")
+        try await waitForBoot(word)
     }
 
     /// Installs settings with the addresses of the stand-ins, and the units.
@@ -145,7 +174,9 @@ final class BootedMachine: Sendable {
     ]
 
     private static let environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"]
-    private var entry: [String] { ["nsenter", "-t", first, "-m", "-p", "-u", "-i", "-C", "--"] }
+    private var entry: [String] {
+        ["nsenter", "-t", first.withLock { $0 }, "-m", "-p", "-u", "-i", "-C", "--"]
+    }
 
     func start(_ command: [String], input: String? = nil) async throws -> Child {
         try await Child(
@@ -153,10 +184,10 @@ final class BootedMachine: Sendable {
     }
 
     /// authc of the user on a terminal, which shows its exit status at the end. No argument needs quotes.
-    func terminal(_ arguments: String...) async throws -> Terminal {
+    func terminal(_ arguments: String..., columns: UInt16 = 80) async throws -> Terminal {
         let words = entry + Self.asAda + [command] + arguments
         return try await Terminal(
-            words.joined(separator: " ") + "; echo \"status $?\"", environment: Self.environment)
+            words.joined(separator: " ") + "; echo \"status $?\"", columns: columns, environment: Self.environment)
     }
 
     /// The same in a login session that PAM makes for it, as sshd and login do.
