@@ -6,7 +6,7 @@ import Testing
 /// With the programs of the tests in `make test`, with release programs in a Debian without Swift in `make check-packages`.
 @Suite("The README, on a machine with the Debian packages", .serialized, .timeLimit(.minutes(10)))
 struct PackageReadmeTests {
-    @Test("its commands take a new user to tokens, also after a wrong password, a prompt, completions and man pages")
+    @Test("its commands take a new user to tokens, also after a wrong password, to completions and the live view")
     func readme() async throws {
         let commands = try BootedMachine.blocks(of: "README.md", "sh").map {
             $0.split(separator: "\n").map { $0.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces) }
@@ -14,6 +14,7 @@ struct PackageReadmeTests {
         let enable = try #require(commands[0].last { $0.hasPrefix("systemctl --user enable") })
         let install = try #require(commands.joined().first { $0.hasPrefix("sudo apt install ") })
         let tries = try #require(commands.first { $0 == ["authc try"] })
+        #expect(commands.joined().contains("authc watch"))
         let gitHub = try #require(commands.first { $0.contains("authc login github") })
         let add = try #require(gitHub.first)
         var configuration = ProviderStandIn.Configuration()
@@ -35,6 +36,7 @@ struct PackageReadmeTests {
                 try await look(machine)
                 try await signInByPassword(machine)
                 try await lookAtBoth(machine)
+                for columns in [80, 40] as [UInt16] { try await watch(machine, columns: columns) }
             }
         }
     }
@@ -127,6 +129,22 @@ struct PackageReadmeTests {
         #expect(prompt.status == 0 && prompt.out.contains("github") && prompt.out.contains("app-template"), "\(prompt)")
         let completion = try await machine.type("zsh -fc 'autoload -Uz compinit; compinit -u -D; print $_comps[authc]'")
         #expect(completion.out == "_authc\n", "\(completion)")
+    }
+
+    /// `authc watch` on a terminal of 24 lines, which is as before after `q`.
+    private func watch(_ machine: BootedMachine, columns: UInt16) async throws {
+        let terminal = try await machine.terminal("watch", columns: columns)
+        for name in ["app-template", "github"] { await terminal.waits(for: name) }
+        terminal.type("q")
+        await terminal.waits(for: "status ")
+        await terminal.ends()
+        #expect(terminal.text.contains("status 0") && terminal.echoes && terminal.readsLines, "\(terminal.text)")
+        let parts = terminal.text.components(separatedBy: "\u{1B}[?1049l")
+        #expect(parts.count == 2 && parts[0].contains("\u{1B}[?1049h"), "\(terminal.text)")
+        var screen = TerminalScreen(columns: Int(columns), rows: 24)
+        screen.feed(parts[0])
+        #expect(!screen.hasOverflowed && screen.lines.last?.contains("q quit") == true, "\(screen.text)")
+        for name in ["app-template", "github"] { #expect(screen.text.contains(name), "\(screen.text)") }
     }
 }
 
