@@ -40,6 +40,9 @@ struct PackageFirstSignInTests {
             let time = ContinuousClock.now - begin
             #expect(token.status == 0 && token.out.count > 10, "\(token.err)")
             #expect(time < Self.longest)
+            try PackageTrial.record(
+                "first sign-in",
+                "a token \(PackageTrial.seconds(time)) after `authc login`, with each answer typed at once")
 
             // A boot: the user's manager, the agent and the keyring are new, and nobody starts the socket.
             try await machine.startAgain()

@@ -49,6 +49,8 @@ struct PackageLifeTests {
             let catalog = try await machine.apply("journalctl --list-catalog")
             #expect(catalog.out.contains("authd did not start because of its settings"))
 
+            try await machine.record("installed")
+
             try await machine.signIn()
             let token = try await machine.authc("token").out
             let pid = try await machine.service("MainPID")
@@ -62,17 +64,20 @@ struct PackageLifeTests {
             #expect(restart.status == 0, "\(restart)")
             #expect(try await machine.authc("token").out == token)
             #expect(try await machine.service("MainPID") != pid)
+            try await machine.record("upgraded, with a session that is kept")
 
             // Installed again after a removal, the session is there.
             try await machine.apply("dpkg --remove authd-session")
             #expect(try await machine.service("ActiveState") == "inactive")
             #expect(try await machine.unit("authd.socket", "ActiveState") == "inactive")
+            try await machine.record("authd-session removed")
             try await machine.apply("dpkg --install \(new)")
             try await machine.person("systemctl", "--user", "daemon-reload")
             try await machine.person("systemctl", "--user", "start", "authd.socket")
             #expect(try await machine.authc("wait", "-s", "app-template", "--timeout", "60s").status == 0)
             #expect(try await machine.authc("token").out == token)
             #expect(machine.backends.counts[.appTemplate, "POST /auth/login"] == signIns)
+            try await machine.record("installed again, with the session")
 
             let users = try await machine.person("find", "/people/ada", "-path", "*authd*")
             let packages = "authd-session libauthclient0 libauthclient-dev python3-authd-client"
@@ -81,6 +86,7 @@ struct PackageLifeTests {
             #expect(try await machine.service("LoadState") == "not-found")
             let left = try await systemFiles(of: machine).subtracting(before).filter { $0.contains(/auth[cd]/) }
             #expect(left.isEmpty, "\(left)")
+            try await machine.record("purged, without a file left except the user's")
             #expect(try await machine.person("find", "/people/ada", "-path", "*authd*") == users)
             #expect(users.contains("/people/ada/.config/authd/authd.toml"))
         }

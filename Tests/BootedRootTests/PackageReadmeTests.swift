@@ -22,6 +22,10 @@ struct PackageReadmeTests {
         try await ProviderStandIn.serving(.github, configuration) { server in
             try await BootedMachine.play(.installed(files: PackageTrial.files)) { machine in
                 try await self.install(install, machine)
+                try await machine.record("installed with the README's command")
+                if PackageTrial.files != "/" {
+                    #expect(try await machine.type("command -v swift || command -v swiftc").status == 1)
+                }
                 // The next login.
                 try await machine.startAgain()
                 try await machine.startKeyring()
@@ -37,6 +41,8 @@ struct PackageReadmeTests {
                 try await signInByPassword(machine)
                 try await lookAtBoth(machine)
                 for columns in [80, 40] as [UInt16] { try await watch(machine, columns: columns) }
+                try PackageTrial.record(
+                    "the README's commands", "authc try; a sign-in at the stand-in for GitHub, and one by password")
             }
         }
     }

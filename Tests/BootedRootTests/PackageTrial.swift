@@ -9,6 +9,18 @@ enum PackageTrial {
     private static let programs = setting("PACKAGED_PROGRAMS") ?? Programs.folder
     static let files = setting("PACKAGE_ROOT") ?? "/"
 
+    /// Appends a line to the record that `make check-packages` writes.
+    /// - Parameter step: what was done.
+    static func record(_ step: String, _ result: String) throws {
+        guard let path = setting("PACKAGE_RECORD") else { return }
+        let file = try #require(FileHandle(forWritingAtPath: path), "\(path)")
+        defer { try? file.close() }
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("\(step)\t\(result)\n".utf8))
+    }
+
+    static func seconds(_ time: Duration) -> String { String(format: "%.1f s", time / .seconds(1)) }
+
     private static func setting(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -49,6 +61,18 @@ enum PackageTrial {
 }
 
 extension BootedMachine {
+    /// Records which of our packages dpkg knows after a step.
+    func record(_ step: String) async throws {
+        let list = try await asRoot(
+            "sh", "-c",
+            """
+            dpkg-query --show --showformat='${Package} ${Version}: ${db:Status-Status}\\n' |
+                grep -E '^(authd-session|libauthclient0|libauthclient-dev|python3-authd-client) '
+            """)
+        let packages = list.out.split(separator: "\n").joined(separator: ", ")
+        try PackageTrial.record(step, packages.isEmpty ? "dpkg knows none of the packages" : packages)
+    }
+
     @discardableResult
     func apply(_ command: String) async throws -> Child.Output {
         let output = try await asRoot("sh", "-euc", command)

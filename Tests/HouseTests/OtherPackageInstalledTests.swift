@@ -31,6 +31,7 @@ struct OtherPackageInstalledTests {
             }
             let difference = try await scene.shell("diff --recursive --brief \"$1/first\" \"$1/second\"", folder)
             #expect(difference.isSuccess, "\(difference.out)")
+            try scene.record(linter: "cmp, of two archives", "the same bytes")
             let list = try await scene.shell("tar --list --verbose --file \"$1\"/first/*.tar.xz", folder)
             let rows = list.out.split(separator: "\n")
             #expect(rows.count > 90 && rows.allSatisfy { $0.contains(" root/root ") })
@@ -53,6 +54,8 @@ struct OtherPackageInstalledTests {
         let spec = "Sources/Packaging/rpm/authd-session.spec"
         let lint = try await scene.shell("rpmlint --config Sources/Packaging/rpm/rpmlint.toml \(spec)")
         #expect(lint.isSuccess && lint.out.contains(" 0 errors"), "\(lint.out)\(lint.err)")
+        let summary = lint.out.split(separator: "\n").last { $0.contains(" errors") } ?? "no summary"
+        try scene.record(linter: "rpmlint", summary.trimmingCharacters(in: .whitespaces))
         try await scene.withFolder { folder in
             try await scene.makePrograms(in: folder)
             // Debian has no database of installed rpm packages, and so no dependencies.
@@ -69,6 +72,7 @@ struct OtherPackageInstalledTests {
             }
             #expect(names.contains { $0.hasSuffix("/libauthclient.so.0") })
             #expect(names.contains { $0.hasSuffix("/90-authd-session.preset") })
+            try scene.record(linter: "rpmbuild", "packages with \(names.count) files and folders")
         }
     }
 
@@ -84,6 +88,7 @@ struct OtherPackageInstalledTests {
             let release = try #require(ProjectFiles.file("Sources/AuthWire/Release.swift"))
             let number = try #require(release.text.firstMatch(of: /version = "([^"]+)"/)?.1)
             #expect(parsed.out.contains("version = \"\(number)\""), "\(parsed.out)")
+            try scene.record(linter: "nix-instantiate --parse", "the expression of version \(number)")
         }
     }
 }

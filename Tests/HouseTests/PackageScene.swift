@@ -20,6 +20,15 @@ struct PackageScene {
             isSuccess: result.terminationStatus.isSuccess, out: result.standardOutput, err: result.standardError)
     }
 
+    /// Appends a line to the record that `make check-packages` writes.
+    func record(linter: String, _ result: String) throws {
+        guard let path = ProcessInfo.processInfo.environment["PACKAGE_RECORD"] else { return }
+        let file = try #require(FileHandle(forWritingAtPath: path), "\(path)")
+        defer { try? file.close() }
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("linter \(linter)\t\(result)\n".utf8))
+    }
+
     func withFolder(_ body: (String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "authd-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
