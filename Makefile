@@ -71,9 +71,10 @@ COMMANDS := authc-full authd-gateway
 # be older than authc-full, and is replaced whole: $(call write-texts,PROGRAMS,FOLDER)
 TEXTS := authc-texts
 write-texts = $(1)/authc-full ---texts > $(2)/$(TEXTS).new && chmod 644 $(2)/$(TEXTS).new && mv -f $(2)/$(TEXTS).new $(2)/$(TEXTS)
-# What make build builds, and make reproduce builds twice.
+# What make build builds.
 PRODUCTS ?= $(PROGRAMS) $(COMMANDS) stand-in-backends
-REPRODUCE ?= authc authd-gateway
+# The programs that make reproduce builds twice; if empty, all that is packaged, and the packages.
+REPRODUCE ?=
 UNITS := $(wildcard systemd/*.service systemd/*.socket)
 CATALOGS := $(wildcard systemd/*.catalog)
 # The commented sample that authc config starts with.
@@ -117,7 +118,7 @@ help:
 	@echo 'make library    libauthclient for programs in C; make install-library installs it'
 	@echo 'make deb        Debian packages of the release programs in $(PACKAGES)'
 	@echo 'make check-packages  the same, then lintian, their life in a fresh Debian, the archive, rpm and Nix; needs root and a network'
-	@echo 'make reproduce  two builds in two folders, compared byte for byte (REPRODUCE="$(REPRODUCE)")'
+	@echo 'make reproduce  the Debian packages built in two folders, compared byte for byte (REPRODUCE="authc": only such programs)'
 	@echo 'make tarball    the release programs with units, pages and licences as an archive, in $(PACKAGES)'
 	@echo 'make docs       the reference of AuthClient, for a web server: $(DOCS)/AuthClient.doccarchive'
 	@echo 'make site       README, Docs and man pages as a site to open in a browser: $(SITE)/index.html'
@@ -172,7 +173,7 @@ build:
 	$(if $(filter authc-full,$(PRODUCTS)),$(call write-texts,$(RELEASE),$(RELEASE)))
 	Tests/check-programs $(addprefix $(RELEASE)/,$(filter $(PROGRAMS) $(COMMANDS),$(PRODUCTS)))
 
-# Two release builds of what REPRODUCE names, compared byte for byte.
+# Two release builds, compared byte for byte.
 reproduce: packages
 	Tests/reproduce $(SWIFT) $(REPRODUCED) $(REPRODUCE)
 
