@@ -147,6 +147,25 @@ struct LockTests {
         }
     }
 
+    @Test("a token of a batch whose other requests have not begun is not sent if the agent is locked meanwhile")
+    func batchInTurns() async throws {
+        try await TestServer.run(limits: .with { $0.turnTime = .zero }) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                // When the first requests of the batch have begun. A turn of the loop begins two.
+                @Sendable func lock() {
+                    guard !rig.audit.entries.isEmpty else { return rig.executor.perform(lock) }
+                    rig.board.put(lock: LockStatus(isLocked: true, hasPassphrase: true))
+                    Task.immediate { await rig.publisher.endAcceptedRequests() }
+                }
+                rig.executor.perform(lock)
+                try client.send(TurnTests.batch((0..<100).map { "\($0)" }))
+                let answers = try client.json().arrayValue ?? []
+                #expect(answers.count == 100 && answers.allSatisfy { $0.errorKind == "agent_locked" })
+            }
+        }
+    }
+
     @Test("the state is in agent.info, in each status, in the snapshot and in events")
     func status() async throws {
         try await Self.play { rig in

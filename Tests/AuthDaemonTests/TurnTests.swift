@@ -137,7 +137,7 @@ struct TurnTests {
         purposes.map { RawClient.request("token.get", ["purpose": .string($0)], id: id) }
     }
 
-    private static func batch(_ purposes: [String], id: JSON? = 1) -> String {
+    static func batch(_ purposes: [String], id: JSON? = 1) -> String {
         "[" + requests(purposes, id: id).map { $0.dropLast() }.joined(separator: ",") + "]\n"
     }
 

@@ -355,6 +355,8 @@ final class ConnectionRegistry {
     /// No token of a request that was accepted before is sent from now on.
     func agentLocked() {
         for owner in Array(working.values) { owner.agentLocked() }
+        // A batch can hold back tokens while none of its requests waits: the others have not begun.
+        for connection in Array(connections.values) where connection.batch != nil { connection.agentLocked() }
     }
 
     func tasksEnded(of number: Int) { working[number] = nil }
