@@ -117,6 +117,33 @@ struct TurnTests {
         #expect(await counts.stream.reduce(into: []) { $0.append($1) } == [0, 50])
     }
 
+    @Test("a long batch, for which the long lines of others wait, does not wait for all connections of its process")
+    func longBatchInCrowd() async throws {
+        let limits = ConnectionLimits.with { limits in
+            (limits.turnTime, limits.lineBytesOnLoop, limits.lineValuesOnLoop) = (.zero, 8 << 10, 10_000)
+        }
+        try await TestServer.run(limits: limits) { rig in
+            try await onThread {
+                let (client, crowd) = (try rig.dial(), try (0..<16).map { _ in try rig.dial() })
+                let isSent = DispatchSemaphore(value: 0)
+                rig.executor.perform { isSent.wait() }
+                try client.send(Self.batch((0..<128).map { "long \($0)" }))
+                for (index, other) in crowd.enumerated() {
+                    try other.send(Self.batch((0..<50).map { "short \(index) \($0)" }))
+                }
+                isSent.signal()
+                #expect(try client.json().arrayValue?.count == 128)
+                for other in crowd { #expect(try other.json().arrayValue?.count == 50) }
+                let purposes = rig.audit.entries.compactMap(\.request.purpose)
+                let first = try #require(purposes.firstIndex(of: "long 0"))
+                let last = try #require(purposes.firstIndex(of: "long 127"))
+                // About as many as the batch has. With one turn for each connection, there would be 16 times as many.
+                let others = purposes[first...last].count { $0.hasPrefix("short") }
+                #expect(others < 300)
+            }
+        }
+    }
+
     @Test("a batch whose requests have begun is answered as a whole when the agent stops")
     func stopping() async throws {
         let limits = ConnectionLimits.with { $0.turnTime = .zero }

@@ -45,6 +45,8 @@ final class ConnectionRegistry {
     /// Those with lines that are processed in later turns.
     private var deferred = FairQueue<Connection>()
     private var willProcessDeferred = false
+    /// Not the ID of a process.
+    private static let longBatchTurns: Int32 = -1
     private var longLines = FairQueue<Connection>()
     /// A line of this connection is being parsed.
     private var parsing: Connection?
@@ -281,9 +283,10 @@ final class ConnectionRegistry {
         }
     }
 
-    /// Has the connection process its next lines after what is ready now.
+    /// Has the connection process its next lines after what is ready now. The long batch has turns like a process: the long
+    /// lines of other processes wait for it, and must not wait for the other connections of its process.
     func processLater(_ connection: Connection) {
-        deferred.add(connection, of: connection.peer.processID)
+        deferred.add(connection, of: connection === longBatch ? Self.longBatchTurns : connection.peer.processID)
         processDeferredNext()
     }
 
