@@ -144,6 +144,27 @@ struct TurnTests {
         }
     }
 
+    @Test("a request of a long batch counts with its own bytes, however few the others have")
+    func unevenBatch() async throws {
+        let limits = ConnectionLimits.with { $0.longRequestsPerProcess = 200_000 }
+        try await TestServer.run(limits: limits) { rig in
+            try await onThread {
+                let (client, other) = (try rig.dial(), try rig.dial())
+                let padding = JSON.string(String(repeating: "x", count: 120_000))
+                let long = RawClient.request(
+                    "session.wait", ["session": "nobody", "until": "active", "padding": padding], id: "long")
+                let short = String(repeating: "," + RawClient.request("agent.ping").dropLast(), count: 20)
+                try client.send("[" + long.dropLast() + short + "]\n")
+                try BadClientTests.until(other) { rig.counters.waiting == 1 }
+                try other.send(long)
+                #expect(try other.json().errorKind == "busy")
+                // The others have few, and theirs are free again.
+                try other.send("[" + RawClient.request("agent.ping", ["padding": padding]).dropLast() + short + "]\n")
+                #expect(try other.json().arrayValue?.count == 21)
+            }
+        }
+    }
+
     @Test("a batch whose requests have begun is answered as a whole when the agent stops")
     func stopping() async throws {
         let limits = ConnectionLimits.with { $0.turnTime = .zero }

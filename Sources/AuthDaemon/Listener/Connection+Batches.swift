@@ -6,41 +6,50 @@ import AuthWire
 struct BatchRest {
     /// In ``PendingRequests``.
     let number: Int
-    /// The length of its line, which counts as unread until the last request has begun.
-    let lineBytes: Int
-    /// How many bytes of its long line each request counts for; 0 if the line was short.
-    let requestBytes: Int
+    /// What counts as unread until the last request has begun.
+    let bytes: Int
+    /// How many bytes of its long line each request has; empty if the line was short.
+    private let requestBytes: [Int]
     private var requests: ArraySlice<Result<RPCRequest, RPCProblem>>
 
-    init(_ requests: [Result<RPCRequest, RPCProblem>], number: Int, lineBytes: Int, requestBytes: Int) {
-        (self.number, self.lineBytes, self.requestBytes) = (number, lineBytes, requestBytes)
+    init(_ requests: [Result<RPCRequest, RPCProblem>], number: Int, lineBytes: Int, requestBytes: [Int]) {
+        self.number = number
+        bytes = lineBytes
+        self.requestBytes = requestBytes
         self.requests = requests[...]
     }
 
+    var isLong: Bool { !requestBytes.isEmpty }
+
     var isEmpty: Bool { requests.isEmpty }
 
-    mutating func next() -> Result<RPCRequest, RPCProblem>? { requests.popFirst() }
+    /// - Returns: the next request, and how many bytes of its long line it has.
+    mutating func next() -> (request: Result<RPCRequest, RPCProblem>, bytes: Int)? {
+        let position = requests.startIndex
+        return requests.popFirst().map { ($0, isLong ? requestBytes[position] : 0) }
+    }
 }
 
 extension Connection {
-    func begin(_ requests: [Result<RPCRequest, RPCProblem>], lineBytes: Int) {
+    /// - Parameter requestBytes: how many bytes of its long line each request has; empty if the line was short.
+    func begin(_ requests: [Result<RPCRequest, RPCProblem>], lineBytes: Int, _ requestBytes: [Int]) {
         batch = BatchRest(
             requests, number: pending.openBatch(of: requests.count), lineBytes: lineBytes, requestBytes: requestBytes)
-        if requestBytes > 0 { registry.longBatch = self }
+        if !requestBytes.isEmpty { registry.longBatch = self }
     }
 
     /// - Returns: its share of the turn; `nil` if the connection has closed.
     func processNextOfBatch() -> Int? {
-        guard phase == .open || phase == .finishing, socket.isOpen, let request = batch?.next(), let batch else {
+        guard phase == .open || phase == .finishing, socket.isOpen, let next = batch?.next(), let batch else {
             endBatch()
             return nil
         }
-        requestBytes = batch.requestBytes
+        requestBytes = next.bytes
         defer {
             requestBytes = 0
             if batch.isEmpty { endBatch() }
         }
-        switch request {
+        switch next.request {
         case .success(let request):
             process(request, for: request.id.map { .batch(batch.number, $0) } ?? .silentInBatch(batch.number))
         case .failure(let problem): deliver(.failure(problem.error), to: .batch(batch.number, problem.id))
@@ -52,6 +61,6 @@ extension Connection {
     func endBatch() {
         guard let ended = batch else { return }
         batch = nil
-        if ended.requestBytes > 0 { registry.longBatchEnded() }
+        if ended.isLong { registry.longBatchEnded() }
     }
 }

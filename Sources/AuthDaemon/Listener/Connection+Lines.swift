@@ -123,13 +123,14 @@ extension Connection {
         return longLine
     }
 
-    func parsed(_ result: Result<JSON, JSONError>) {
+    /// - Parameter batchBytes: how many bytes each request of a batch has.
+    func parsed(_ result: Result<JSON, JSONError>, _ batchBytes: [Int]) {
         isParsing = false
         guard phase == .open || phase == .finishing, socket.isOpen else { return }
         switch result {
         case .success(let json):
-            requestBytes = longLineBytes / max(1, json.arrayValue?.count ?? 1)
-            process(json, lineBytes: longLineBytes)
+            requestBytes = longLineBytes
+            process(json, lineBytes: longLineBytes, batchBytes)
             requestBytes = 0
         case .failure(let error): refuseLine(error)
         }
@@ -149,7 +150,7 @@ extension Connection {
     /// The client does not complete its lines, and others need the memory.
     func endIncomplete() { refuse(.incompleteLines) }
 
-    func process(_ json: JSON, lineBytes: Int) {
+    func process(_ json: JSON, lineBytes: Int, _ batchBytes: [Int] = []) {
         // Checked before the elements are read: a line may have thousands of them.
         if case .array(let elements) = json, elements.count > registry.limits.requestsPerConnection {
             let most = registry.limits.requestsPerConnection
@@ -161,7 +162,7 @@ extension Connection {
         case .single(.success(let request)):
             process(request, for: request.id.map(PendingRequests.Destination.line) ?? .notification)
         case .single(.failure(let problem)): send(RPCReply.failure(problem.id, problem.error))
-        case .batch(let requests): begin(requests, lineBytes: lineBytes)
+        case .batch(let requests): begin(requests, lineBytes: lineBytes, batchBytes)
         }
     }
 

@@ -54,7 +54,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     /// To be parsed on another thread.
     var longLine: [UInt8]?
     var longLineBytes = 0
-    /// Bytes of the long line for each of its requests, while these begin.
+    /// Bytes of the long line that the request has which begins now.
     var requestBytes = 0
     /// By ticket.
     private var longRequests: [Int: Int] = [:]
@@ -279,7 +279,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
             let former = unsent.change(to: unsentBytes, at: socket.executor.now)
             registry.unsentChanged(of: self, by: unsentBytes - former)
         }
-        let unreadBytes = framer.storedBytes + (longLine?.count ?? 0) + (batch?.lineBytes ?? 0)
+        let unreadBytes = framer.storedBytes + (longLine?.count ?? 0) + (batch?.bytes ?? 0)
         if unreadBytes != unread.bytes, phase == .open {
             let former = unread.change(to: unreadBytes, at: socket.executor.now)
             registry.unreadChanged(of: self, by: unreadBytes - former)

@@ -307,10 +307,10 @@ final class ConnectionRegistry {
         if deferred.count > 0 { processDeferredNext() }
     }
 
-    func parsed(_ result: Result<JSON, JSONError>) {
+    func parsed(_ result: Result<JSON, JSONError>, _ requestBytes: [Int]) {
         let connection = parsing
         parsing = nil
-        connection?.parsed(result)
+        connection?.parsed(result, requestBytes)
         parseNext()
     }
 

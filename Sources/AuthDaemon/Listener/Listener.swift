@@ -97,7 +97,8 @@ package actor Listener: Service {
             group.addTask { [lines, parse] in
                 for await line in lines {
                     let result = await parse(line.bytes, line.values)
-                    self.perform { $0.parsed(result) }
+                    let requestBytes = LongLine.requestBytes(of: result)
+                    self.perform { $0.parsed(result, requestBytes) }
                 }
             }
             accepting()
