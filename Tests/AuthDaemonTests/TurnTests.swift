@@ -1,6 +1,7 @@
 import AuthModel
 import AuthWire
 import Dispatch
+import Synchronization
 import TestSupport
 import Testing
 
@@ -140,6 +141,31 @@ struct TurnTests {
                 // About as many as the batch has. With one turn for each connection, there would be 16 times as many.
                 let others = purposes[first...last].count { $0.hasPrefix("short") }
                 #expect(others < 300)
+            }
+        }
+    }
+
+    @Test("the requests of a batch that have not begun count, however short their line is")
+    func shortBatch() async throws {
+        try await TestServer.run(limits: .with { $0.turnTime = .zero }) { rig in
+            try await onThread {
+                let seen = Mutex((mostBytes: 0, isAnswered: false))
+                // In each turn of the loop.
+                @Sendable func look() {
+                    let isAnswered = seen.withLock { seen in
+                        seen.mostBytes = max(seen.mostBytes, rig.counters.unreadBytes)
+                        return seen.isAnswered
+                    }
+                    if !isAnswered { rig.executor.perform(look) }
+                }
+                rig.executor.perform(look)
+                let client = try rig.dial()
+                try client.send("[" + Array(repeating: "1", count: 128).joined(separator: ",") + "]\n")
+                #expect(try client.json().arrayValue?.count == 128)
+                seen.withLock { $0.isAnswered = true }
+                rig.turn()
+                #expect(seen.withLock { $0.mostBytes } > 128 * 64)
+                #expect(rig.counters.unreadBytes == 0)
             }
         }
     }

@@ -6,7 +6,8 @@ import AuthWire
 struct BatchRest {
     /// In ``PendingRequests``.
     let number: Int
-    /// What counts as unread until the last request has begun.
+    /// What counts as unread until the last request has begun: the line and its requests. A line of 257 bytes can have 128
+    /// requests, which need much more memory.
     let bytes: Int
     /// How many bytes of its long line each request has; empty if the line was short.
     private let requestBytes: [Int]
@@ -14,7 +15,7 @@ struct BatchRest {
 
     init(_ requests: [Result<RPCRequest, RPCProblem>], number: Int, lineBytes: Int, requestBytes: [Int]) {
         self.number = number
-        bytes = lineBytes
+        bytes = lineBytes + requests.count * MemoryLayout<Result<RPCRequest, RPCProblem>>.stride
         self.requestBytes = requestBytes
         self.requests = requests[...]
     }

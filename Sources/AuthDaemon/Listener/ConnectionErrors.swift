@@ -85,8 +85,8 @@ extension AgentError {
     /// The client does not complete its lines, and others need the memory.
     static let incompleteLines = AgentError(
         .busy,
-        "Incomplete lines use too much of the agent's memory, and most of it is this process's: connect again and "
-            + "send complete lines.", retryAfter: retryWhenBusy)
+        "Lines that are incomplete or wait for their turn use too much of the agent's memory, and most of it is this "
+            + "process's: connect again, send complete lines, and fewer at once.", retryAfter: retryWhenBusy)
 
     static let senderChanged = AgentError(
         .denied,
