@@ -75,12 +75,13 @@ package final class APIStream: HTTPResponseSink {
     /// Writes the rest of the response to a socket whose other end the client has, after ``requireOutputAllowed()``.
     package func write(to output: any BodyOutput) { download?.write(to: output) }
 
-    /// Ends it: the client has disconnected, or has closed the stream.
+    /// Ends it: the client has disconnected or has closed the stream, its time is over, or it may not have it any more.
     package func close(_ error: AgentError) {
         respondOnce(.failure(error))
         closed.send(())
         upload?.finish(.failed(error))
-        download?.abandon()
+        // A client that has closed the stream knows why.
+        download?.abandon(error == .streamClosed ? nil : error)
     }
 
     // MARK: The call's side

@@ -21,6 +21,8 @@ package final class DownloadPipe: Sendable {
         var end: End?
         /// The end was read, or the reader is gone.
         var isOver = false
+        /// Why the stream was ended before the response was.
+        var reason: AgentError?
         var reader: Waiter?
         var writer: Waiter?
         /// Since when the transport waits for the client.
@@ -94,7 +96,7 @@ package final class DownloadPipe: Sendable {
     }
 
     private static func nextPiece(_ state: inout State) -> Result<StreamPiece?, AgentError> {
-        guard !state.isOver else { return .failure(.noStream) }
+        guard !state.isOver else { return .failure(state.reason ?? .noStream) }
         guard state.output == nil else { return .success(nil) }
         var bytes: [UInt8] = []
         while let first = state.held.first, bytes.isEmpty || bytes.count + first.count <= Limits.pieceBytes {
@@ -242,11 +244,13 @@ package final class DownloadPipe: Sendable {
     }
 
     /// The reader has gone: the bytes that are held are dropped.
-    func abandon() {
-        change { state, effects in Self.abandon(&state, &effects) }
+    /// - Parameter reason: for a read that waits.
+    func abandon(_ reason: AgentError? = nil) {
+        change { state, effects in Self.abandon(&state, &effects, reason) }
     }
 
-    private static func abandon(_ state: inout State, _ effects: inout Effects) {
+    private static func abandon(_ state: inout State, _ effects: inout Effects, _ reason: AgentError? = nil) {
+        if !state.isOver { state.reason = reason }
         state.isOver = true
         (state.held, state.count, state.idleSince) = ([], 0, nil)
         effects.close(state.output.take())

@@ -126,6 +126,18 @@ struct BodyOutputTests {
         #expect(error?.cause == "no_stream")
     }
 
+    @Test(
+        "a stream that is ended tells a read that waits why, with a socket and without one", arguments: [true, false])
+    func reason(hasSocket: Bool) async throws {
+        let stream = try APIStream(name: "s", body: nil, answer: .stream, clock: Self.clock) { _ in }
+        if hasSocket { stream.write(to: FakeOutput()) }
+        let read = Task { try await stream.read() }
+        while (try? stream.requireOutputAllowed()) != nil { await Task.yield() }
+        stream.close(.stopping)
+        stream.close(.callerGone)
+        await #expect(throws: AgentError.stopping) { _ = try await read.value }
+    }
+
     @Test("there is one socket, and none during a read or for a stream that is only written")
     func refusals() async throws {
         let pipe = Self.download()
