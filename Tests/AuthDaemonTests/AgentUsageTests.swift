@@ -1,3 +1,4 @@
+import ArgumentParser
 @testable import AuthDaemon
 import TestSupport
 import Testing

@@ -18,6 +18,10 @@ struct Transfer {
     private var socket = BodySocket.available
     private var read: Int64?
     private var source = ResponseSource.available
+    /// The agent's answer that the response is complete. What is left of it is in the socket.
+    private var ending: JSON?
+    /// Why a read failed while the socket was open. It is asked for again at the end of the socket.
+    private var readFailure: AgentError?
     /// The response is read once no write is in progress, because the answers to both may come with a descriptor.
     private var isReadDue = false
     private var received = 0
@@ -88,6 +92,7 @@ struct Transfer {
         while true {
             try fillSocket(connection, deadline)
             try emptySocket(connection, deadline)
+            if let head, !isReadDue, read == nil, source.descriptor < 0 { return head }
             guard case .answer(let id, let result) = try next(connection, signals, deadline) else { continue }
             switch id {
             case call: try callEnded(result, connection, deadline)
@@ -99,7 +104,6 @@ struct Transfer {
                 isReadDue = false
                 try readMore(connection, deadline)
             }
-            if let head, !isReadDue, read == nil, source.descriptor < 0 { return head }
         }
     }
 
@@ -189,7 +193,7 @@ struct Transfer {
         read = try begin(APIRead(socketFor: Self.stream), connection, deadline)
     }
 
-    /// Writes what has arrived in the socket. After its end, a read shows whether the response is complete.
+    /// Writes what has arrived in the socket. Only the read shows whether the response is complete.
     private mutating func emptySocket(_ connection: AgentConnection, _ deadline: Deadline) throws(Failure) {
         guard case .open(let input) = source, let output else { return }
         switch try output.copy(from: input) {
@@ -199,25 +203,46 @@ struct Transfer {
         case .later: break
         case .end:
             source = .unavailable
-            try readMore(connection, deadline)
+            if let ended = ending {
+                ending = nil
+                try accept(ended, connection, deadline)
+            } else if read == nil {
+                try readMore(connection, deadline)
+            }
         }
     }
 
     private mutating func readEnded(
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
+        read = nil
         if case .requested = source {
             source = .unavailable
             if case .failure(let error) = result, error.kind == .busy { return try readMore(connection, deadline) }
             if let passed = connection.takeDescriptor() {
-                (read, source) = (nil, .open(passed))
-                return
+                source = .open(passed)
+                // Already now: an agent that stops reads no request, and one that has ended the stream does not know why.
+                return try readMore(connection, deadline)
             }
         }
-        let json = try Self.value(result)
+        guard case .open = source else {
+            if case .failure(let error) = result, error.cause == "no_stream", let readFailure {
+                throw Failure(readFailure)
+            }
+            return try accept(try Self.value(result), connection, deadline)
+        }
+        switch result {
+        case .success(let json): ending = json
+        case .failure(let error): readFailure = error
+        }
+    }
+
+    /// Writes a piece. The last one completes the response.
+    private mutating func accept(
+        _ json: JSON, _ connection: AgentConnection, _ deadline: Deadline
+    ) throws(Failure) {
         let piece = try mappingErrors { () throws(ClientError) in try decoded(json, as: StreamPiece.self) }
         // Request the next piece before writing this one, so that both happen at once.
-        read = nil
         if !piece.isLast { try readMore(connection, deadline) }
         try output?.write(piece.bytes)
         received += piece.bytes.count
@@ -236,11 +261,15 @@ struct Transfer {
     private func next(
         _ connection: AgentConnection, _ signals: Signals, _ deadline: Deadline
     ) throws(Failure) -> Message? {
-        let message = try mappingErrors { () throws(ClientError) in try connection.nextMessage(deadline: .now) }
-        if let message { return message }
+        // The agent may have closed the connection after its last answer.
+        let isWaiting = ending == nil
+        if isWaiting {
+            let message = try mappingErrors { () throws(ClientError) in try connection.nextMessage(deadline: .now) }
+            if let message { return message }
+        }
         let outcome = signals.wait(
-            for: .readable(connection.fileDescriptor), .writable(socket.descriptor), .readable(source.descriptor),
-            until: deadline)
+            for: .readable(isWaiting ? connection.fileDescriptor : -1), .writable(socket.descriptor),
+            .readable(source.descriptor), until: deadline)
         switch outcome {
         case .ready: return nil
         case .deadline: throw failure(.timedOut)
