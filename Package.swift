@@ -210,8 +210,8 @@ let package = Package(
         .target(
             name: "AuthHTTP",
             dependencies: [
-                "AuthModel", "AuthWire", asyncHTTPClient, nioCore, nioExtras, nioHTTP1, nioHTTPCompression, nioPosix,
-                nioSOCKS, nioSSL, nioTLS,
+                "AuthFiles", "AuthModel", "AuthWire", asyncHTTPClient, nioCore, nioExtras, nioHTTP1, nioHTTPCompression,
+                nioPosix, nioSOCKS, nioSSL, nioTLS,
             ],
             swiftSettings: strict),
         // toml++, a header-only C++ library (Docs/decisions/toml.md).

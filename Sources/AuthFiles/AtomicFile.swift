@@ -82,8 +82,7 @@ package struct AtomicFile: Sendable {
     ///   file is refused without being opened: opening a FIFO waits for a writer, and opening a device may have an effect.
     package func read(atMost limit: Int, isOwn: Bool = false) throws(SystemFailure) -> [UInt8]? {
         // Before it is opened, and again afterwards: the name may lead to another file by then.
-        var found = stat()
-        if isOwn, unsafe lstat(path, &found) == 0 { try check(found) }
+        if isOwn, let found = FileStatus(at: path, followsLink: false) { try check(found) }
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (isOwn ? O_NONBLOCK : 0))
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -91,7 +90,7 @@ package struct AtomicFile: Sendable {
         }
         defer { close(descriptor) }
         if isOwn {
-            guard unsafe fstat(descriptor, &found) == 0 else { throw SystemFailure("read \(path)") }
+            guard let found = FileStatus(of: descriptor) else { throw SystemFailure("read \(path)") }
             try check(found)
         }
         var bytes: [UInt8] = []
@@ -106,12 +105,12 @@ package struct AtomicFile: Sendable {
         return bytes
     }
 
-    private func check(_ found: stat) throws(SystemFailure) {
+    private func check(_ found: FileStatus) throws(SystemFailure) {
         let what = "read \(path)"
-        if found.st_mode & S_IFMT == S_IFLNK { throw SystemFailure(what, number: ELOOP) }
-        guard found.st_mode & S_IFMT == S_IFREG else { throw SystemFailure(what, because: "it is not a regular file") }
-        guard found.st_uid == geteuid() else { throw SystemFailure(what, because: "it belongs to another user") }
-        guard found.st_mode & 0o022 == 0 else { throw SystemFailure(what, because: "other users can write to it") }
+        if found.kind == .link { throw SystemFailure(what, number: ELOOP) }
+        guard found.kind == .file else { throw SystemFailure(what, because: "it is not a regular file") }
+        guard found.owner == geteuid() else { throw SystemFailure(what, because: "it belongs to another user") }
+        guard found.permissions & 0o022 == 0 else { throw SystemFailure(what, because: "other users can write to it") }
     }
 
     /// Removing a missing file is a success.

@@ -1,3 +1,4 @@
+import AuthFiles
 package import AuthGateway
 package import AuthWire
 import Glibc
@@ -11,11 +12,8 @@ package enum FrontKeyFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw refused(path, "cannot be read (\(SystemError.text(errno)))") }
         defer { close(descriptor) }
-        var found = stat()
-        guard unsafe fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw refused(path, "is not a file")
-        }
-        guard found.st_uid == geteuid(), found.st_mode & 0o077 == 0 else {
+        guard let found = FileStatus(of: descriptor), found.kind == .file else { throw refused(path, "is not a file") }
+        guard found.owner == geteuid(), found.permissions & 0o077 == 0 else {
             throw refused(path, "can be read by others: run `chmod 600 \(ShellWord.quoted(path))`")
         }
         var bytes = [UInt8](repeating: 0, count: mostBytes)

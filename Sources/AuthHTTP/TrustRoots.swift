@@ -1,3 +1,4 @@
+import AuthFiles
 import AuthModel
 import AuthWire
 import Glibc
@@ -86,9 +87,8 @@ struct TrustRoots: Sendable {
     static func isSystemStore(_ file: String) -> Bool {
         guard unsafe access(file, R_OK) == 0, let store = systemStores.first(where: { unsafe access($0, F_OK) == 0 })
         else { return false }
-        var (named, known) = (stat(), stat())
-        guard unsafe stat(file, &named) == 0, unsafe stat(store, &known) == 0 else { return false }
-        return named.st_dev == known.st_dev && named.st_ino == known.st_ino
+        guard let named = FileStatus(at: file), let known = FileStatus(at: store) else { return false }
+        return named.isSame(as: known)
     }
 
     private struct Unreadable: Error { let reason: String }

@@ -45,6 +45,22 @@ struct ImportTests {
         }
     }
 
+    /// Which of several modules Swift finds `stat` in depends on the files that are compiled together, unless the file imports
+    /// them.
+    @Test("a file that calls stat() imports CLinux, too, unless only Glibc can be found from its target")
+    func statIsDeclared() {
+        let single: Set = ["AuthFiles", "AuthWire", "QuickCommands"]
+        for file in ProjectFiles.files(under: "Sources")
+        where file.path.hasSuffix(".swift") && !single.contains(file.target) {
+            let code = SourceText(file).code
+            guard !code.contains(where: { SourceText.importedModule(in: $0.line) == "CLinux" }) else { continue }
+            for (number, line) in code {
+                let isUsed = ["stat(", "lstat(", "fstat("].contains { SourceText.contains(word: $0, in: line) }
+                #expect(!isUsed, "\(file.path):\(number): use FileStatus of AuthFiles, or import CLinux")
+            }
+        }
+    }
+
     @Test("the simulator does not import the agent")
     func simulatorIsApart() {
         let allowed = TargetRules.standard.union(["AuthMachines", "AuthModel", "AuthWire"])

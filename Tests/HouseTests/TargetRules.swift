@@ -52,7 +52,7 @@ struct TargetRules: Sendable {
             imports: standard.union(["AuthConcurrency", "AuthModel", "AuthWire", "CLinux", "CSecret", "GLibRuntime"])),
         "AuthHTTP": TargetRules(
             imports: standard.union([
-                "AsyncHTTPClient", "AuthModel", "AuthWire", "FoundationEssentials", "NIOCore", "NIOExtras",
+                "AsyncHTTPClient", "AuthFiles", "AuthModel", "AuthWire", "FoundationEssentials", "NIOCore", "NIOExtras",
                 "NIOHTTP1", "NIOHTTPCompression", "NIOPosix", "NIOSOCKS", "NIOSSL", "NIOTLS",
             ])),
         "AuthTokens": TargetRules(

@@ -14,30 +14,29 @@ enum TextFile {
             throw problem(path, "a readable file", SystemError.text(errno))
         }
         defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = FileStatus(of: descriptor), status.kind == .file else {
             throw problem(path, "a regular file", "something else")
         }
         // A user who can change it decides where passwords are sent.
-        guard (owner.map { [$0] } ?? [geteuid(), 0]).contains(status.st_uid) else {
+        guard (owner.map { [$0] } ?? [geteuid(), 0]).contains(status.owner) else {
             let owners = owner.map { $0 == 0 ? "root" : "user \($0)" } ?? "you or root"
-            throw problem(path, "a file owned by \(owners)", "a file of user \(status.st_uid)")
+            throw problem(path, "a file owned by \(owners)", "a file of user \(status.owner)")
         }
-        guard status.st_mode & S_IWOTH == 0 else {
+        guard status.permissions & S_IWOTH == 0 else {
             throw problem(
                 path, "a file that others cannot change (`chmod o-w \(ShellWord.quoted(path))`)",
                 "a file that everybody can change")
         }
         guard
-            status.st_mode & S_IWGRP == 0
-                || owner == nil && PrivateGroup.isPrivate(status.st_gid, of: status.st_uid)
+            status.permissions & S_IWGRP == 0
+                || owner == nil && PrivateGroup.isPrivate(status.group, of: status.owner)
         else {
             throw problem(
                 path, "a file that others cannot change (`chmod g-w \(ShellWord.quoted(path))`)",
-                "one that group \(status.st_gid) can")
+                "one that group \(status.group) can")
         }
-        guard status.st_size <= TOMLDocument.maxBytes else {
-            throw problem(path, "at most \(TOMLDocument.maxBytes >> 10) KiB", "\(status.st_size >> 10) KiB")
+        guard status.size <= TOMLDocument.maxBytes else {
+            throw problem(path, "at most \(TOMLDocument.maxBytes >> 10) KiB", "\(status.size >> 10) KiB")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)

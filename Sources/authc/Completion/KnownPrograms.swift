@@ -35,8 +35,7 @@ enum KnownPrograms {
             name.hasPrefix(start) && (!name.hasPrefix(".") || start.hasPrefix("."))
         }
         return names.sorted().map { name in
-            var found = stat()
-            let isFolder = unsafe stat(path + name, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+            let isFolder = FileStatus(at: path + name)?.kind == .folder
             return folder + name + (isFolder ? "/" : "")
         }
     }

@@ -100,8 +100,7 @@ final class BrowserLender {
     /// Whether the file is a socket without a listener. Any other file refuses a connection, too, and may be the user's
     /// own.
     private var isLeftOver: Bool {
-        var file = stat()
-        guard unsafe lstat(path, &file) == 0, file.st_mode & S_IFMT == S_IFSOCK else { return false }
+        guard FileStatus(at: path, followsLink: false)?.kind == .socket else { return false }
         return unsafe access(path, W_OK) == 0
     }
 

@@ -1,5 +1,6 @@
 import AuthClient
 import AuthConcurrency
+import AuthFiles
 import AuthFront
 import AuthGateway
 import AuthHTTP
@@ -99,11 +100,10 @@ struct ProxyProgram: Sendable {
 
     /// Whether stdout is the stream that systemd connected to the journal (`JOURNAL_STREAM`, systemd.exec(5)).
     private static var printsToJournal: Bool {
-        var output = stat()
-        guard let stream = environmentValue("JOURNAL_STREAM"), unsafe fstat(STDOUT_FILENO, &output) == 0 else {
+        guard let stream = environmentValue("JOURNAL_STREAM"), let output = FileStatus(of: STDOUT_FILENO) else {
             return false
         }
-        return stream == "\(output.st_dev):\(output.st_ino)"
+        return stream == "\(output.device):\(output.inode)"
     }
 
     private func open(_ address: FrontAddress) throws(GatewayMistake) -> FrontSocket {
