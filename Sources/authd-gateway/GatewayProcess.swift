@@ -84,11 +84,11 @@ enum GatewayProcess {
         }
     }
 
-    /// `$XDG_RUNTIME_DIR`, which has a folder for each kind of socket.
-    static func runtimeFolder() throws(GatewayMistake) -> String {
-        let usual = "/run/user/\(getuid())"
-        if let folder = absolute("XDG_RUNTIME_DIR") { return folder }
-        guard unsafe access(usual, W_OK) == 0 else {
+    /// For the sockets of this program.
+    static func runtimeFolder() throws(GatewayMistake) -> RuntimeFolder {
+        if let folder = RuntimeFolder(environment: environmentValue) { return folder }
+        let usual = RuntimeFolder(ofLogin: getuid())
+        guard unsafe access(usual.path, W_OK) == 0 else {
             throw .usage("there is no folder for the socket, because XDG_RUNTIME_DIR is not set: use --listen")
         }
         return usual

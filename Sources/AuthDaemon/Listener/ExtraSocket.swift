@@ -82,8 +82,8 @@ package final class ExtraSocket: Sendable {
     /// The path in the settings or the standard one, `$XDG_RUNTIME_DIR/authd-extra/socket`.
     /// - Parameter usual: the standard path of the agent's socket.
     package static func path(_ rules: ListenerRules, usual: String) -> String {
-        let standard = "authd/socket"
+        let standard = RuntimeFolder.socket(of: .agent)
         let folder = usual.hasSuffix(standard) ? String(usual.dropLast(standard.count)) : usual + "-"
-        return rules.socket ?? folder + "authd-extra/socket"
+        return rules.socket ?? folder + RuntimeFolder.socket(of: .extra)
     }
 }

@@ -21,26 +21,25 @@ public enum SocketPath {
     ) throws(AgentError) -> String {
         if let flag { return try checked(flag, from: option) }
         if let path = environment("AUTHD_SOCKET"), !path.isEmpty { return try checked(path, from: "AUTHD_SOCKET") }
-        // A relative folder counts as not set (XDG Base Directory Specification).
-        if let folder = environment("XDG_RUNTIME_DIR"), folder.utf8.first == UInt8(ascii: "/") {
-            return try checked(joined(folder, "authd/socket"), from: "XDG_RUNTIME_DIR")
+        if let folder = RuntimeFolder(environment: environment) {
+            return try checked(folder.socket(of: .agent), from: RuntimeFolder.variable)
         }
-        let folder = "/run/user/\(userID)"
-        guard isPrivateFolder(folder, userID) else {
+        let folder = RuntimeFolder(ofLogin: userID)
+        guard isPrivateFolder(folder.path, userID) else {
             if userID == 0, let user = environment("SUDO_USER"), !user.isEmpty, user != "root" {
                 throw AgentError(
                     .validation,
                     "sudo runs this command as root, and each user has a separate agent. Run it without sudo.")
             }
-            let variable = environment("XDG_RUNTIME_DIR") ?? ""
+            let variable = environment(RuntimeFolder.variable) ?? ""
             throw AgentError(
                 .validation,
                 "There is no private folder for the agent's socket: XDG_RUNTIME_DIR is "
                     + (variable.isEmpty ? "not set" : "not an absolute path")
-                    + ", and \(folder) is missing or open to others. Set XDG_RUNTIME_DIR to an absolute path, set "
+                    + ", and \(folder.path) is missing or open to others. Set XDG_RUNTIME_DIR to an absolute path, set "
                     + "AUTHD_SOCKET, or use --socket.")
         }
-        return try checked(folder + "/authd/socket", from: folder)
+        return try checked(folder.socket(of: .agent), from: folder.path)
     }
 
     /// Whether the folder belongs to the user and has mode 0700. A link is not followed.
@@ -71,10 +70,6 @@ public enum SocketPath {
     public static func neighbour(_ name: String, of socket: String) -> String {
         let folder = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(socket[..<$0]) } ?? ""
         return folder + "/" + name
-    }
-
-    private static func joined(_ folder: String, _ name: String) -> String {
-        folder.utf8.last == UInt8(ascii: "/") ? folder + name : folder + "/" + name
     }
 }
 

@@ -35,18 +35,19 @@ enum AgentAdvice {
 
     /// The installed unit that opens this socket; `nil` if there is none.
     private static func unit(of path: String) -> String? {
-        let place = runtimeFolder + "/"
+        let place = runtimeFolder.path + "/"
         guard path.hasPrefix(place), path.hasSuffix("/socket") else { return nil }
         let folder = path.dropFirst(place.count).dropLast("/socket".count)
-        switch folder {
-        case "authd": return usualUnit
-        case "authd-extra": return "authd-extra.socket"
-        case "authd-http", "authd-proxy": return nil
-        default:
+        switch RuntimeFolder.Part(rawValue: String(folder)) {
+        case .agent: return usualUnit
+        case .extra: return "authd-extra.socket"
+        case .endpoint, .proxies: return nil
+        case nil:
             // Other characters would have to be escaped (systemd.unit(5)).
-            let name = folder.dropFirst("authd-".count)
+            let prefix = RuntimeFolder.namedAgentPrefix
+            let name = folder.dropFirst(prefix.count)
             let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._".contains($0)) }
-            return folder.hasPrefix("authd-") && !name.isEmpty && isPlain ? "authd@\(name).socket" : nil
+            return folder.hasPrefix(prefix) && !name.isEmpty && isPlain ? "authd@\(name).socket" : nil
         }
     }
 
@@ -65,11 +66,9 @@ enum AgentAdvice {
     }
 
     /// Whether systemctl(1) can reach this user's manager.
-    static var hasUserManager: Bool { unsafe access(runtimeFolder + "/systemd/private", F_OK) == 0 }
+    static var hasUserManager: Bool { unsafe access(runtimeFolder.path + "/systemd/private", F_OK) == 0 }
 
-    private static var runtimeFolder: String {
-        let folder = environmentValue("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
-        guard let folder else { return "/run/user/\(getuid())" }
-        return folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+    private static var runtimeFolder: RuntimeFolder {
+        RuntimeFolder(environment: environmentValue, userID: getuid())
     }
 }

@@ -21,7 +21,7 @@ enum DoctorEnvironment {
 
     /// A machine without a login manager does not have the usual folder.
     private static var runtimeFolder: String {
-        let login = "/run/user/\(getuid())"
+        let login = RuntimeFolder(ofLogin: getuid()).path
         guard SocketPath.isPrivateFolder(login, getuid()) else {
             return "choose a folder for authd and all programs that use authd: `mkdir -pm 700 \"$HOME/.authd-run\"` "
                 + "and `export XDG_RUNTIME_DIR=\"$HOME/.authd-run\"`"

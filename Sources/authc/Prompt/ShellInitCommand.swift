@@ -34,7 +34,7 @@ struct ShellInit: AgentCommand {
         let user = getuid()
         let socket = try? SocketPath.resolve(
             environment: { $0 == "AUTHD_SOCKET" ? nil : environmentValue($0) }, userID: user)
-        return PromptPath.beside(socket: socket ?? "/run/user/\(user)/authd/socket")
+        return PromptPath.beside(socket: socket ?? RuntimeFolder(ofLogin: user).socket(of: .agent))
     }
 }
 

@@ -52,7 +52,7 @@ final class BrowserLender {
     private static let prefix = "authd-from-"
 
     private static var runtimeFolder: String {
-        environmentValue("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/run/user/\(getuid())"
+        RuntimeFolder(environment: environmentValue, userID: getuid()).path
     }
 
     /// An older agent ignores `borrow`, and begins a sign-in on this machine.
@@ -106,7 +106,8 @@ final class BrowserLender {
 
     /// The command for the other machine.
     private var command: String {
-        "ssh -R \(ShellWord.quoted(path)):/run/user/$(id -u)/authd-extra/socket \(ShellWord.quoted(Self.hostName))"
+        "ssh -R \(ShellWord.quoted(path)):/run/user/$(id -u)/\(RuntimeFolder.socket(of: .extra)) "
+            + ShellWord.quoted(Self.hostName)
     }
 
     private func explained(_ failure: Failure) -> Failure {

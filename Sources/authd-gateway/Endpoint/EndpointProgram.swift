@@ -76,7 +76,7 @@ struct EndpointProgram: Sendable {
         guard arguments.sockets.isEmpty else { return arguments.sockets }
         var addresses = arguments.listen
         if arguments.hasUnixSocket {
-            addresses.append(.unix(path: "\(try GatewayProcess.runtimeFolder())/authd-http/socket"))
+            addresses.append(.unix(path: try GatewayProcess.runtimeFolder().socket(of: .endpoint)))
         }
         var sockets: [FrontSocket] = []
         do throws(FrontSocket.Refusal) {

@@ -116,7 +116,7 @@ struct ProxyProgram: Sendable {
 
     /// `$XDG_RUNTIME_DIR/authd-proxy/NAME`
     private func usualAddress(of session: SessionName?) throws(GatewayMistake) -> FrontAddress {
-        .unix(path: "\(try GatewayProcess.runtimeFolder())/authd-proxy/\(session?.text ?? "default")")
+        .unix(path: try GatewayProcess.runtimeFolder().socket(of: .proxies, named: session?.text ?? "default"))
     }
 }
 
