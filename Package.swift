@@ -1,92 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// `make fuzz` sets FUZZING: our code then reports to libFuzzer which parts of it an input reaches, and the archive
-/// that is linked with libFuzzer is a product (Docs/decisions/fuzzing.md). Code of others does not: its parts would
-/// hide ours.
-let isFuzzing = Context.environment["FUZZING"] == "1"
-let fuzzed: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])] : []
-let fuzzProducts: [Product] = isFuzzing ? [.library(name: "Fuzzing", type: .static, targets: ["Fuzzing"])] : []
-
-/// `make sanitize` sets SANITIZE to `address` or `thread`. Then the package has only the suites that run with a sanitizer,
-/// authd, which some of them start, and what these need (Docs/decisions/fuzzing.md). A sanitizer is linked into the
-/// process: static programs and Embedded Swift cannot have one.
-let sanitizer = Context.environment["SANITIZE"].flatMap { $0.isEmpty ? nil : $0 }
-let sanitized: Set<String> = [
-    "AuthWireTests", "AuthModelTests", "AuthMachinesTests", "AuthGatewayTests", "AuthAgentTests", "AuthHTTPTests",
-    "AuthFrontTests", "AuthOutboxTests", "AuthSealedFileTests", "AuthProvidersTests", "AuthDaemonTests", "FuzzingTests",
-    "SimulationTests", "authd",
-]
-/// For code of a process that may make few system calls, and not those of a sanitizer.
-let unsanitized: [CSetting] = sanitizer.map { [.unsafeFlags(["-fno-sanitize=\($0)"])] } ?? []
-
-/// What every Swift target of ours is held to (Docs/architecture.md, "Compiler").
-let checked: [SwiftSetting] =
-    fuzzed + [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .treatAllWarnings(as: .error),
-    ]
-
-/// Outside the GLib targets and the tests every unsafe operation is marked as one.
-let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
-
-/// Every symbol is looked up at the start, and what that wrote is read-only from then on (ld(1), -z now).
-let resolvedAtStart = ["-Xlinker", "-z", "-Xlinker", "now"]
-
-/// `make build` sets AUTHC_PACKED if glibc applies packed relocations in a static program, which 2.36 does. They make
-/// authc smaller and its start faster.
-let packedRelocations =
-    Context.environment["AUTHC_PACKED"] == "1" ? ["-Xlinker", "--pack-dyn-relocs=relr"] : []
-
-/// `make build` sets AUTHC_PIE: authc is position-independent then, though it is static, which takes lld, as gold cannot link
-/// that. It must have no run path, or glibc ends it at its start; SwiftPM adds one unless it gets --disable-local-rpath.
-let positionIndependent: [LinkerSetting] =
-    Context.environment["AUTHC_PIE"] == "1"
-    ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
-
-/// Release programs without tables for unwinding, and with packed relocations (Docs/decisions/size.md). A program that
-/// glibc loads must require GLIBC_ABI_DT_RELR; this option adds that.
-let compact: [LinkerSetting] = [
-    .unsafeFlags(
-        [
-            "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-T", "-Xlinker",
-            "\(Context.packageDirectory)/Sources/Packaging/linker/without-unwinding.ld",
-        ] + (packedRelocations.isEmpty ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]),
-        .when(configuration: .release))
-]
-
-/// A library of another package.
-func library(_ name: String, of package: String) -> Target.Dependency { .product(name: name, package: package) }
-
-let argumentParser = library("ArgumentParser", of: "swift-argument-parser")
-let asyncHTTPClient = library("AsyncHTTPClient", of: "async-http-client")
-let crypto = library("Crypto", of: "swift-crypto")
-let cryptoExtras = library("CryptoExtras", of: "swift-crypto")
-let hummingbird = library("Hummingbird", of: "hummingbird")
-let jwtKit = library("JWTKit", of: "jwt-kit")
-let logging = library("Logging", of: "swift-log")
-let nioCore = library("NIOCore", of: "swift-nio")
-let nioEmbedded = library("NIOEmbedded", of: "swift-nio")
-let nioExtras = library("NIOExtras", of: "swift-nio-extras")
-let nioHTTP1 = library("NIOHTTP1", of: "swift-nio")
-let nioHTTPCompression = library("NIOHTTPCompression", of: "swift-nio-extras")
-let nioPosix = library("NIOPosix", of: "swift-nio")
-let nioSOCKS = library("NIOSOCKS", of: "swift-nio-extras")
-let nioSSL = library("NIOSSL", of: "swift-nio-ssl")
-let nioTLS = library("NIOTLS", of: "swift-nio")
-let serviceLifecycle = library("ServiceLifecycle", of: "swift-service-lifecycle")
-let subprocess = library("Subprocess", of: "swift-subprocess")
-let swiftASN1 = library("SwiftASN1", of: "swift-asn1")
-let unixSignals = library("UnixSignals", of: "swift-service-lifecycle")
-let x509 = library("X509", of: "swift-certificates")
-
-/// A target with tests, in the folder `Tests/NAME`.
-func suite(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: checked)
-}
+// In this order: what others get from this package and what it needs of others, settings, functions that make targets, the
+// targets, and builds that differ. Each target has its folder in Sources or Tests. Docs/architecture.md says what belongs
+// into which target, and Tests/HouseTests what each may import.
 
 let package = Package(
     name: "authd",
@@ -98,7 +15,7 @@ let package = Package(
         .executable(name: "authc-full", targets: ["authc"]),
         .executable(name: "authd-gateway", targets: ["authd-gateway"]),
         .executable(name: "stand-in-backends", targets: ["stand-in-backends"]),
-    ] + fuzzProducts,
+    ],
     // Exact versions: a new release of any of them comes in by a change here (Tests/dependencies.txt has all packages).
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -115,316 +32,430 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
-    targets: [
-        // The face: what a program links to speak to the agent. Standard library and libc only.
-        .target(name: "AuthWire", swiftSettings: strict),
-        .target(name: "AuthClient", dependencies: ["AuthWire"], swiftSettings: strict),
-        // libauthclient: the same for programs in C and other languages (Docs/decisions/c-library.md).
-        .systemLibrary(name: "CAuthClient"),
-        .target(
-            name: "AuthClientLibrary", dependencies: ["AuthClient", "AuthWire", "CAuthClient"],
-            exclude: ["archive", "authclient.map", "authclient.pc.in"], swiftSettings: strict,
-            linkerSettings: [
-                .unsafeFlags([
-                    "-static-stdlib", "-Xlinker", "-soname", "-Xlinker", "libauthclient.so.0",
-                    // After dlclose(3) the end of a thread would still call the Swift runtime.
-                    "-Xlinker", "-z", "-Xlinker", "nodelete",
-                    "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/AuthClientLibrary/authclient.map",
-                ])
-            ]
-        ),
-        // `authc`: a program of 900 kB for the usual forms of the commands that only read. It starts authc-full for
-        // everything else (Docs/decisions/quick-commands.md). Embedded Swift has no library to link, static or not.
-        .systemLibrary(name: "CStart"),
-        .target(
-            name: "QuickCommands", dependencies: ["CStart"],
-            swiftSettings: strict + [
-                .enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo", "-no-static-stdlib"]),
-            ]
-        ),
-        .executableTarget(
-            name: "authc-start", dependencies: ["QuickCommands"],
-            linkerSettings: positionIndependent + [
-                .unsafeFlags([
-                    "-enable-experimental-feature", "Embedded", "-no-static-stdlib", "-use-ld=lld", "-Xclang-linker",
-                    "-static", "-Xclang-linker", "-Wno-unused-command-line-argument",
-                ]),
-                .unsafeFlags(resolvedAtStart),
-            ]
-        ),
-
-        // All commands.
-        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        .executableTarget(
-            name: "authc",
-            dependencies: [
-                "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux", "CYAML",
-                argumentParser,
-            ],
-            resources: [.embedInCode("Settings"), .embedInCode("Starters")],
-            swiftSettings: strict,
-            linkerSettings: positionIndependent + [
-                .unsafeFlags(["-static-executable"]),
-                .unsafeFlags(resolvedAtStart),
-                // What ArgumentParser draws in of Foundation, named because static archives do not name it themselves.
-                .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
-                .linkedLibrary("swiftSynchronization"),
-            ]
-        ),
-
-        // Sockets of this machine that only their owner can use, and who is at the other end.
-        .target(
-            name: "AuthSockets", dependencies: ["AuthFiles", "AuthWire", "CLinux", nioCore], swiftSettings: strict),
-
-        // Waiting: a value, a state with listeners, a thread for work that blocks.
-        .target(name: "AuthConcurrency", swiftSettings: strict),
-
-        // Files and folders that only their owner can read.
-        .target(name: "AuthFiles", dependencies: ["AuthWire"], swiftSettings: strict),
-        // Other programs as children of this process.
-        .target(name: "AuthProcesses", dependencies: ["AuthFiles", "CLinux"], swiftSettings: strict),
-
-        // The text of authd.toml: the syntax of TOML with its places, the names of settings, and changes that keep the rest.
-        .target(name: "AuthConfiguration", dependencies: ["AuthWire"], swiftSettings: strict),
-
-        // Values and ports, no I/O.
-        .target(name: "AuthModel", dependencies: ["AuthWire", crypto], swiftSettings: strict),
-        // Deciding: events in, actions out.
-        .target(name: "AuthMachines", dependencies: ["AuthModel", "AuthWire"], swiftSettings: strict),
-        // Carrying out what was decided, by way of the ports.
-        .target(
-            name: "AuthAgent", dependencies: ["AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire"],
-            swiftSettings: strict),
-
-        // Doing: one adapter a port.
-        .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
-        .target(name: "GLibRuntime", dependencies: ["CSecret"], swiftSettings: checked),
-        .target(
-            name: "AuthKeyring", dependencies: ["AuthConcurrency", "AuthModel", "GLibRuntime", "CSecret"],
-            swiftSettings: checked),
-        .systemLibrary(name: "CLinux"),
-        .target(
-            name: "AuthNetwork",
-            dependencies: ["AuthConcurrency", "AuthModel", "AuthWire", "GLibRuntime", "CLinux", "CSecret"],
-            swiftSettings: checked),
-        .target(
-            name: "AuthHTTP",
-            dependencies: [
-                "AuthFiles", "AuthModel", "AuthWire", asyncHTTPClient, nioCore, nioExtras, nioHTTP1, nioHTTPCompression,
-                nioPosix, nioSOCKS, nioSSL, nioTLS,
-            ],
-            swiftSettings: strict),
-        // toml++, a header-only C++ library (Docs/decisions/toml.md).
-        .target(
-            name: "CTOML", cxxSettings: isFuzzing ? [.unsafeFlags(["-fsanitize=fuzzer-no-link"])] : []),
-        .target(
-            name: "AuthProviders", dependencies: ["AuthConfiguration", "AuthFiles", "AuthModel", "CTOML"],
-            resources: [.embedInCode("Bundled")], swiftSettings: strict),
-
-        .target(
-            name: "AuthTokens", dependencies: ["AuthModel", "AuthWire", crypto, cryptoExtras, jwtKit, swiftASN1, x509],
-            swiftSettings: strict),
-
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(
-            name: "AuthOutbox",
-            dependencies: ["AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "CSQLite", crypto],
-            swiftSettings: strict),
-
-        .target(
-            name: "AuthSealedFile",
-            dependencies: ["AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", crypto, cryptoExtras],
-            swiftSettings: strict),
-
-        // Sessions that several hosts share (Docs/decisions/cluster.md).
-        .target(
-            name: "AuthEtcd", dependencies: ["AuthConcurrency", "AuthModel", "AuthSealedFile", "AuthWire", crypto],
-            swiftSettings: strict),
-
-        // The agent.
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        // Landlock, and a process without Swift that identifies clients (Docs/decisions/confinement.md).
-        .target(name: "CSandbox", cSettings: unsanitized),
-        // Not part of a library, so that no test runs with them by chance.
-        .target(name: "CIdle"),
-        .target(name: "CWipe"),
-        .target(
-            name: "AuthDaemon",
-            dependencies: [
-                "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthProcesses",
-                "AuthSockets", "AuthWire", "CLinux", "CSandbox", "CSystemd", argumentParser, logging, nioCore, nioHTTP1,
-                nioPosix, nioSSL, serviceLifecycle, unixSignals,
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "authd",
-            dependencies: [
-                "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthEtcd", "AuthFiles", "AuthHTTP", "AuthKeyring",
-                "AuthModel", "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthSockets",
-                "AuthTokens", "AuthWire", "CIdle", "CWipe", "GLibRuntime", logging, nioCore, nioPosix, serviceLifecycle,
-                unixSignals,
-            ],
-            swiftSettings: strict,
-            // Nobody looks for symbols in a program; those that are not exported can be left out.
-            linkerSettings: compact + [.unsafeFlags(resolvedAtStart)]
-        ),
-
-        // What stands between other programs and their servers, with the token of a session (Docs/decisions/gateway.md).
-        .target(name: "AuthGateway", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], swiftSettings: strict),
-        // An HTTP server for the user's own programs (Docs/decisions/proxy.md).
-        .target(
-            name: "AuthFront",
-            dependencies: [
-                "AuthFiles", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire", nioCore, nioHTTP1, nioPosix,
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "authd-gateway",
-            dependencies: [
-                "AuthAgent", "AuthClient", "AuthConcurrency", "AuthFiles", "AuthFront", "AuthGateway", "AuthHTTP",
-                "AuthModel", "AuthProviders", "AuthWire", "CIdle", "CWipe", nioCore, nioHTTP1, nioPosix,
-            ],
-            swiftSettings: strict,
-            linkerSettings: compact + [.unsafeFlags(resolvedAtStart)]
-        ),
-
-        // The five backends over real HTTP, for the demo and the tests.
-        .target(
-            name: "StandInBackends",
-            dependencies: [crypto, cryptoExtras, hummingbird, jwtKit, logging, nioCore, nioPosix, serviceLifecycle],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "stand-in-backends",
-            dependencies: ["StandInBackends", argumentParser, logging, serviceLifecycle, unixSignals],
-            swiftSettings: strict),
-
-        // The README's program: imports AuthClient and nothing else.
-        .executableTarget(
-            name: "example-client", dependencies: ["AuthClient"], path: "Tests/Example", swiftSettings: strict),
-
-        // What several suites need: folders, child processes, a raw client of the socket.
-        .target(
-            name: "TestSupport", dependencies: ["AuthWire", "CLinux"], path: "Tests/TestSupport",
-            // Keyring services of several kinds, the user who is asked for a password, and the programs of servers from PyPI.
-            exclude: ["kwallet", "peers", "person.py", "secret-service.py"], swiftSettings: checked),
-        // A clock that a test turns, and a sample provider: what the tests of model, machines and agent share.
-        .target(
-            name: "AgentTestSupport", dependencies: ["AuthModel", "AuthWire"], path: "Tests/AgentTestSupport",
-            swiftSettings: checked),
-        // What bytes of others must not do to the readers of them (Docs/decisions/fuzzing.md).
-        .target(
-            name: "Fuzzing",
-            dependencies: [
-                "AgentTestSupport", "AuthAgent", "AuthConcurrency", "AuthConfiguration", "AuthDaemon", "AuthGateway",
-                "AuthMachines", "AuthModel", "AuthNetwork", "AuthProviders", "AuthSealedFile", "AuthSockets",
-                "AuthWire", nioCore,
-            ],
-            path: "Tests/Fuzzing", exclude: ["Corpus", "fuzz"], swiftSettings: checked),
-        suite("FuzzingTests", ["Fuzzing", "AuthConcurrency", "AuthModel", "AuthWire"]),
-        // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
-        .target(
-            name: "Simulation", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], path: "Tests/Simulation",
-            swiftSettings: strict),
-        .executableTarget(
-            name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
-        // Plays hosts with the real agents and the real store of a cluster, on a simulated etcd
-        // (Docs/decisions/simulation.md).
-        .target(
-            name: "HostSimulation",
-            dependencies: [
-                "AuthAgent", "AuthConcurrency", "AuthEtcd", "AuthMachines", "AuthModel", "AuthWire", "Simulation",
-            ],
-            path: "Tests/HostSimulation", swiftSettings: checked),
-        .executableTarget(
-            name: "simulate-hosts", dependencies: ["HostSimulation"], path: "Tests/SimulateHosts",
-            swiftSettings: checked),
-        // Kills the real agent around its renewals (Docs/decisions/crash.md).
-        .target(
-            name: "CrashTrial", dependencies: ["AuthModel", "AuthWire", "StandInBackends", "TestSupport"],
-            path: "Tests/CrashTrial", swiftSettings: checked),
-        .executableTarget(
-            name: "crash", dependencies: ["CrashTrial", "authd", "authc"], path: "Tests/Crash", swiftSettings: checked),
-        suite("CrashTests", ["CrashTrial"]),
-        // Kills, stops and cuts off hosts that share a session, and members of their etcd (Docs/decisions/cluster-trial.md).
-        .target(
-            name: "ClusterTrial",
-            dependencies: ["AuthClient", "AuthModel", "AuthWire", "StandInBackends", "TestSupport"],
-            path: "Tests/ClusterTrial", swiftSettings: checked),
-        .executableTarget(
-            name: "cluster-faults", dependencies: ["ClusterTrial", "authd", "authc"], path: "Tests/ClusterFaults",
-            swiftSettings: checked),
-        suite("ClusterTests", ["ClusterTrial", "StandInBackends", "TestSupport"]),
-        suite("SimulationTests", ["Simulation", "AuthModel", "AuthWire"]),
-        suite("HostSimulationTests", ["HostSimulation", "Simulation"]),
-
-        suite("AuthWireTests", ["AuthWire"]),
-        suite(
-            "AuthClientTests", ["AuthClient", "AuthWire", "TestSupport"],
-            // Read where they lie.
-            exclude: ["Transcripts"]),
-        suite("AuthProcessesTests", ["AuthProcesses", "AuthFiles"]),
-        suite("AuthModelTests", ["AuthModel", "AgentTestSupport", "AuthTokens", "AuthWire"]),
-        suite("AuthMachinesTests", ["AuthMachines", "AgentTestSupport", "AuthModel", "AuthWire"]),
-        suite("AuthGatewayTests", ["AuthGateway", "AgentTestSupport", "AuthMachines", "AuthModel", "AuthWire"]),
-        suite(
-            "AuthFrontTests",
-            [
-                "AuthFiles", "AuthFront", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire", "TestSupport", nioCore,
-                nioPosix,
-            ]),
-        suite(
-            "AuthAgentTests",
-            [
-                "AuthAgent", "AgentTestSupport", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthProviders",
-                "AuthTokens", "AuthWire",
-            ]),
-        suite(
-            "AuthKeyringTests",
-            [
-                "AuthKeyring", "AuthAgent", "AuthModel", "AuthSealedFile", "AuthWire", "EtcdTestSupport", "GLibRuntime",
-                "CSecret", "TestSupport", subprocess,
-            ]),
-        suite("AuthNetworkTests", ["AuthNetwork", "AuthModel", "network-probe", subprocess]),
-        // Prints what the network watch tells; the tests run it in network namespaces of its own.
-        .executableTarget(
-            name: "network-probe", dependencies: ["AuthModel", "AuthNetwork", "AuthWire", "GLibRuntime"],
-            path: "Tests/NetworkProbe", swiftSettings: checked),
-        suite("AuthHTTPTests", ["AuthHTTP", "AuthModel", nioCore, nioHTTP1, nioPosix, nioSSL, subprocess]),
-        suite("AuthOutboxTests", ["AuthOutbox", "AuthAgent", "AuthModel", "AuthWire", "TestSupport"]),
-        suite(
-            "AuthSealedFileTests",
-            ["AuthSealedFile", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "TestSupport", crypto]),
-        // Hosts with stores in etcd.
-        .target(
-            name: "EtcdTestSupport",
-            dependencies: ["AuthEtcd", "AuthHTTP", "AuthModel", "AuthSealedFile", "AuthWire", "TestSupport", nioPosix],
-            path: "Tests/EtcdTestSupport", swiftSettings: checked),
-        suite(
-            "AuthEtcdTests", ["AuthEtcd", "AuthModel", "AuthSealedFile", "AuthWire", "EtcdTestSupport", "TestSupport"]),
-        suite("AuthProvidersTests", ["AuthProviders", "AuthConfiguration", "AuthModel", "Fuzzing", "TestSupport"]),
-        suite(
-            "AuthDaemonTests",
-            [
-                "AuthDaemon", "AgentTestSupport", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthModel",
-                "AuthOutbox", "AuthSealedFile",
-                "AuthSockets", "AuthWire", "CSandbox", "TestSupport", argumentParser, logging, nioCore, nioEmbedded,
-                nioHTTP1, nioPosix, serviceLifecycle,
-            ]),
-        suite("StandInBackendsTests", ["StandInBackends", "TestSupport", asyncHTTPClient]),
-        suite(
-            "EndToEndTests",
-            ["AuthModel", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport", subprocess],
-            exclude: ["CLibrary"]),
-        // The real agent in network namespaces; lab.py has the servers of those.
-        suite("RealNetworkTests", ["AuthWire", "TestSupport"], exclude: ["lab.py", "clock-shim.c", "clock-nudge.c"]),
-        // The units and sleep on a machine that systemd boots; boot has how.
-        suite(
-            "BootedRootTests", ["StandInBackends", "TestSupport"],
-            exclude: ["boot", "fresh-root", "restart-load.py", "stop-actor.py", "stop-threads.py"]),
-        suite("HouseTests", [subprocess]),
-    ],
     cxxLanguageStandard: .cxx17
 )
+
+/// The libraries of other packages that targets use, by package.
+let libraries = [
+    "async-http-client": ["AsyncHTTPClient"],
+    "hummingbird": ["Hummingbird"],
+    "jwt-kit": ["JWTKit"],
+    "swift-argument-parser": ["ArgumentParser"],
+    "swift-asn1": ["SwiftASN1"],
+    "swift-certificates": ["X509"],
+    "swift-crypto": ["Crypto", "CryptoExtras"],
+    "swift-log": ["Logging"],
+    "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix", "NIOTLS"],
+    "swift-nio-extras": ["NIOExtras", "NIOHTTPCompression", "NIOSOCKS"],
+    "swift-nio-ssl": ["NIOSSL"],
+    "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
+    "swift-subprocess": ["Subprocess"],
+]
+
+// MARK: Settings
+
+/// `make fuzz` sets FUZZING: our code then reports to libFuzzer which parts of it an input reaches, and the archive
+/// that is linked with libFuzzer is a product (Docs/decisions/fuzzing.md). Code of others does not: its parts would
+/// hide ours.
+let isFuzzing = Context.environment["FUZZING"] == "1"
+let fuzzed: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])] : []
+
+/// What every Swift target of ours is held to (Docs/architecture.md, "Compiler").
+let checked: [SwiftSetting] =
+    fuzzed + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ]
+
+/// Outside the GLib targets and the tests every unsafe operation is marked as one.
+let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
+
+/// `make sanitize` sets SANITIZE to `address` or `thread` (see the end of this file).
+let sanitizer = Context.environment["SANITIZE"].flatMap { $0.isEmpty ? nil : $0 }
+
+/// For code of a process that may make few system calls, and not those of a sanitizer.
+let unsanitized: [CSetting] = sanitizer.map { [.unsafeFlags(["-fno-sanitize=\($0)"])] } ?? []
+
+/// Every symbol is looked up at the start, and what that wrote is read-only from then on (ld(1), -z now).
+let resolvedAtStart: LinkerSetting = .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])
+
+/// `make build` sets AUTHC_PACKED if glibc applies packed relocations in a static program, which 2.36 does. They make
+/// authc smaller and its start faster.
+let packedRelocations =
+    Context.environment["AUTHC_PACKED"] == "1" ? ["-Xlinker", "--pack-dyn-relocs=relr"] : []
+
+/// `make build` sets AUTHC_PIE: authc is position-independent then, though it is static, which takes lld, as gold cannot link
+/// that. It must have no run path, or glibc ends it at its start; SwiftPM adds one unless it gets --disable-local-rpath.
+let positionIndependent: [LinkerSetting] =
+    Context.environment["AUTHC_PIE"] == "1"
+    ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
+
+/// Release programs without tables for unwinding, and with packed relocations (Docs/decisions/size.md). A program that
+/// glibc loads must require GLIBC_ABI_DT_RELR; this option adds that. Nobody looks for symbols in a program, so those that are
+/// not exported can be left out.
+let compact: LinkerSetting = .unsafeFlags(
+    [
+        "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-T", "-Xlinker",
+        "\(Context.packageDirectory)/Sources/Packaging/linker/without-unwinding.ld",
+    ] + (packedRelocations.isEmpty ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]),
+    .when(configuration: .release))
+
+// MARK: Functions that make targets
+
+/// Targets of this package and libraries of others, by their names.
+func needed(_ names: [String]) -> [Target.Dependency] {
+    names.map { name in
+        guard let package = libraries.first(where: { $0.value.contains(name) })?.key else { return .byName(name: name) }
+        return .product(name: name, package: package)
+    }
+}
+
+/// A target that others import, in `Sources/NAME`.
+func target(
+    _ name: String, _ needs: [String] = [], exclude: [String] = [], resources: [Resource]? = nil,
+    settings: [SwiftSetting] = strict, linker: [LinkerSetting]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: needed(needs), exclude: exclude, resources: resources, swiftSettings: settings,
+        linkerSettings: linker)
+}
+
+/// A program, in `Sources/NAME` or in another folder.
+func program(
+    _ name: String, _ needs: [String], in path: String? = nil, resources: [Resource]? = nil,
+    settings: [SwiftSetting]? = strict, linker: [LinkerSetting]? = nil
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: needed(needs), path: path, resources: resources, swiftSettings: settings,
+        linkerSettings: linker)
+}
+
+/// The headers of a library of the system, in `Sources/NAME`.
+/// - Parameter package: the name of the Debian package.
+func headers(_ name: String, pkgConfig: String, from package: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+/// What tests import, in `Tests/NAME`.
+func support(
+    _ name: String, _ needs: [String], exclude: [String] = [], settings: [SwiftSetting] = checked
+) -> Target {
+    .target(
+        name: name, dependencies: needed(needs), path: "Tests/\(name)", exclude: exclude, swiftSettings: settings)
+}
+
+/// A target with tests, in `Tests/NAME`.
+func suite(_ name: String, _ needs: [String], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: needed(needs), exclude: exclude, swiftSettings: checked)
+}
+
+// MARK: Deciding, from values to the agent
+
+package.targets += [
+    // What clients and the agent say to each other. Standard library and libc only.
+    target("AuthWire"),
+    // Values and ports, no I/O.
+    target("AuthModel", ["AuthWire", "Crypto"]),
+    // Deciding: events in, actions out.
+    target("AuthMachines", ["AuthModel", "AuthWire"]),
+    // Carrying out what was decided, by way of the ports.
+    target("AuthAgent", ["AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire"]),
+]
+
+// MARK: What several parts need, without a word of sessions
+
+package.targets += [
+    // What of the system's headers Swift's Glibc module leaves out.
+    .systemLibrary(name: "CLinux"),
+    // Waiting: a value, a state with listeners, a thread for work that blocks.
+    target("AuthConcurrency"),
+    // Files and folders that only their owner can read.
+    target("AuthFiles", ["AuthWire"]),
+    // Other programs as children of this process.
+    target("AuthProcesses", ["AuthFiles", "CLinux"]),
+    // Sockets of this machine that only their owner can use, and who is at the other end.
+    target("AuthSockets", ["AuthFiles", "AuthWire", "CLinux", "NIOCore"]),
+    // The text of authd.toml: the syntax of TOML with its places, the names of settings, and changes that keep the rest.
+    target("AuthConfiguration", ["AuthWire"]),
+]
+
+// MARK: Clients
+
+package.targets += [
+    // What a program links to speak to the agent. Standard library and libc only.
+    target("AuthClient", ["AuthWire"]),
+
+    // libauthclient: the same for programs in C and other languages (Docs/decisions/c-library.md).
+    .systemLibrary(name: "CAuthClient"),
+    target(
+        "AuthClientLibrary", ["AuthClient", "AuthWire", "CAuthClient"],
+        exclude: ["archive", "authclient.map", "authclient.pc.in"],
+        linker: [
+            .unsafeFlags([
+                "-static-stdlib", "-Xlinker", "-soname", "-Xlinker", "libauthclient.so.0",
+                // After dlclose(3) the end of a thread would still call the Swift runtime.
+                "-Xlinker", "-z", "-Xlinker", "nodelete",
+                "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/AuthClientLibrary/authclient.map",
+            ])
+        ]),
+
+    // `authc`: a program of 900 kB for the usual forms of the commands that only read. It starts authc-full for
+    // everything else (Docs/decisions/quick-commands.md). Embedded Swift has no library to link, static or not.
+    .systemLibrary(name: "CStart"),
+    target(
+        "QuickCommands", ["CStart"],
+        settings: strict + [.enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo", "-no-static-stdlib"])]),
+    program(
+        "authc-start", ["QuickCommands"], settings: nil,
+        linker: positionIndependent + [
+            .unsafeFlags([
+                "-enable-experimental-feature", "Embedded", "-no-static-stdlib", "-use-ld=lld", "-Xclang-linker",
+                "-static", "-Xclang-linker", "-Wno-unused-command-line-argument",
+            ]),
+            resolvedAtStart,
+        ]),
+
+    // `authc-full`: all commands.
+    headers("CYAML", pkgConfig: "yaml-0.1", from: "libyaml-dev"),
+    program(
+        "authc",
+        [
+            "AuthClient", "AuthConfiguration", "AuthFiles", "AuthProcesses", "AuthWire", "CLinux", "CYAML",
+            "ArgumentParser",
+        ],
+        resources: [.embedInCode("Settings"), .embedInCode("Starters")],
+        linker: positionIndependent + [
+            .unsafeFlags(["-static-executable"]),
+            resolvedAtStart,
+            // What ArgumentParser draws in of Foundation, named because static archives do not name it themselves.
+            .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+            .linkedLibrary("swiftSynchronization"),
+        ]),
+]
+
+// MARK: Adapters, one for each port
+
+package.targets += [
+    // The keyring and the network, by way of GLib.
+    headers("CSecret", pkgConfig: "libsecret-1", from: "libsecret-1-dev"),
+    target("GLibRuntime", ["CSecret"], settings: checked),
+    target("AuthKeyring", ["AuthConcurrency", "AuthModel", "GLibRuntime", "CSecret"], settings: checked),
+    target(
+        "AuthNetwork", ["AuthConcurrency", "AuthModel", "AuthWire", "GLibRuntime", "CLinux", "CSecret"],
+        settings: checked),
+
+    target(
+        "AuthHTTP",
+        [
+            "AuthFiles", "AuthModel", "AuthWire", "AsyncHTTPClient", "NIOCore", "NIOExtras", "NIOHTTP1",
+            "NIOHTTPCompression", "NIOPosix", "NIOSOCKS", "NIOSSL", "NIOTLS",
+        ]),
+    target("AuthTokens", ["AuthModel", "AuthWire", "Crypto", "CryptoExtras", "JWTKit", "SwiftASN1", "X509"]),
+
+    // toml++, a header-only C++ library (Docs/decisions/toml.md).
+    .target(name: "CTOML", cxxSettings: isFuzzing ? [.unsafeFlags(["-fsanitize=fuzzer-no-link"])] : []),
+    target(
+        "AuthProviders", ["AuthConfiguration", "AuthFiles", "AuthModel", "CTOML"],
+        resources: [.embedInCode("Bundled")]),
+
+    headers("CSQLite", pkgConfig: "sqlite3", from: "libsqlite3-dev"),
+    target("AuthOutbox", ["AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "CSQLite", "Crypto"]),
+
+    target("AuthSealedFile", ["AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "Crypto", "CryptoExtras"]),
+    // Sessions that several hosts share (Docs/decisions/cluster.md).
+    target("AuthEtcd", ["AuthConcurrency", "AuthModel", "AuthSealedFile", "AuthWire", "Crypto"]),
+]
+
+// MARK: authd
+
+package.targets += [
+    headers("CSystemd", pkgConfig: "libsystemd", from: "libsystemd-dev"),
+    // Landlock, and a process without Swift that identifies clients (Docs/decisions/confinement.md).
+    .target(name: "CSandbox", cSettings: unsanitized),
+    // What the programs set for the whole process. Not part of a library, so that no test runs with it by chance.
+    .target(name: "CIdle"),
+    .target(name: "CWipe"),
+    target(
+        "AuthDaemon",
+        [
+            "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthProcesses", "AuthSockets",
+            "AuthWire", "CLinux", "CSandbox", "CSystemd", "ArgumentParser", "Logging", "NIOCore", "NIOHTTP1",
+            "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
+        ]),
+    program(
+        "authd",
+        [
+            "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthEtcd", "AuthFiles", "AuthHTTP", "AuthKeyring",
+            "AuthModel", "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthTokens",
+            "AuthWire", "CIdle", "CWipe", "GLibRuntime", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",
+            "UnixSignals",
+        ],
+        linker: [compact, resolvedAtStart]),
+]
+
+// MARK: authd-gateway
+
+package.targets += [
+    // What stands between other programs and their servers, with the token of a session (Docs/decisions/gateway.md).
+    target("AuthGateway", ["AuthMachines", "AuthModel", "AuthWire"]),
+    // An HTTP server for the user's own programs (Docs/decisions/proxy.md).
+    target(
+        "AuthFront",
+        ["AuthFiles", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire", "NIOCore", "NIOHTTP1", "NIOPosix"]),
+    program(
+        "authd-gateway",
+        [
+            "AuthAgent", "AuthClient", "AuthConcurrency", "AuthFiles", "AuthFront", "AuthGateway", "AuthHTTP",
+            "AuthModel", "AuthProviders", "AuthWire", "CIdle", "CWipe", "NIOCore", "NIOHTTP1", "NIOPosix",
+        ],
+        linker: [compact, resolvedAtStart]),
+]
+
+// MARK: Backends over real HTTP, for the demo and the tests
+
+package.targets += [
+    target(
+        "StandInBackends",
+        ["Crypto", "CryptoExtras", "Hummingbird", "JWTKit", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle"]),
+    program("stand-in-backends", ["StandInBackends", "ArgumentParser", "Logging", "ServiceLifecycle", "UnixSignals"]),
+]
+
+// MARK: What tests need
+
+package.targets += [
+    // Folders, child processes, a raw client of the socket.
+    support(
+        "TestSupport", ["AuthWire", "CLinux"],
+        // Keyring services of several kinds, the user who is asked for a password, and the programs of servers from PyPI.
+        exclude: ["kwallet", "peers", "person.py", "secret-service.py"]),
+    // A clock that a test turns, and a sample provider: what the tests of model, machines and agent share.
+    support("AgentTestSupport", ["AuthModel", "AuthWire"]),
+    // Hosts with stores in etcd.
+    support(
+        "EtcdTestSupport",
+        ["AuthEtcd", "AuthHTTP", "AuthModel", "AuthSealedFile", "AuthWire", "TestSupport", "NIOPosix"]),
+    // The README's program: imports AuthClient and nothing else.
+    program("example-client", ["AuthClient"], in: "Tests/Example"),
+    // Prints what the network watch tells; the tests run it in separate network namespaces.
+    program(
+        "network-probe", ["AuthModel", "AuthNetwork", "AuthWire", "GLibRuntime"], in: "Tests/NetworkProbe",
+        settings: checked),
+]
+
+// MARK: Fuzzing, simulation and trials: each with a program, and tests of what it finds
+
+package.targets += [
+    // What bytes of others must not do to the readers of them (Docs/decisions/fuzzing.md).
+    support(
+        "Fuzzing",
+        [
+            "AgentTestSupport", "AuthAgent", "AuthConcurrency", "AuthConfiguration", "AuthDaemon", "AuthGateway",
+            "AuthMachines", "AuthModel", "AuthNetwork", "AuthProviders", "AuthSealedFile", "AuthSockets", "AuthWire",
+            "NIOCore",
+        ],
+        exclude: ["Corpus", "fuzz"]),
+    suite("FuzzingTests", ["Fuzzing", "AuthConcurrency", "AuthModel", "AuthWire"]),
+
+    // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
+    support("Simulation", ["AuthMachines", "AuthModel", "AuthWire"], settings: strict),
+    program("simulate", ["Simulation"], in: "Tests/Simulate"),
+    suite("SimulationTests", ["Simulation", "AuthModel", "AuthWire"]),
+
+    // Plays hosts with the real agents and the real store of a cluster, on a simulated etcd (the same page).
+    support(
+        "HostSimulation",
+        ["AuthAgent", "AuthConcurrency", "AuthEtcd", "AuthMachines", "AuthModel", "AuthWire", "Simulation"]),
+    program("simulate-hosts", ["HostSimulation"], in: "Tests/SimulateHosts", settings: checked),
+    suite("HostSimulationTests", ["HostSimulation", "Simulation"]),
+
+    // Kills the real agent around its renewals (Docs/decisions/crash.md).
+    support("CrashTrial", ["AuthModel", "AuthWire", "StandInBackends", "TestSupport"]),
+    program("crash", ["CrashTrial", "authd", "authc"], in: "Tests/Crash", settings: checked),
+    suite("CrashTests", ["CrashTrial"]),
+
+    // Kills, stops and cuts off hosts that share a session, and members of their etcd (Docs/decisions/cluster-trial.md).
+    support("ClusterTrial", ["AuthClient", "AuthModel", "AuthWire", "StandInBackends", "TestSupport"]),
+    program("cluster-faults", ["ClusterTrial", "authd", "authc"], in: "Tests/ClusterFaults", settings: checked),
+    suite("ClusterTests", ["ClusterTrial", "StandInBackends", "TestSupport"]),
+]
+
+// MARK: Suites
+
+package.targets += [
+    suite("AuthWireTests", ["AuthWire"]),
+    suite("AuthModelTests", ["AuthModel", "AgentTestSupport", "AuthTokens", "AuthWire"]),
+    suite("AuthMachinesTests", ["AuthMachines", "AgentTestSupport", "AuthModel", "AuthWire"]),
+    suite(
+        "AuthAgentTests",
+        [
+            "AuthAgent", "AgentTestSupport", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthProviders",
+            "AuthTokens", "AuthWire",
+        ]),
+    suite("AuthProcessesTests", ["AuthProcesses", "AuthFiles"]),
+    suite(
+        "AuthClientTests", ["AuthClient", "AuthWire", "TestSupport"],
+        // Read where they lie.
+        exclude: ["Transcripts"]),
+    suite(
+        "AuthKeyringTests",
+        [
+            "AuthKeyring", "AuthAgent", "AuthModel", "AuthSealedFile", "AuthWire", "EtcdTestSupport", "GLibRuntime",
+            "CSecret", "TestSupport", "Subprocess",
+        ]),
+    suite("AuthNetworkTests", ["AuthNetwork", "AuthModel", "network-probe", "Subprocess"]),
+    suite("AuthHTTPTests", ["AuthHTTP", "AuthModel", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Subprocess"]),
+    suite("AuthProvidersTests", ["AuthProviders", "AuthConfiguration", "AuthModel", "Fuzzing", "TestSupport"]),
+    suite("AuthOutboxTests", ["AuthOutbox", "AuthAgent", "AuthModel", "AuthWire", "TestSupport"]),
+    suite(
+        "AuthSealedFileTests",
+        ["AuthSealedFile", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "TestSupport", "Crypto"]),
+    suite(
+        "AuthEtcdTests", ["AuthEtcd", "AuthModel", "AuthSealedFile", "AuthWire", "EtcdTestSupport", "TestSupport"]),
+    suite(
+        "AuthDaemonTests",
+        [
+            "AuthDaemon", "AgentTestSupport", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthOutbox",
+            "AuthSealedFile", "AuthSockets", "AuthWire", "CSandbox", "TestSupport", "ArgumentParser", "Logging",
+            "NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix", "ServiceLifecycle",
+        ]),
+    suite("AuthGatewayTests", ["AuthGateway", "AgentTestSupport", "AuthMachines", "AuthModel", "AuthWire"]),
+    suite(
+        "AuthFrontTests",
+        [
+            "AuthFiles", "AuthFront", "AuthGateway", "AuthModel", "AuthSockets", "AuthWire", "TestSupport", "NIOCore",
+            "NIOPosix",
+        ]),
+    suite("StandInBackendsTests", ["StandInBackends", "TestSupport", "AsyncHTTPClient"]),
+    suite(
+        "EndToEndTests",
+        ["AuthModel", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport", "Subprocess"],
+        exclude: ["CLibrary"]),
+    // The real agent in network namespaces; lab.py has the servers of those.
+    suite("RealNetworkTests", ["AuthWire", "TestSupport"], exclude: ["lab.py", "clock-shim.c", "clock-nudge.c"]),
+    // The units and sleep on a machine that systemd boots; boot has how.
+    suite(
+        "BootedRootTests", ["StandInBackends", "TestSupport"],
+        exclude: ["boot", "fresh-root", "restart-load.py", "stop-actor.py", "stop-threads.py"]),
+    // What the text of this repository must be like.
+    suite("HouseTests", ["Subprocess"]),
+]
+
+// MARK: Builds that differ
+
+if isFuzzing {
+    package.products.append(.library(name: "Fuzzing", type: .static, targets: ["Fuzzing"]))
+}
+
+/// With a sanitizer the package has only these suites, authd, which some of them start, and what they need
+/// (Docs/decisions/fuzzing.md). A sanitizer is linked into the process: static programs and Embedded Swift cannot have one.
+let sanitized: Set<String> = [
+    "AuthWireTests", "AuthModelTests", "AuthMachinesTests", "AuthGatewayTests", "AuthAgentTests", "AuthHTTPTests",
+    "AuthFrontTests", "AuthOutboxTests", "AuthSealedFileTests", "AuthProvidersTests", "AuthDaemonTests", "FuzzingTests",
+    "SimulationTests", "authd",
+]
 
 if sanitizer != nil {
     var (kept, next) = (Set<String>(), sanitized)
