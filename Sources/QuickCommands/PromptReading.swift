@@ -1,1 +1,1 @@
-../AuthWire/PromptReading.swift
+../AuthWire/Prompt/PromptReading.swift
