@@ -1,0 +1,1 @@
+../../AuthWire/Prompt/PromptReading.swift

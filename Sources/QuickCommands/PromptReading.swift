@@ -1,1 +1,0 @@
-../AuthWire/Prompt/PromptReading.swift
