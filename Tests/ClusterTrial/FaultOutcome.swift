@@ -16,8 +16,8 @@ package struct FaultOutcome: Sendable {
         self.plan = plan
     }
 
-    /// The simulation has the same bound: calls that began during the fault take up to 5 s, and a connection whose packets got
-    /// lost is noticed by a call that takes 2 s. The machine adds the rest.
+    /// Calls that began during the fault take up to 5 s, and a connection whose packets got lost is noticed by a call that
+    /// takes 2 s. The machine adds the rest.
     package static let convergence = Duration.seconds(12)
     /// The end of the lease, the limit of the request that may still be on its way, the next attempt, and ``convergence``.
     package static let convergenceAfterInterruption = Duration.seconds(10 + 30 + 5) + convergence

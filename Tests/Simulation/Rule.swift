@@ -47,7 +47,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case clusterAlone = "35: at most one renewal of a session is in progress in a cluster"
     case clusterReuse = "36: a used refresh token is sent again only if the next one was lost on its way to etcd"
     case clusterLost = "37: a session that the provider accepts is lost on no host"
-    case clusterConvergence = "38: twelve seconds after the last fault each host has what etcd has"
+    case clusterConvergence = "38: two seconds after the last fault each host has what etcd has"
     case clusterLiveness = "39: when the last fault is over, the session is active on each host, and no caller waits"
     case clusterSignOut = "40: a sign-out on one host is one on all"
 

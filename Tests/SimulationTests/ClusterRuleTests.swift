@@ -38,6 +38,11 @@ struct ClusterRuleTests {
         case .keepsNoLease: killed(slow: .seconds(12)) + [Step(.time(.seconds(60)), .ask(1, .reject))]
         // Host 0 tries again by itself.
         case .losesTokens, .endsSessions: [Step(.events(0), .ask(0, .renewal))]
+        case .missesChanges:
+            [
+                Step(.events(0), .cut(1, for: .seconds(60))), Step(.time(.seconds(1)), .ask(0, .renewal)),
+                Step(.time(.seconds(10)), .ask(0, .token)),
+            ]
         // The change may arrive after the sign-out.
         case .writesWithoutHold: [Step(.events(0), .ask(1, .userChange)), Step(.events(0), .ask(0, .signOut))]
         }

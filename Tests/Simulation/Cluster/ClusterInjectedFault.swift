@@ -10,6 +10,8 @@ package enum ClusterInjectedFault: String, InjectedFault {
     case losesTokens
     /// The provider ends a session after it has renewed it, without an error.
     case endsSessions
+    /// A host that reaches etcd again does not read what has changed.
+    case missesChanges
     /// Records are written whatever etcd has.
     case writesWithoutHold
     /// A lease ends during a long renewal.
@@ -20,6 +22,7 @@ package enum ClusterInjectedFault: String, InjectedFault {
         case .renewsWithoutHold, .releasesEarly, .forgetsIntents: .clusterAlone
         case .losesTokens: .clusterReuse
         case .endsSessions: .clusterLost
+        case .missesChanges: .clusterConvergence
         case .writesWithoutHold: .clusterSignOut
         case .keepsNoLease: .clusterLiveness
         }

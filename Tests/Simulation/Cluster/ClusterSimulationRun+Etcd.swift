@@ -36,6 +36,7 @@ struct EtcdCall {
     let sentAt: BootInstant
     /// What the process knew then.
     let known: OwnIntents
+    var hold: SimulatedEtcd.Hold?
     var answer = Answer.unreachable
 }
 
@@ -43,44 +44,42 @@ struct EtcdCall {
 extension ClusterSimulationRun {
     /// A call with all its attempts, as of `EtcdClient`.
     private static let callLimit = Duration.seconds(5)
+    /// After that a message that was lost is sent again, by TCP or with the next attempt.
+    private static let resendPause = Duration.milliseconds(800)
     /// How long a write waits for another host that renews the session.
     private static let holderWait = Duration.seconds(4)
 
     func send(_ kind: EtcdCall.Kind, from host: SimulatedHost) {
         let number = nextNumber()
         calls[number] = EtcdCall(
-            host: host.number, process: host.process, kind: kind, sentAt: moment(host).boot, known: host.intents)
-        let open = max(now, host.cutUntil, etcdGoneUntil)
-        guard open - now < Self.callLimit else { return queue.add(.answered(number), at: now + Self.callLimit) }
-        queue.add(.reachesEtcd(number), at: open + latency())
+            host: host.number, process: host.process, kind: kind, sentAt: moment(host).boot, known: host.intents,
+            hold: host.hold)
+        queue.add(.reachesEtcd(number), at: now + etcdLatency())
     }
 
     func carryOut(_ number: Int) {
         guard var call = calls[number] else { return }
         let host = hosts[call.host]
-        guard now >= max(host.cutUntil, etcdGoneUntil) else {
-            // The connection was lost on the way.
-            return queue.add(.answered(number), at: now + Self.callLimit)
-        }
-        call.answer = carryOut(call, host)
-        let sentBefore = now - time(of: call.sentAt)
-        if now < host.losesAnswersUntil {
-            // It is sent again until there is a response.
-            if host.losesAnswersUntil - now + sentBefore < Self.callLimit {
-                return queue.add(.reachesEtcd(number), at: host.losesAnswersUntil + latency())
-            }
-            call.answer = .unreachable
-            calls[number] = call
-            return queue.add(.answered(number), at: now + Self.callLimit)
-        }
-        if case .updated(.heldElsewhere) = call.answer, sentBefore < Self.holderWait {
-            return queue.add(.reachesEtcd(number), at: now + .milliseconds(200))
+        guard now >= max(host.cutUntil, etcdGoneUntil) else { return sendAgain(number, after: Self.resendPause) }
+        call.answer = carryOut(&call, host)
+        guard now >= host.losesAnswersUntil else { return sendAgain(number, after: Self.resendPause) }
+        if case .updated(.heldElsewhere) = call.answer, now - time(of: call.sentAt) < Self.holderWait {
+            return sendAgain(number, after: .milliseconds(200))
         }
         calls[number] = call
-        queue.add(.answered(number), at: now + latency())
+        queue.add(.answered(number), at: now + etcdLatency())
     }
 
-    private func carryOut(_ call: EtcdCall, _ host: SimulatedHost) -> EtcdCall.Answer {
+    private func sendAgain(_ number: Int, after pause: Duration) {
+        guard let call = calls[number] else { return }
+        // A process that was killed sends nothing again.
+        guard call.process == hosts[call.host].process else { return calls[number] = nil }
+        let end = time(of: call.sentAt) + Self.callLimit
+        guard now + pause < end else { return queue.add(.answered(number), at: max(now, end)) }
+        queue.add(.reachesEtcd(number), at: now + pause)
+    }
+
+    private func carryOut(_ call: inout EtcdCall, _ host: SimulatedHost) -> EtcdCall.Answer {
         let former = etcd.revision
         defer {
             if etcd.revision != former {
@@ -107,9 +106,13 @@ extension ClusterSimulationRun {
         case .save(let record, let replacesOther):
             let universal = host.universal(record)
             let holder = etcd.holder
+            // What a process does before its end does not depend on what the next one holds.
+            let isRunning = call.process == host.process
+            if isRunning { call.hold = host.hold }
             let outcome =
                 fault == .writesWithoutHold
-                ? etcd.overwrite(universal) : etcd.update(universal, replacesOther: replacesOther, hold: &host.hold)
+                ? etcd.overwrite(universal) : etcd.update(universal, replacesOther: replacesOther, hold: &call.hold)
+            if isRunning { host.hold = call.hold }
             if case .written = outcome { written(universal) }
             if holder != nil, etcd.holder == nil { reportRelease() }
             return .updated(outcome)
@@ -211,11 +214,11 @@ extension ClusterSimulationRun {
     // MARK: The watch
 
     private func report(from writer: SimulatedHost) {
-        for host in hosts where isConnected(host) { queue.add(.changed(host: host.number), at: now + latency()) }
+        for host in hosts where isConnected(host) { queue.add(.changed(host: host.number), at: now + etcdLatency()) }
     }
 
     func reportRelease() {
-        for host in hosts where isConnected(host) { queue.add(.released(host: host.number), at: now + latency()) }
+        for host in hosts where isConnected(host) { queue.add(.released(host: host.number), at: now + etcdLatency()) }
     }
 
     private func isConnected(_ host: SimulatedHost) -> Bool {
@@ -244,6 +247,7 @@ extension ClusterSimulationRun {
         guard host.isRunning else { return }
         guard isConnected(host) else { return reconnect(host) }
         host.isDisconnected = false
+        guard fault != .missesChanges else { return }
         etcdChanged(host)
         if host.machine == nil { send(.load, from: host) } else { handle(host, .storeReady) }
     }

@@ -42,9 +42,10 @@ final class ClusterSimulationRun: SimulationBase {
 
     /// How long after the last fault everything must be well.
     static let recovery = Duration.seconds(400)
-    /// How long after the last fault hosts may have other tokens than etcd: two seconds after the end of calls that were sent
-    /// during the fault.
-    static let convergence = Duration.seconds(12)
+    /// How long after the last fault hosts may have other tokens than etcd.
+    static let convergence = Duration.seconds(2)
+    /// What was written later than this before a check may still be on its way.
+    private static let delivery = Duration.milliseconds(500)
 
     init(_ schedule: ClusterSchedule, fault: ClusterInjectedFault?, traced: Bool) {
         self.schedule = schedule
@@ -66,6 +67,7 @@ final class ClusterSimulationRun: SimulationBase {
         // What a stopped process has received waits for it.
         go(until: hosts.map(\.pausedUntil).max() ?? now)
         go(until: now + Self.convergence)
+        while violation == nil, now - etcd.changedAt < Self.delivery { go(until: etcd.changedAt + Self.delivery) }
         checkConverged()
         go(until: now + Self.recovery)
         // A renewal that has just begun comes to its end.
@@ -290,5 +292,9 @@ final class ClusterSimulationRun: SimulationBase {
         }
     }
 
+    /// Of a message to or from the provider.
     func latency() -> Duration { random.duration(in: .milliseconds(1)...Duration.milliseconds(60)) }
+
+    /// Of a message to or from etcd, which is in the network of the hosts.
+    func etcdLatency() -> Duration { random.duration(in: .milliseconds(1)...Duration.milliseconds(15)) }
 }
