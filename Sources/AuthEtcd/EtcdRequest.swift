@@ -15,10 +15,10 @@ struct EtcdRequest: Sendable {
 
     /// - Parameter atMost: entries; the rest is read with another request.
     static func range(
-        _ key: String, end: [UInt8]? = nil, atMost limit: Int = 0
+        _ key: String, end: [UInt8]? = nil, atMost limit: Int = 0, keysOnly: Bool = false
     ) -> EtcdRequest {
         EtcdRequest(
-            path: "kv/range", body: rangeBody(key, end: end, limit: limit),
+            path: "kv/range", body: rangeBody(key, end: end, limit: limit, keysOnly: keysOnly),
             largestReply: EtcdLimits.rangeBytes)
     }
 

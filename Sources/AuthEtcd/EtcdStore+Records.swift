@@ -32,19 +32,12 @@ extension EtcdStore: SessionStore, KeyStore {
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
         try await reporting { () throws(StoreError) in
             _ = try await opened()
-            let (former, place) = (view.state, places.session(session))
-            // At the same revision: a session may be missing because a backup lacks it.
-            let found = try await transaction(
-                .transaction(
-                    [], then: [.read(place), .read(places.lifetime(session)), .read(places.history)],
-                    otherwiseReading: []))
-            saw(mark: found.entries[places.history])
-            guard let entry = found.entries[place] else {
-                try confirmAbsence(of: session, since: former)
+            let former = view.state
+            guard let entry = try await read(places.session(session)) else {
+                try await confirmAbsence(of: session, since: former)
                 return nil
             }
-            let lease = found.entries[places.lifetime(session)]?.lease ?? 0
-            return try await record(in: entry, of: session, lifetime: .found(lease))
+            return try await record(in: entry, of: session)
         }
     }
 
@@ -60,7 +53,9 @@ extension EtcdStore: SessionStore, KeyStore {
 
     /// If etcd went back, what is missing counts as signed out or as lost only after everything was read again.
     /// - Parameter former: the state when it was requested.
-    private func confirmAbsence(of session: SessionName, since former: ClusterView.State) throws(StoreError) {
+    private func confirmAbsence(of session: SessionName, since former: ClusterView.State) async throws(StoreError) {
+        // Only after that: whoever notices a restore writes the mark before anything else.
+        if !hasGoneBack(since: former) { saw(mark: try await readMarked().mark) }
         guard hasGoneBack(since: former) else { return }
         if mustReadAgain { restores.postpone(session) } else { tellChange.yield(session) }
         throw .cluster(.wentBack)

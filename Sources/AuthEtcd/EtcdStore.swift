@@ -147,7 +147,8 @@ package actor EtcdStore {
         client = EtcdClient(
             endpoints: configuration.endpoints,
             first: configuration.spreads
-                ? EndpointRing.choice(of: configuration.hostName + configuration.prefix) : 0, user: configuration.user, transport: transport,
+                ? EndpointRing.choice(of: configuration.hostName + configuration.prefix) : 0,
+            user: configuration.user, transport: transport,
             note: { tellFault.yield($0) }, pause: pause, now: now)
     }
 

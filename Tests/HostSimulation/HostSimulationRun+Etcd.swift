@@ -27,7 +27,11 @@ extension HostSimulationRun {
         if fault == .neverAnswers, hasBegun, written.contains(where: EtcdDatabase.isHostList) { return }
         time.after(limit) { answer(.failure(.timedOut(host: "etcd", after: limit))) }
         // Otherwise the host would find with its next check that its watch is silent.
-        if fault == .silencesWatches, hasBegun, process.host == hosts.count - 1, Self.isCheck(path, body) { return }
+        if fault == .silencesWatches, hasBegun, process.host == hosts.count - 1, Self.readsMark(body),
+            Self.isCheck(path, body)
+        {
+            return
+        }
         // The store does not look at the state that these responses show.
         let isSign = !written.isEmpty && written.allSatisfy { $0.contains("/status/") || $0.contains("/up/") }
         let isHold = Self.requestsHold(body)
@@ -92,8 +96,8 @@ extension HostSimulationRun {
         }
     }
 
-    /// Whether a successful response to this request contains the mark, as for a regular check, for the read of a record,
-    /// and for those before a refresh token is sent.
+    /// Whether a successful response to this request contains the mark, as for a regular check, and for those before a
+    /// refresh token is sent.
     private static func readsMark(_ body: JSON) -> Bool {
         guard body["key"] == nil else {
             return body["range_end"] != nil && body["key"]?.text.map(EtcdDatabase.isHostList) ?? false
