@@ -59,8 +59,7 @@ struct ClusterView: Sendable, Equatable {
         let former = former ?? state
         let isOther = former.isOther(than: header)
         // Within one history, the last change of a key is never an earlier one than before.
-        let wentBack =
-            isOlder || former.isLater(than: header) || found.contains { $0.value < changes[$0.key] ?? 0 }
+        let wentBack = isOlder || former.isLater(than: header) || isLater(than: found)
         var changed = Set(found.filter { changes[$0.key] != $0.value }.keys)
         changed.formUnion(changes.keys.filter { found[$0] == nil })
         if wentBack {
@@ -106,6 +105,9 @@ struct ClusterView: Sendable, Equatable {
         }
         return Set(reported.map(\.session))
     }
+
+    /// Whether a session had a later change before.
+    func isLater(than found: [SessionName: Int64]) -> Bool { found.contains { $0.value < changes[$0.key] ?? 0 } }
 
     /// Whether etcd had changes at this revision that have not been reported here.
     func lacks(_ found: [SessionName: Int64], at revision: Int64) -> Bool {

@@ -161,17 +161,20 @@ extension EtcdStore {
     }
 
     /// A member that hangs keeps its connections, and sends nothing. A read needs a majority, and moves to another
-    /// member if this one does not take part. It shows whether another host has noticed that etcd went back, and what the
-    /// watch has not reported. While there is no space, it also finds out when there is space again. In between, this host
-    /// shows that it is connected.
+    /// member if this one does not take part. It shows whether etcd went back, or another host has noticed that, and what
+    /// the watch has not reported. While there is no space, it also finds out when there is space again. In between, this
+    /// host shows that it is connected.
     /// - Returns: when another member is used.
     private func check(_ used: String?) async -> WatchEnd {
         while !Task.isCancelled {
             await showPresence()
             guard (try? await pause(configuration.checkInterval)) != nil else { break }
+            // The watch may report later changes meanwhile.
+            let known = view
             let current = try? await reporting { () throws(StoreError) in
                 let snapshot = try await snapshot()
                 saw(mark: snapshot.mark)
+                if known.isLater(than: snapshot.sessions) { readAgain() }
                 try await readIfChanged(snapshot.cluster)
                 return snapshot
             }

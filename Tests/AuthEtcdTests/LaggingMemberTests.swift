@@ -1,6 +1,7 @@
 import AuthModel
 import AuthWire
 import EtcdTestSupport
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -27,16 +28,19 @@ struct LaggingMemberTests {
             etcd.setRevision(20)
         }
 
-        func answer(_ host: String, _ path: String, _ body: JSON) throws(TransportError) -> (status: Int, body: String) {
+        func answer(
+            _ host: String, _ path: String, _ body: JSON
+        ) throws(TransportError) -> (status: Int, body: String) {
             if isCutOff.withLock({ $0 }), host == "one", path.hasPrefix("kv/") {
                 return (503, #"{"error":"etcdserver: request timed out","code":14}"#)
             }
             let isSnapshot = (body["success"]?.arrayValue ?? []).contains { $0["request_range"]?["keys_only"] != nil }
-            guard isSnapshot, let revision = change.withLock({ $0 }) else { return try etcd.answer(path, body) }
+            let answer = try etcd.answer(path, body)
+            guard isSnapshot, let revision = change.withLock({ $0 }) else { return answer }
             let key = Base64.encode(Array("/p/sessions/work".utf8))
-            let header = #""header":{"cluster_id":"1","revision":"20"}"#
-            let list = "{\"response_range\":{\"kvs\":[{\"key\":\"\(key)\",\"mod_revision\":\"\(revision)\"}]}}"
-            return (200, "{\(header),\"succeeded\":true,\"responses\":[\(list)]}")
+            let list = "{\"response_range\":{\"kvs\":[{\"key\":\"\(key)\",\"mod_revision\":\"\(revision)\"}]}},"
+            guard let place = answer.body.range(of: "\"responses\":[") else { return answer }
+            return (200, answer.body.replacingCharacters(in: place.upperBound..<place.upperBound, with: list))
         }
     }
 
@@ -86,5 +90,26 @@ struct LaggingMemberTests {
         #expect(view.lacks([work: 6], at: 9) && view.lacks([work: 5, home: 8], at: 9) && view.lacks([:], at: 9))
         // It was written after that read.
         #expect(!view.lacks([:], at: 4))
+    }
+
+    @Test("is another matter than a session with an earlier last change: etcd went back then")
+    func older() async throws {
+        let cluster = Cluster()
+        cluster.setChange(5)
+        let watch = ScriptedTransport.Watch([Self.created], then: .stays)
+        let transport = ScriptedTransport(watches: [watch, watch], ofHosts: cluster.answer)
+        let store = EtcdStore(
+            .init(endpoints: ["http://one", "http://two"], prefix: "/p", user: nil, hostName: "one"),
+            local: MemoryLocal(), transport: transport, clock: HostClock(), pause: { _ in await Task.yield() })
+        let faults = store.faults()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await store.run() }
+            defer { group.cancelAll() }
+            let isOpen = try await until { transport.watchedHosts == ["one"] }
+            cluster.setChange(4)
+            let isNoticed = await faults.first { $0 == .wentBack } == .wentBack
+            let isNext = try await until { transport.watchedHosts.prefix(2) == ["one", "one"] }
+            #expect(isOpen && isNoticed && isNext)
+        }
     }
 }
