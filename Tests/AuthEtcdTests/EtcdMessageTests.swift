@@ -37,6 +37,11 @@ struct EtcdMessageTests {
             (400, #"{"code":11,"message":"etcdserver: mvcc: required revision has been compacted"}"#, .compacted),
             (404, #"{"code":5,"message":"etcdserver: requested lease not found"}"#, .leaseNotFound),
             (503, #"{"code":14,"message":"etcdserver: no leader"}"#, .unavailable(reason: "there is no leader")),
+            // etcd 3.6, whose gateway writes no "error" any more.
+            (
+                503, #"{"code":14,"message":"etcdserver: request timed out","details":[]}"#,
+                .unavailable(reason: "the members did not agree in time")
+            ),
             (503, "", .unavailable(reason: "HTTP status 503")), (403, "", .denied(reason: "HTTP status 403")),
             (401, "", .tokenInvalid),
             (

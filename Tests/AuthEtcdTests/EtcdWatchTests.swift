@@ -84,9 +84,14 @@ struct EtcdWatchTests {
         #expect(isFound)
     }
 
-    @Test("ends if the member has no leader, and another one is used")
-    func noLeader() async {
-        let line = #"{"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader"}}"#
+    @Test(
+        "ends if the member has no leader, and another one is used",
+        arguments: [
+            #"{"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader"}}"#,
+            // etcd 3.6.
+            #"{"error":{"code":14,"message":"etcdserver: no leader","details":[]}}"#,
+        ])
+    func noLeader(line: String) async {
         let (isFound, transport) = await fault("cluster_watch_lost", with: [.init([line], then: .ends)])
         #expect(isFound)
         let first = transport.askedHosts.first
