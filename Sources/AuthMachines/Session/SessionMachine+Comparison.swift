@@ -71,7 +71,10 @@ extension SessionMachine {
             // The write is refused for now, and its callers continue.
             written(latestVersion, &turn)
         }
-        if isRequestedAgain { comparison = .requested }
+        guard isRequestedAgain else { return }
+        comparison = .requested
+        // Everything was read again meanwhile.
+        if case .failure(.cluster(.wentBack)) = result { writer.tryAgain() }
     }
 
     private mutating func recordIsMissing(_ absence: RecordAbsence, _ turn: inout SessionTurn) {

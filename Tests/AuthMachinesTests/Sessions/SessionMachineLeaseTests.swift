@@ -60,6 +60,28 @@ struct SessionMachineLeaseTests {
         #expect(bench.forgotten)
     }
 
+    @Test("is compared without a pause once everything was read again after etcd went back")
+    func afterRestore() {
+        var bench = MachineBench()
+        bench.send(.shared(true))
+        bench.send(.storeChanged)
+        for comparisons in 1...4 {
+            bench.send(.compared(.failure(.cluster(.wentBack))))
+            #expect(bench.comparisons == comparisons)
+            bench.send(.storeChanged)
+            #expect(bench.comparisons == comparisons + 1)
+        }
+        // Reported before the response arrives.
+        bench.send(.storeChanged)
+        #expect(bench.comparisons == 5)
+        bench.send(.compared(.failure(.cluster(.wentBack))))
+        #expect(bench.comparisons == 6)
+        // Any other failure has a pause.
+        bench.send(.storeChanged)
+        bench.send(.compared(.failure(.cluster(.noQuorum))))
+        #expect(bench.comparisons == 6)
+    }
+
     @Test("begins again if what another host has stored has ended, too")
     func overtakenByOld() throws {
         var bench = renewing()
