@@ -100,7 +100,7 @@ package final class ProviderClient: Sendable {
 
     private func probe(_ profile: ProviderProfile, _ name: String) -> Probe? {
         guard let environment = profile.environments.first(where: { $0.name == name }),
-            let origin = Origin(of: environment.baseURL)
+            let origin = environment.origin
         else { return nil }
         // Anyone may read the metadata of a server.
         if let issuer = profile.oauth?.issuer, let place = OAuthServer.places(of: issuer).first,

@@ -76,10 +76,16 @@ package struct ProviderHost: Sendable, Equatable {
 package struct ProviderEnvironment: Sendable, Equatable {
     package var name: String
     /// Without a trailing slash.
-    package var baseURL: String
+    package var baseURL: String { didSet { origin = Origin(of: baseURL) } }
+    /// That of ``baseURL``, if it has one. Each session needs it several times.
+    package private(set) var origin: Origin?
 
     package init(name: String, baseURL: String) {
         self.name = name
         self.baseURL = baseURL
+        origin = Origin(of: baseURL)
     }
+
+    /// The origin of an address of this environment, which is usually its own one.
+    package func origin(of address: String) -> Origin? { address == baseURL ? origin : Origin(of: address) }
 }

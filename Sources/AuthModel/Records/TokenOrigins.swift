@@ -35,7 +35,11 @@ package struct TokenOrigins: Sendable, Equatable {
 
     /// An invalid URL is ignored: nothing can be sent there.
     package mutating func allow(_ uses: Uses, at url: String?) {
-        guard let origin = url.flatMap({ Origin(of: $0) }) else { return }
+        allow(uses, at: url.flatMap { Origin(of: $0) })
+    }
+
+    package mutating func allow(_ uses: Uses, at origin: Origin?) {
+        guard let origin else { return }
         self.uses[origin, default: []].formUnion(uses)
     }
 
@@ -141,9 +145,8 @@ extension TokenOrigins {
         guard let places = json["uses"]?.objectValue else { return nil }
         self.init(issuer: json["issuer"]?.stringValue, isComplete: json["incomplete"]?.boolValue != true)
         for (url, list) in places {
-            guard Origin(of: url) != nil, let names = list.arrayValue else { return nil }
-            allow([], at: url)
-            for (name, use) in Uses.words where names.contains(.string(name)) { allow(use, at: url) }
+            guard let origin = Origin(of: url), let names = list.arrayValue else { return nil }
+            allow(Uses(Uses.words.filter { names.contains(.string($0.0)) }.map(\.1)), at: origin)
         }
     }
 }
@@ -153,15 +156,15 @@ extension ProviderProfile {
     /// - Parameter server: the discovered authorization server; `nil`: only what the profile says.
     /// - Returns: `nil` if there is no such environment.
     package func origins(in environment: String, server: OAuthServer? = nil) -> TokenOrigins? {
-        guard let base = environments.first(where: { $0.name == environment })?.baseURL else { return nil }
+        guard let environment = environments.first(where: { $0.name == environment }) else { return nil }
         guard let oauth else {
             var origins = TokenOrigins()
-            origins.allow(.all, at: base)
+            origins.allow(.all, at: environment.origin)
             allowRequests(in: environment, &origins)
             return origins
         }
         var origins = TokenOrigins(issuer: oauth.issuer, isComplete: server != nil || oauth.issuer == nil)
-        origins.allow(.accessToken, at: base)
+        origins.allow(.accessToken, at: environment.origin)
         let endpoints = server?.endpoints ?? oauth.endpoints
         for url in [endpoints.token, endpoints.revocation, endpoints.introspection] { origins.allow(.all, at: url) }
         origins.allow(.accessToken, at: endpoints.userInfo)
@@ -170,8 +173,7 @@ extension ProviderProfile {
     }
 
     /// Each host gets what the requests that name it contain.
-    private func allowRequests(in environment: String, _ origins: inout TokenOrigins) {
-        guard let environment = environments.first(where: { $0.name == environment }) else { return }
+    private func allowRequests(in environment: ProviderEnvironment, _ origins: inout TokenOrigins) {
         for described in requests {
             let request = described.request
             // Names in a sign-in that are not a session's are answers, or come from them.
@@ -183,7 +185,8 @@ extension ProviderProfile {
                 case .session: request.uses(headers) { _ in false }
                 case .endpoint(let fallbacks): request.uses(headers, fallbacks: fallbacks) { _ in false }
                 }
-            origins.allow(uses, at: try? address(of: request.host, in: environment))
+            guard let address = try? address(of: request.host, in: environment) else { continue }
+            origins.allow(uses, at: environment.origin(of: address))
         }
     }
 }

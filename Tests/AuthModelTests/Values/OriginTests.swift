@@ -82,4 +82,17 @@ struct OriginTests {
         #expect(TokenOrigins(stored: written) == origins)
         #expect(TokenOrigins(stored: ["uses": ["https://a@b.example": ["access_token"]]]) == nil)
     }
+
+    @Test("an environment's origin is that of its base URL, and of any other address what that has")
+    func environment() throws {
+        var environment = ProviderEnvironment(name: "production", baseURL: "https://a.example/v1")
+        #expect(environment.origin == (try Origin("https://a.example")))
+        #expect(environment.origin(of: "https://a.example/v1") == environment.origin)
+        #expect(environment.origin(of: "https://b.example/v1") == (try Origin("https://b.example")))
+        environment.baseURL = "http://localhost:8080"
+        #expect(environment.origin == (try Origin("http://localhost:8080")))
+        #expect(environment.origin(of: "https://a.example/v1") == (try Origin("https://a.example")))
+        environment.baseURL = "nowhere"
+        #expect(environment.origin == nil && environment.origin(of: "nowhere") == nil)
+    }
 }
