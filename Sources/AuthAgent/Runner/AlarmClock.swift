@@ -19,8 +19,11 @@ package final class AlarmClock: Sendable {
         var alarms: [ObjectIdentifier: Alarm] = [:]
         /// Ends the present sleep.
         var waker: AsyncStream<Void>.Continuation?
+        /// When the present sleep ends; `nil`: only when it is woken.
+        var wakesAt: BootInstant?
 
-        var first: BootInstant? { alarms.values.map(\.deadline).min() }
+        /// Goes through all of them, so it is not for each change.
+        var first: BootInstant? { alarms.values.lazy.map(\.deadline).min() }
     }
 
     private let state = Mutex(State())
@@ -37,9 +40,9 @@ package final class AlarmClock: Sendable {
     ///   - owner: held weakly.
     package func set(_ deadline: BootInstant?, for owner: some AlarmOwner) {
         let waker: AsyncStream<Void>.Continuation? = state.withLock { state in
-            let first = state.first
             state.alarms[ObjectIdentifier(owner)] = deadline.map { Alarm(deadline: $0, owner: owner) }
-            guard let deadline, first.map({ deadline < $0 }) ?? true else { return nil }
+            guard let deadline, state.wakesAt.map({ deadline < $0 }) ?? true else { return nil }
+            state.wakesAt = deadline
             return state.waker
         }
         waker?.yield()
@@ -67,7 +70,8 @@ package final class AlarmClock: Sendable {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let deadline = state.withLock { state in
             state.waker = waker
-            return state.first
+            state.wakesAt = state.first
+            return state.wakesAt
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
