@@ -26,6 +26,10 @@ struct BoardContents {
     var lock: LockStatus?
     var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
     var lastWatcher: UInt64 = 0
+    /// Changes are being made about which the watchers get one element at their end.
+    var notificationHolds = 0
+    /// The watchers that get an element now.
+    var watched: [AsyncStream<Void>.Continuation] { notificationHolds > 0 ? [] : Array(watchers.values) }
     var renewals: [SessionName: Int] = [:]
     /// The events of changes that are not published yet.
     var events: [AgentEvent] = []

@@ -165,7 +165,9 @@ package final class SessionLoader: Sendable {
         let handover = storage.handovers.load(of: store.kind)
         let sessions = handover.sessions.filter { !storage.signOuts.cover($0.record) }
         board.freezeDefault()
-        for session in sessions { await registry.restore(session.record, handedOver: session) }
+        await board.notifyingOnce {
+            for session in sessions { await registry.restore(session.record, handedOver: session) }
+        }
         // The default session may be missing: requests that name none wait for the store.
         if !handover.isPartial {
             await keepFormerDefault(of: sessions.map(\.record))
@@ -184,18 +186,22 @@ package final class SessionLoader: Sendable {
     private func load() async {
         do throws(StoreError) {
             var damaged: [String: String] = [:]
+            var signedOut: [SessionRecord] = []
             let found = try await store.loadAll()
             await registry.keepDefault()
             board.freezeDefault()
-            for stored in found {
-                switch stored {
-                case .record(let record) where storage.signOuts.cover(record): await remove(record)
-                case .record(let record):
-                    storage.signOuts.end(record.session)
-                    await registry.restore(record)
-                case .damaged(let session, let reason): damaged[session] = reason
+            await board.notifyingOnce {
+                for stored in found {
+                    switch stored {
+                    case .record(let record) where storage.signOuts.cover(record): signedOut.append(record)
+                    case .record(let record):
+                        storage.signOuts.end(record.session)
+                        await registry.restore(record)
+                    case .damaged(let session, let reason): damaged[session] = reason
+                    }
                 }
             }
+            for record in signedOut { await remove(record) }
             await keepFormerDefault(
                 of: found.compactMap { if case .record(let record) = $0 { record } else { nil } })
             // Before the store is reported as ready: then the default session is known.

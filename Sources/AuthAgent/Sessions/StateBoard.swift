@@ -132,6 +132,18 @@ package final class StateBoard: Sendable {
 
     // MARK: Writing
 
+    /// Watchers get one element for everything that `work` changes. Each of them looks at all sessions then, which takes long
+    /// if that is repeated while many are loaded. Events are published as usual.
+    package func notifyingOnce(_ work: () async -> Void) async {
+        known.withLock { $0.notificationHolds += 1 }
+        await work()
+        let watchers = known.withLock { known in
+            known.notificationHolds -= 1
+            return known.watched
+        }
+        for watcher in watchers { watcher.yield() }
+    }
+
     package func put(_ snapshot: SessionSnapshot) {
         let name = snapshot.status.session
         change { known in
@@ -306,7 +318,7 @@ package final class StateBoard: Sendable {
                         store: change.topic == .store ? known.store : nil, lock: change.lock))
             }
             defer { known.isPublishing = true }
-            return (Array(known.watchers.values), !known.isPublishing)
+            return (known.watched, !known.isPublishing)
         }
         for watcher in watchers { watcher.yield() }
         guard tells else { return }

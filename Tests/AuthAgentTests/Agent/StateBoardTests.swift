@@ -87,4 +87,20 @@ struct StateBoardTests {
             #expect(collector.events.withLock { $0.last }?.network == board.network)
         }
     }
+
+    @Test("watchers learn of changes that are made together, and each of these has its event")
+    func together() async {
+        var changes = board.changes().makeAsyncIterator()
+        await changes.next()
+        await board.notifyingOnce {
+            board.put(network: .limited, providers: [:])
+            await board.notifyingOnce { board.put(network: .portal, providers: [:]) }
+            board.put(network: .offline, providers: [:])
+        }
+        await changes.next()
+        #expect(collector.states == [.limited, .portal, .offline])
+        board.put(network: .online, providers: [:])
+        await changes.next()
+        #expect(board.network.state == .online)
+    }
 }
