@@ -109,7 +109,7 @@ package final class AsyncHTTPTransport: HTTPLiveTransport {
         let origin = try Origin(sending: request.url)
         let route = try proxies.route(to: origin)
         let pool = request.streams ? streams : pool
-        guard let lease = pool.borrow(route, to: origin) else { throw .cancelled }
+        guard let lease = pool.borrow(route, to: origin, closes: request.closesConnection) else { throw .cancelled }
         let exchange = Exchange(
             client: lease.client, request: request, url: url, userAgent: userAgent,
             attempt: Attempt(origin: origin, route: route, limits: limits), group: group)

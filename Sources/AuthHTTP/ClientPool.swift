@@ -3,7 +3,8 @@ import AuthModel
 import NIOCore
 import Synchronization
 
-/// Pools of connections, one for each origin and route, so that the connections to one origin can be closed separately.
+/// Pools of connections, one for each origin and route, so that the connections to one origin can be closed separately. Requests
+/// that leave no connection open share a pool for all origins.
 ///
 /// Invariant: a request gets the current pool of its key. A former pool lives as long as requests use it; the last one to
 /// release it closes it, unless all pools are abandoned first. So every pool is closed once.
@@ -14,7 +15,8 @@ final class ClientPool: Sendable {
     }
 
     private struct PoolKey: Hashable {
-        let origin: Origin
+        /// `nil`: all origins, for requests that leave no connection open.
+        let origin: Origin?
         let route: ProxyRules.Route
     }
 
@@ -59,11 +61,14 @@ final class ClientPool: Sendable {
         self.settings = settings
     }
 
-    /// `nil` after ``close()``.
-    func borrow(_ route: ProxyRules.Route, to origin: Origin) -> Lease? {
+    /// - Parameter closes: the request closes its connection. Without a pool of the origin, whose connection it may use, the shared
+    ///   one is used: a new one would read all trusted certificates for a single connection.
+    /// - Returns: `nil` after ``close()``.
+    func borrow(_ route: ProxyRules.Route, to origin: Origin, closes: Bool = false) -> Lease? {
         state.withLock { state in
             guard !state.closed else { return nil }
-            let key = PoolKey(origin: origin, route: route)
+            var key = PoolKey(origin: origin, route: route)
+            if closes, state.current[key] == nil { key = PoolKey(origin: nil, route: route) }
             if let number = state.current[key], let client = state.entries[number]?.client {
                 state.entries[number]?.leases += 1
                 return Lease(client: client, number: number)
@@ -96,7 +101,7 @@ final class ClientPool: Sendable {
     }
 
     func renew(to origins: Set<Origin>) async {
-        await Self.shutDown(state.withLock { $0.retire { origins.contains($0.origin) } })
+        await Self.shutDown(state.withLock { $0.retire { $0.origin.map(origins.contains) ?? false } })
     }
 
     /// Closes every pool. Requests in flight end with an error, later ones use new connections.
