@@ -9,7 +9,7 @@ internal import Synchronization
 /// of the changes they report, one at a time, and each shows the state right after its change.
 package final class StateBoard: Sendable {
     private let known: Mutex<BoardContents>
-    private let tokenChanges = Atomic<UInt64>(0)
+    private let versions = Atomic<UInt64>(0)
     private let used = Mutex<BootInstant?>(nil)
     private let clock: any SystemClock
     private let publish: @Sendable (AgentEvent) -> Void
@@ -80,9 +80,9 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// Another number as soon as ``liveToken(_:minValid:at:)`` may return another token, or none, for any other reason than the
-    /// time.
-    package var tokenVersion: UInt64 { tokenChanges.load(ordering: .acquiring) }
+    /// Another number as soon as a status, the network or the store may be another one, or ``liveToken(_:minValid:at:)`` may return
+    /// another token, or none, for any other reason than the time.
+    package var version: UInt64 { versions.load(ordering: .acquiring) }
 
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
@@ -308,7 +308,7 @@ package final class StateBoard: Sendable {
         let now = clock.now().wall.unixSeconds
         let (watchers, tells) = known.withLock { known -> ([AsyncStream<Void>.Continuation], Bool) in
             let changes = make(&known)
-            tokenChanges.add(1, ordering: .releasing)
+            versions.add(1, ordering: .releasing)
             guard !changes.isEmpty else { return ([], false) }
             for change in changes {
                 known.events.append(

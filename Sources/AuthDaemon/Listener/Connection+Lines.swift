@@ -96,6 +96,9 @@ extension Connection {
         if let plain = PlainTokenRequest(line.readableBytesUInt8Span), answer(plain, in: line) {
             return Self.plainShare
         }
+        if let plain = PlainStatusRequest(line.readableBytesUInt8Span), answer(plain, in: line) {
+            return line.readableBytes + Self.requestShare
+        }
         let limits = registry.limits
         guard line.readableBytes <= limits.lineBytesOnLoop else { return parseElsewhere(line) }
         do throws(JSONError) {
@@ -168,7 +171,7 @@ extension Connection {
 
     /// Whether the token was in memory, and no rule refuses it.
     func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
-        let version = registry.board.tokenVersion
+        let version = registry.board.version
         let now = registry.clock.bootInstant
         guard confinement == nil, let token = registry.board.liveToken(plain.session, minValid: nil, at: now) else {
             return false
@@ -177,7 +180,7 @@ extension Connection {
         guard !decision.isRefused else { return false }
         let entry = recordPlain(token, decision, at: now)
         let response = PlainTokenResponse(token: token, validMilliseconds: token.validMilliseconds(at: now))
-        repeated = RepeatedRequest(plain, in: line, token: token, decision, entry, tokenVersion: version)
+        repeated = RepeatedRequest(plain, in: line, token: token, decision, entry, boardVersion: version)
         unsafe line.withUnsafeReadableBytes { bytes in
             unsafe write(response, id: UnsafeRawBufferPointer(rebasing: bytes[plain.id]))
         }

@@ -23,9 +23,9 @@ final class ConnectionRegistry {
     let processes: PeerProcesses
     private var acceptSources: [ListenerName: AcceptSource] = [:]
     private var lastNumber = 0
-    private var connections: [Int: Connection] = [:]
+    private(set) var connections: [Int: Connection] = [:]
     /// Those whose tasks have not ended; they may be closed.
-    private var working: [Int: any RequestOwner] = [:]
+    private(set) var working: [Int: any RequestOwner] = [:]
     /// `nil` if the settings or the environment have none.
     var bus: BusService?
     /// Connections with subscriptions.
@@ -53,6 +53,7 @@ final class ConnectionRegistry {
     /// The connection with a batch from a long line. The next long line is parsed when all requests of the batch have begun,
     /// so that at most one such line is in memory with values that no limit counts.
     var longBatch: Connection?
+    var statusTexts = StatusTexts()
     let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation
     private var whenEmpty: [() -> Void] = []
@@ -342,25 +343,6 @@ final class ConnectionRegistry {
     }
 
     func ended(_ ticket: Int, of number: Int) { working[number]?.ended(ticket) }
-
-    func rulesChanged() {
-        for connection in connections.values { connection.rulesChanged() }
-    }
-
-    /// Repeated requests do not keep tokens that are not current any more in memory.
-    func dropFormerTokens() {
-        let version = board.tokenVersion
-        for connection in connections.values where connection.repeated?.tokenVersion != version {
-            connection.repeated = nil
-        }
-    }
-
-    /// No token of a request that was accepted before is sent from now on.
-    func agentLocked() {
-        for owner in Array(working.values) { owner.agentLocked() }
-        // A batch can hold back tokens while none of its requests waits: the others have not begun.
-        for connection in Array(connections.values) where connection.batch != nil { connection.agentLocked() }
-    }
 
     func tasksEnded(of number: Int) { working[number] = nil }
 

@@ -14,20 +14,20 @@ final class RepeatedRequest {
     let decision: PlainDecision
     /// That of the audit log.
     var entry: RepeatedEntry?
-    /// ``StateBoard/tokenVersion``, read before the token.
-    let tokenVersion: UInt64
+    /// ``StateBoard/version``, read before the token.
+    let boardVersion: UInt64
 
     /// `nil`: each request is decided separately, because a rule tests the program.
     init?(
         _ plain: PlainTokenRequest, in line: ByteBuffer, token: LiveToken, _ decision: PlainDecision,
-        _ entry: RepeatedEntry?, tokenVersion: UInt64
+        _ entry: RepeatedEntry?, boardVersion: UInt64
     ) {
         guard decision.program == nil else { return nil }
         rest = Array(line.readableBytesView.dropFirst(plain.id.upperBound))
         self.token = token
         self.decision = decision
         self.entry = entry
-        self.tokenVersion = tokenVersion
+        self.boardVersion = boardVersion
     }
 
     /// The place of the id, if `line` is this request.
@@ -73,7 +73,7 @@ extension Connection {
     /// The response to the connection's last plain request, which is recorded as one more of them.
     /// - Returns: `nil` if it is another request, or something has changed but the time.
     private func repeatedResponse(to line: UnsafeRawBufferPointer) -> (id: Range<Int>, PlainTokenResponse)? {
-        guard let repeated, let id = unsafe repeated.id(in: line), repeated.tokenVersion == registry.board.tokenVersion,
+        guard let repeated, let id = unsafe repeated.id(in: line), repeated.boardVersion == registry.board.version,
             repeated.decision.generation == caller.generation
         else { return nil }
         let now = registry.clock.bootInstant

@@ -116,6 +116,11 @@ extension AccessPolicy {
             }
     }
 
+    /// Whether a rule of a file may decide about requests that only read what the agent knows.
+    package var testsStatusRequests: Bool {
+        (root.rules + user.rules).contains { $0.request.classes?.contains(.status) ?? true }
+    }
+
     /// Whether it matters which session a request is about.
     package var testsSessions: Bool {
         !presenceSessions.isEmpty || (root.rules + user.rules).contains { $0.request.sessions != nil }

@@ -2,7 +2,7 @@ import AuthModel
 import AuthWire
 
 extension FuzzTarget {
-    /// One line of a client: the envelope, the plain form of `token.get`, the params of every method, and the classes that
+    /// One line of a client: the envelope, the plain forms of `token.get` and of statuses, the params of every method, and the classes that
     /// decide about it.
     static let rpc = FuzzTarget("rpc") { line throws(Violation) in
         let incoming = RPCIncoming(line: line)
@@ -21,6 +21,14 @@ extension FuzzTarget {
 
     /// What is recognized from its bytes means the same as what is parsed.
     private static func checkPlain(_ line: [UInt8], _ incoming: RPCIncoming) throws(Violation) {
+        if let plain = PlainStatusRequest(line.span) {
+            guard let id = Int64(String(decoding: line[plain.id], as: UTF8.self)) else {
+                throw Violation("the id of a plain request is not a number")
+            }
+            try require(
+                incoming == .single(.success(plain.question.request(id: .integer(id)))),
+                "a plain request for a status is read as something else")
+        }
         guard let plain = PlainTokenRequest(line.span) else { return }
         guard case .single(.success(let request)) = incoming, request.method == TokenGet.name,
             let call = try? TokenGet(params: request.params)
