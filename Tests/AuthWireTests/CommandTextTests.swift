@@ -7,6 +7,7 @@ struct CommandTextTests {
     func login() throws {
         let work = try SessionName("work")
         #expect(CommandText.login("shop", session: work) == "authc login shop -s work")
+        #expect(CommandText.login("shop", environment: "a b") == "authc login shop --environment 'a b'")
         #expect(
             CommandText.login("https://mcp.example/mcp?team=a&b", session: work)
                 == "authc login 'https://mcp.example/mcp?team=a&b' -s work")

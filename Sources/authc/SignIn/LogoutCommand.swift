@@ -30,9 +30,17 @@ struct Logout: AgentCommand {
         let (status, json) = try options.connect().call(SessionLogout(session: options.chosenSession(), revoke: revoke))
         guard !options.json else { return try Output.jsonResult(json) }
         Self.report(status)
-        let login = CommandText.login(status.provider, session: status.session)
+        let login = CommandText.login(
+            status.provider, session: status.session, environment: Self.environment(of: status, options))
         Output.note(Visible.line("Sign in again: `\(login)`"))
         return .done
+    }
+
+    /// The environment that another sign-in must name: without the session, it would be at the profile's default.
+    private static func environment(of status: SessionStatus, _ options: Options) -> String? {
+        guard let environment = status.environment, !SignInRequestOptions.isURL(status.provider) else { return nil }
+        let provider = try? options.connect().call(ProviderShow(ProviderParams(provider: status.provider))).value
+        return provider?.environments.first(where: \.isDefault)?.name == environment ? nil : environment
     }
 
     static func report(_ status: SessionStatus) {
