@@ -172,7 +172,7 @@ struct NextStepTests {
             ("token -s a --for api.example.org", "did you mean `authc token -s a --for https://api.example.org`?"),
             ("exec --for api.example.org -- true", "did you mean https://api.example.org?"),
             ("helper curl api.example.org", "did you mean `authc helper curl https://api.example.org`?"),
-            ("cluster status", "`authc store migrate --to etcd` shares the sessions with other hosts"),
+            ("cluster status", "set [etcd] first, see authd.toml(5); then `authc store migrate --to etcd` shares the"),
             (
                 "lock --set-passphrase",
                 "`authc lock --set-passphrase --passphrase-stdin < FILE` reads it from a file"

@@ -52,7 +52,7 @@ enum CommandAdvice {
     }
 
     private static let cluster =
-        "`authc store migrate --to etcd` shares the sessions with other hosts; authd.toml(5) describes [etcd]"
+        "set [etcd] first, see authd.toml(5); then `authc store migrate --to etcd` shares the sessions with other hosts"
 
     private static func info(_ options: Options) -> AgentInfo? {
         var quick = options
