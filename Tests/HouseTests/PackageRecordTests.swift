@@ -11,7 +11,7 @@ struct PackageRecordTests {
     ///   - lintian, tests: exit statuses.
     /// - Returns: how it ended, and the page.
     private func check(lintian: Int = 0, tests: Int = 0) async throws -> (outcome: PackageScene.Outcome, page: String) {
-        var result: (PackageScene.Outcome, String)?
+        var result: (outcome: PackageScene.Outcome, page: String)?
         try await scene.withFolder { folder in
             let outcome = try await scene.shell(
                 """
