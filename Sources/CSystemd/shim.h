@@ -76,6 +76,12 @@ static inline int authd_unread(int fd) {
     return ioctl(fd, FIONREAD, &count) == 0 ? count : 1;
 }
 
+// SIOCOUTQ of unix(7): how much memory holds what was sent and has not been received. 0 if the kernel does not report it.
+static inline int authd_unreceived(int fd) {
+    int count = 0;
+    return ioctl(fd, TIOCOUTQ, &count) == 0 ? count : 0;
+}
+
 // SO_PEERPIDFD of Linux 6.5: a descriptor of the process that connected, or -1 with errno set: ENOPROTOOPT on an older kernel.
 static inline int authd_peer_process(int fd) {
     const int peer_pidfd = 77;

@@ -1,5 +1,7 @@
+import AuthConcurrency
 import AuthSockets
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -99,6 +101,49 @@ struct OutputSocketTests {
             #expect(sent < 0 && errno == EPIPE)
             #expect(Self.write("abc", to: pair.socket) == 3)
         }
+    }
+
+    @Test(
+        "a socket counts until the client has read everything, or has closed its end, or the agent ends",
+        arguments: ["read", "close", "stop"])
+    func unread(end way: String) async throws {
+        let executor = try SocketExecutor()
+        let (closings, closed) = (Counter(), OneShot<Void>())
+        let (socket, end) = try Self.open(executor) {
+            closings.add()
+            closed.send(())
+        }
+        let client = PassedSocket(end.number)
+        let count = Self.fill(socket)
+        socket.close()
+        // The first one closes the socket, the second one follows after the descriptors that were ready then.
+        for _ in 1...2 { await withCheckedContinuation { turn in executor.perform { turn.resume() } } }
+        #expect(closings.count == 0)
+        switch way {
+        case "read":
+            var left = count
+            while let bytes = client.bytesNow(), !bytes.isEmpty { left -= bytes.count }
+            #expect(left == 0 && client.bytesNow() == [])
+            _ = await closed.value()
+            client.close()
+            await executor.stop()
+        case "close":
+            client.close()
+            _ = await closed.value()
+            await executor.stop()
+        default:
+            await executor.stop()
+            client.close()
+        }
+        #expect(closings.count == 1)
+    }
+
+    private final class Counter: Sendable {
+        private let total = Mutex(0)
+
+        var count: Int { total.withLock { $0 } }
+
+        func add() { total.withLock { $0 += 1 } }
     }
 
     @Test("the end of a socket is reported once, when its descriptor has been closed")

@@ -123,8 +123,27 @@ struct ResponseSocketTests {
                 let socket = try #require(try client?.socket().end)
                 client = nil
                 #expect(try socket.rest() == ScriptedDownload.head)
-                rig.turn()
-                #expect(rig.counters.openBodySockets == 0)
+                try BadClientTests.until(try rig.dial()) { rig.counters.openBodySockets == 0 }
+            }
+        }
+    }
+
+    @Test("a response that was written completely counts until the client has read it, or has closed its end")
+    func complete() async throws {
+        let downloads = [ScriptedDownload(), ScriptedDownload()]
+        var limits = ConnectionLimits()
+        limits.bodySockets = 1
+        try await BodySocketRequestTests.play(downloads: downloads, limits: limits) { rig, _ in
+            try await onThread {
+                for download in downloads { download.order(.bytes([1]), .end) }
+                let (first, second) = (try Download(try rig.dial()), try Download(try rig.dial()))
+                var unread = try first.socket().end
+                #expect(Self.isWhole(try first.ending()))
+                #expect(try second.socket().answer.errorKind == "busy")
+                #expect(rig.counters.openBodySockets == 1 && unread != nil)
+                unread = nil
+                try BadClientTests.until(first.client) { rig.counters.openBodySockets == 0 }
+                #expect(try second.socket().end != nil)
             }
         }
     }

@@ -43,7 +43,8 @@ import Synchronization
     /// Ready descriptors that wait for their turn.
     private var queue = FairQueue<Poller.WatchedDescriptor>()
     private var timers = TimerQueue()
-    private var isEnding = false
+    /// Only this executor's thread reads it.
+    private(set) var isEnding = false
     private let inbox = Mutex(Inbox())
     /// The thread that runs the work now; 0 for none.
     private let owner = Atomic<pthread_t>(0)

@@ -1,11 +1,16 @@
 import AuthFiles
+import CSystemd
 import Glibc
 import Synchronization
 
 /// Our end of a pair of sockets for a body. Another thread reads or writes, and the executor watches it while that thread
 /// waits.
 ///
-/// @unchecked Sendable: `isWatched` is used only by the executor's thread, and the rest is Sendable itself.
+/// What was sent and the client has not received needs memory of this process, also after the descriptor is closed. So the
+/// descriptor is closed only when the client has received everything, or has closed its end.
+///
+/// @unchecked Sendable: `isWatched` and `unreceived` are used only by the executor's thread, and the rest is Sendable
+/// itself.
 class WatchedSocket: ReadinessHandler, @unchecked Sendable {
     private struct State {
         /// `nil` after ``WatchedSocket/close()``.
@@ -19,6 +24,8 @@ class WatchedSocket: ReadinessHandler, @unchecked Sendable {
     private let whenClosed: @Sendable () -> Void
     private let state: Mutex<State>
     private var isWatched = false
+    /// The descriptor after ``close()``, while the client has not received everything.
+    private var unreceived: CInt?
 
     /// The client's end, until the client has a descriptor of it.
     struct ClientEnd {
@@ -61,6 +68,7 @@ class WatchedSocket: ReadinessHandler, @unchecked Sendable {
             executor.perform { [self] in
                 if isWatched { executor.unwatch(descriptor) }
                 isWatched = false
+                if readiness.contains(.output), keepUnreceived(descriptor) { return }
                 Glibc.close(descriptor)
                 whenClosed()
             }
@@ -88,7 +96,34 @@ class WatchedSocket: ReadinessHandler, @unchecked Sendable {
         }
     }
 
+    /// Ends the output.
+    /// - Returns: whether the descriptor is kept until the client has received everything.
+    private func keepUnreceived(_ descriptor: CInt) -> Bool {
+        guard !executor.isEnding, authd_unreceived(descriptor) > 0, shutdown(descriptor, CInt(SHUT_WR)) == 0 else {
+            return false
+        }
+        do throws(SystemFailure) {
+            try executor.watch(descriptor, for: readiness, self, .once)
+        } catch {
+            return false
+        }
+        unreceived = descriptor
+        return true
+    }
+
+    private func closeUnreceived(_ descriptor: CInt) {
+        unreceived = nil
+        executor.unwatch(descriptor)
+        Glibc.close(descriptor)
+        whenClosed()
+    }
+
     func ready(for readiness: Readiness) {
+        if let unreceived {
+            // Each receipt is reported when little is left.
+            if authd_unreceived(unreceived) == 0 { closeUnreceived(unreceived) }
+            return
+        }
         let (descriptor, notify) = state.withLock { state in
             defer { state.notify = nil }
             return (state.descriptor, state.notify)
@@ -102,6 +137,7 @@ class WatchedSocket: ReadinessHandler, @unchecked Sendable {
     }
 
     func executorStops() {
+        if let unreceived { return closeUnreceived(unreceived) }
         isWatched = false
         close()
     }
