@@ -150,11 +150,17 @@ extension EtcdStore: SessionStore, KeyStore {
 
     // MARK: Reading
 
-    /// `nil` if it does not exist.
+    /// `nil` if it does not exist. A session with an earlier last change than before shows that etcd went back.
     func read(_ place: String) async throws(StoreError) -> EtcdEntry? {
+        // The watch may report later changes meanwhile.
+        let known = view
         let answer = try await call(.range(place))
         let range = try cluster { () throws(ClusterFault) in try EtcdRange(answer) }
-        return range.entries.first { $0.key == place }
+        guard let entry = range.entries.first(where: { $0.key == place }) else { return nil }
+        if let session = places.sessionName(of: place), known.isLater(than: [session: entry.modRevision]) {
+            readAgain()
+        }
+        return entry
     }
 
     /// All entries whose keys begin with `start`.

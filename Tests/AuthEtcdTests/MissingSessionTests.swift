@@ -109,6 +109,27 @@ struct MissingSessionTests {
         #expect(!isSignedOut && mustReadAgain)
     }
 
+    @Test("is another matter than one with an earlier last change than before: that shows that etcd went back")
+    func older() async throws {
+        let etcd = OneKey()
+        let transport = ScriptedTransport { path, body throws(TransportError) in
+            let key = Base64.encode(Array("/p/sessions/work".utf8))
+            guard path == "kv/range", body["key"]?.stringValue == key else { return try etcd.answer(path, body) }
+            let entry = "{\"key\":\"\(key)\",\"mod_revision\":\"5\",\"value\":\"AAAA\"}"
+            return (200, "{\"header\":{\"cluster_id\":\"1\",\"revision\":\"9\"},\"kvs\":[\(entry)]}")
+        }
+        let store = Self.store(transport)
+        _ = try await store.opened()
+        let place = await store.places.session(try SessionName("work"))
+        for (revision, hasGoneBack) in [(5, false), (8, true)] as [(Int64, Bool)] {
+            await store.handle(
+                .changes(Self.header(revision), [Self.change("sessions/work", at: revision, value: "x")]))
+            let entry = try await store.read(place)
+            let mustReadAgain = await store.mustReadAgain
+            #expect(entry?.modRevision == 5 && mustReadAgain == hasGoneBack)
+        }
+    }
+
     @Test("is signed out of if the host was stopped for long before it got the response with the mark that it expects")
     func stopped() async throws {
         let etcd = OneKey()
