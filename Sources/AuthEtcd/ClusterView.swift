@@ -35,6 +35,8 @@ struct ClusterView: Sendable, Equatable {
     private var replaced: [SessionName: [SignInID]] = [:]
     /// The same since etcd went back, until there is a later one.
     private var outdated: [SessionName: Set<SignInID>] = [:]
+    /// Sessions that etcd had when it was found to have gone back, and whose records this host has not read since.
+    private var unread: Set<SessionName> = []
     /// The revision at which a session was last removed, if it is known.
     private var endedAt: [SessionName: Int64] = [:]
     /// Former sign-ins of one session that are remembered.
@@ -64,6 +66,8 @@ struct ClusterView: Sendable, Equatable {
         changed.formUnion(changes.keys.filter { found[$0] == nil })
         if wentBack {
             state.history += 1
+            for session in unread where found[session] == nil { missed(session) }
+            unread = Set(found.keys)
             // A record that was written since may have the revision of another one before.
             changed.formUnion(found.keys)
             // What was written since is not there any more.
@@ -142,6 +146,7 @@ struct ClusterView: Sendable, Equatable {
         written[session] = revision
         generations[session] = generation
         lost.remove(session)
+        unread.remove(session)
         outdated[session] = nil
     }
 
@@ -170,6 +175,7 @@ struct ClusterView: Sendable, Equatable {
     mutating func saw(_ signIn: SignInID, of session: SessionName) {
         if let former = signIns[session], former != signIn { note(former, of: session) }
         replaced[session]?.removeAll { $0 == signIn }
+        unread.remove(session)
         outdated[session] = nil
         signIns[session] = signIn
     }
@@ -206,6 +212,12 @@ struct ClusterView: Sendable, Equatable {
 
     /// Every host has had the time to write what it knows. What is written from now on is no effect of the backup.
     mutating func endRecovery() { outdated = outdated.filter { changes[$0.key] != nil } }
+
+    /// The session is missing, in the present history. What is gone may be the earlier sign-in of a backup, which another
+    /// host has removed again before this one could read it: then this host has a later one.
+    mutating func missed(_ session: SessionName) {
+        if unread.contains(session), outdated[session] != nil { lose(session) }
+    }
 
     /// What etcd has of the session is older than what this host has.
     mutating func lose(_ session: SessionName) {

@@ -56,7 +56,7 @@ extension EtcdStore: SessionStore, KeyStore {
     private func confirmAbsence(of session: SessionName, since former: ClusterView.State) async throws(StoreError) {
         // Only after that: whoever notices a restore writes the mark before anything else.
         if !hasGoneBack(since: former) { saw(mark: try await readMarked().mark) }
-        guard hasGoneBack(since: former) else { return }
+        guard hasGoneBack(since: former) else { return view.missed(session) }
         if mustReadAgain { restores.postpone(session) } else { tellChange.yield(session) }
         throw .cluster(.wentBack)
     }

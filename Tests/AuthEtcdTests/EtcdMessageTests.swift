@@ -190,6 +190,49 @@ struct EtcdMessageTests {
         #expect(!view.isOutdated(signIn, of: a) && view.endedAgain.isEmpty)
     }
 
+    /// A view that has seen an earlier sign-in and a later one, and then a restore, after which etcd has the earlier one.
+    private func restoredView(_ session: SessionName, signIns: [SignInID]) -> ClusterView {
+        var view = ClusterView()
+        for signIn in signIns { view.saw(signIn, of: session) }
+        _ = view.read(header(9), [session: 9])
+        _ = view.read(header(6), [session: 5])
+        return view
+    }
+
+    @Test("do not end a later sign-in if the earlier one of a backup is removed before it could be read")
+    func removedBeforeRead() throws {
+        let a = try SessionName("a")
+        let signIns = try ["s1-1", "s2-1"].map { try #require(SignInID($0)) }
+        var view = restoredView(a, signIns: signIns)
+        #expect(view.lost.isEmpty)
+        view.missed(a)
+        #expect(view.lost == [a])
+        // Everything is read again meanwhile, for the mark of another host.
+        view = restoredView(a, signIns: signIns)
+        _ = view.read(header(8), [:], isOlder: true)
+        #expect(view.lost == [a])
+        // It has the later sign-in: then that was removed.
+        view = restoredView(a, signIns: signIns)
+        view.saw(signIns[1], of: a)
+        view.missed(a)
+        #expect(view.lost.isEmpty)
+        // This host knows no earlier one, or has signed out.
+        view = restoredView(a, signIns: [signIns[1]])
+        view.missed(a)
+        #expect(view.lost.isEmpty)
+        view = restoredView(a, signIns: signIns)
+        view.removed(a, at: 7, isRepeated: true)
+        view.missed(a)
+        #expect(view.lost.isEmpty)
+        // Nothing of it was there when this host came back: the others have repeated their sign-outs before.
+        view = ClusterView()
+        for signIn in signIns { view.saw(signIn, of: a) }
+        _ = view.read(header(9), [a: 9])
+        _ = view.read(header(6), [:], mayLackSignOuts: true)
+        view.missed(a)
+        #expect(view.lost.isEmpty)
+    }
+
     @Test("tell nothing by the revision of a record that had the same one before a backup was restored")
     func sameRevision() throws {
         let a = try SessionName("a")

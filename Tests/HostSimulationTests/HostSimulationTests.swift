@@ -159,6 +159,13 @@ struct HostSimulationTests {
                 Step(.events(0), .ask(1, .renewal)), Step(.events(3), .backUp),
                 Step(.time(.microseconds(297_401)), .restore(.same)),
             ]),
+        // 4: another host removed the earlier sign-in of the backup before the one with the later sign-in had read it.
+        HostSchedule(
+            steps: [
+                Step(.events(0), .backUp), Step(.events(0), .signOut(1)), Step(.events(0), .ask(0, .reject)),
+                Step(.events(0), .forget(2, by: 1)), Step(.events(0), .signIn(1)),
+                Step(.time(.seconds(1)), .restore(.new)),
+            ]),
         // 5: a response from before everything is read again undid a sign-out.
         HostSchedule(
             seed: 32, hosts: 4, life: .seconds(60), clockErrors: [.zero, .zero, .zero, .microseconds(-153_381_580)],
