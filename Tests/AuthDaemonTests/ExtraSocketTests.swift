@@ -347,4 +347,33 @@ struct ExtraSocketTests {
             }
         }
     }
+
+    @Test(
+        "a connection counts until its client has received all responses, or has closed its end",
+        arguments: [true, false])
+    func unread(receives: Bool) async throws {
+        var limits = ConnectionLimits()
+        limits.confinedConnections = 1
+        try await TestServer.run(limits: limits) { rig in
+            try await onThread {
+                let other = try rig.dial()
+                var client: RawClient? = try rig.dialExtra()
+                #expect(try client?.ask("agent.ping")["result"] != nil)
+                try client?.send(RawClient.request("agent.ping"))
+                client?.endWriting()
+                // The agent has answered, and has ended the connection.
+                try BadClientTests.until(other) { rig.counters.connections == 1 }
+                #expect(try rig.dialExtra().json().errorKind == "busy")
+                if receives {
+                    #expect(try client?.json()["result"] != nil)
+                    #expect(try client?.line() == nil)
+                } else {
+                    client = nil
+                }
+                #expect(try other.ask("agent.ping")["result"] != nil)
+                #expect(try rig.dialExtra().ask("agent.ping")["result"] != nil)
+                withExtendedLifetime(client) {}
+            }
+        }
+    }
 }

@@ -179,6 +179,7 @@ final class ConnectionRegistry {
         if connection.confinement != nil {
             guard confined < limits.confinedConnections else { throw .tooManyConfined(confined) }
             confined += 1
+            connection.socket.waitsForClient = true
         } else if perUser[peer.userID, default: 0] >= limits.connectionsBeforeUnits {
             let group = UnitConnections.Group(connection.caller.identity)
             try unitConnections.add(connection.number, of: group)
@@ -211,7 +212,7 @@ final class ConnectionRegistry {
         }
         guard connections.removeValue(forKey: connection.number) != nil else { return }
         counters.closed()
-        if connection.confinement != nil { confined -= 1 }
+        if connection.confinement != nil { connection.socket.whenReceived { [self] in confined -= 1 } }
         unitConnections.remove(connection.number)
         let open = perProcess[connection.peer.processID, default: 1]
         perProcess[connection.peer.processID] = open > 1 ? open - 1 : nil

@@ -47,6 +47,11 @@ final class ClientSocket: ReadinessHandler {
     private var isReading = true
     private var hasInput = true
     private var whenSent: End?
+    /// Whether ``whenReceived(_:)`` waits for the client after the socket is closed.
+    var waitsForClient = false
+    /// The socket is closed, and its descriptor is not, because the client has not received everything.
+    private var isUnreceived = false
+    private var afterReceipt: (() -> Void)?
     private(set) var hasRoom = true
     private(set) var isOpen = true
 
@@ -82,6 +87,10 @@ final class ClientSocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
+        if isUnreceived {
+            if authd_unreceived(descriptor) == 0 { endUnreceived() }
+            return
+        }
         if readiness.contains(.output) { sendRest() }
         let isGone = !readiness.isDisjoint(with: .gone)
         if mayRead, isGone || !readiness.isDisjoint(with: [.input, .inputEnd]) {
@@ -260,7 +269,8 @@ final class ClientSocket: ReadinessHandler {
         guard isOpen else { return }
         isOpen = false
         executor.unwatch(descriptor)
-        Glibc.close(descriptor)
+        isUnreceived = waitsForClient && executor.watchUnreceived(descriptor, self)
+        if !isUnreceived { Glibc.close(descriptor) }
         unsent = ByteBuffer()
         // Later: the caller may be using the socket.
         executor.performNext { [self] in
@@ -269,5 +279,20 @@ final class ClientSocket: ReadinessHandler {
         }
     }
 
-    func executorStops() { close() }
+    /// Calls `work` when the client has received everything, or has closed its end.
+    func whenReceived(_ work: @escaping () -> Void) {
+        if isUnreceived { afterReceipt = work } else { work() }
+    }
+
+    private func endUnreceived() {
+        isUnreceived = false
+        executor.unwatch(descriptor)
+        Glibc.close(descriptor)
+        afterReceipt?()
+        afterReceipt = nil
+    }
+
+    func executorStops() {
+        if isUnreceived { endUnreceived() } else { close() }
+    }
 }

@@ -43,8 +43,7 @@ import Synchronization
     /// Ready descriptors that wait for their turn.
     private var queue = FairQueue<Poller.WatchedDescriptor>()
     private var timers = TimerQueue()
-    /// Only this executor's thread reads it.
-    private(set) var isEnding = false
+    private var isEnding = false
     private let inbox = Mutex(Inbox())
     /// The thread that runs the work now; 0 for none.
     private let owner = Atomic<pthread_t>(0)
@@ -267,6 +266,19 @@ import Synchronization
     ) throws(SystemFailure) {
         assertOwned()
         try poller.watch(descriptor, for: readiness, watcher, order)
+    }
+
+    /// Ends a connection, and watches it until the client has received everything or has closed its end. What the client has
+    /// not received needs memory of this process, also after the descriptor is closed.
+    ///
+    /// The watcher has work when little is left, and asks ``authd_unreceived``.
+    /// - Returns: `false` if there is nothing to wait for.
+    func watchUnreceived(_ descriptor: CInt, _ watcher: any ReadinessHandler) -> Bool {
+        assertOwned()
+        guard !isEnding, authd_unreceived(descriptor) > 0, shutdown(descriptor, CInt(SHUT_RDWR)) == 0 else {
+            return false
+        }
+        return (try? watch(descriptor, for: .output, watcher, .once)) != nil
     }
 
     func change(_ descriptor: CInt, to readiness: Readiness) {

@@ -6,8 +6,8 @@ import Synchronization
 /// Our end of a pair of sockets for a body. Another thread reads or writes, and the executor watches it while that thread
 /// waits.
 ///
-/// What was sent and the client has not received needs memory of this process, also after the descriptor is closed. So the
-/// descriptor is closed only when the client has received everything, or has closed its end.
+/// Its descriptor is closed only when the client has received everything, or has closed its end
+/// (``SocketExecutor/watchUnreceived(_:_:)``).
 ///
 /// @unchecked Sendable: `isWatched` and `unreceived` are used only by the executor's thread, and the rest is Sendable
 /// itself.
@@ -68,9 +68,12 @@ class WatchedSocket: ReadinessHandler, @unchecked Sendable {
             executor.perform { [self] in
                 if isWatched { executor.unwatch(descriptor) }
                 isWatched = false
-                if readiness.contains(.output), keepUnreceived(descriptor) { return }
-                Glibc.close(descriptor)
-                whenClosed()
+                if readiness.contains(.output), executor.watchUnreceived(descriptor, self) {
+                    unreceived = descriptor
+                } else {
+                    Glibc.close(descriptor)
+                    whenClosed()
+                }
             }
         }
         // A thread that still waits finds the end.
@@ -96,21 +99,6 @@ class WatchedSocket: ReadinessHandler, @unchecked Sendable {
         }
     }
 
-    /// Ends the output.
-    /// - Returns: whether the descriptor is kept until the client has received everything.
-    private func keepUnreceived(_ descriptor: CInt) -> Bool {
-        guard !executor.isEnding, authd_unreceived(descriptor) > 0, shutdown(descriptor, CInt(SHUT_WR)) == 0 else {
-            return false
-        }
-        do throws(SystemFailure) {
-            try executor.watch(descriptor, for: readiness, self, .once)
-        } catch {
-            return false
-        }
-        unreceived = descriptor
-        return true
-    }
-
     private func closeUnreceived(_ descriptor: CInt) {
         unreceived = nil
         executor.unwatch(descriptor)
@@ -120,7 +108,6 @@ class WatchedSocket: ReadinessHandler, @unchecked Sendable {
 
     func ready(for readiness: Readiness) {
         if let unreceived {
-            // Each receipt is reported when little is left.
             if authd_unreceived(unreceived) == 0 { closeUnreceived(unreceived) }
             return
         }
