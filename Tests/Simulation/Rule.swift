@@ -50,6 +50,9 @@ package enum Rule: String, Sendable, CaseIterable {
     case clusterConvergence = "38: two seconds after the last fault each host has what etcd has"
     case clusterLiveness = "39: when the last fault is over, the session is active on each host, and no caller waits"
     case clusterSignOut = "40: a sign-out on one host is one on all"
+    case clusterSignOutTime = "41: a sign-out is on each connected host within a second"
+    case clusterDelivery =
+        "42: without a fault, other hosts return the tokens of a renewal to their callers 100 ms after the write"
 
     /// The simulation that checks it.
     var simulation: any SimulationKind.Type {
@@ -60,7 +63,8 @@ package enum Rule: String, Sendable, CaseIterable {
         case .signInEnd, .signInInstall, .signInTokens, .signInLeftovers, .signInReplies, .signInTimeout,
             .signInAccount, .signInRequests:
             SignInSimulation.self
-        case .clusterAlone, .clusterReuse, .clusterLost, .clusterConvergence, .clusterLiveness, .clusterSignOut:
+        case .clusterAlone, .clusterReuse, .clusterLost, .clusterConvergence, .clusterLiveness, .clusterSignOut,
+            .clusterSignOutTime, .clusterDelivery:
             ClusterSimulation.self
         default: SessionSimulation.self
         }

@@ -43,9 +43,18 @@ struct ClusterRuleTests {
                 Step(.events(0), .cut(1, for: .seconds(60))), Step(.time(.seconds(1)), .ask(0, .renewal)),
                 Step(.time(.seconds(10)), .ask(0, .token)),
             ]
+        case .hidesSignOuts: [Step(.events(0), .ask(0, .signOut))]
+        case .delaysReports: [Step(.events(0), .ask(0, .renewal))]
         // The change may arrive after the sign-out.
         case .writesWithoutHold: [Step(.events(0), .ask(1, .userChange)), Step(.events(0), .ask(0, .signOut))]
         }
+    }
+
+    @Test("each rule has an injected fault that breaks it")
+    func everyRule() {
+        let rules = Rule.allCases.filter { $0.rawValue.wholeMatch(of: /(3[5-9]|4[0-9]): .*/) != nil }
+        #expect(rules.count >= 8)
+        #expect(Set(rules).subtracting(ClusterInjectedFault.allCases.map(\.rule)) == [])
     }
 
     @Test(

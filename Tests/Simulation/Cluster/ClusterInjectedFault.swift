@@ -12,6 +12,10 @@ package enum ClusterInjectedFault: String, InjectedFault {
     case endsSessions
     /// A host that reaches etcd again does not read what has changed.
     case missesChanges
+    /// The watch does not report that a session was removed.
+    case hidesSignOuts
+    /// The watch reports changes 200 ms later.
+    case delaysReports
     /// Records are written whatever etcd has.
     case writesWithoutHold
     /// A lease ends during a long renewal.
@@ -23,6 +27,8 @@ package enum ClusterInjectedFault: String, InjectedFault {
         case .losesTokens: .clusterReuse
         case .endsSessions: .clusterLost
         case .missesChanges: .clusterConvergence
+        case .hidesSignOuts: .clusterSignOutTime
+        case .delaysReports: .clusterDelivery
         case .writesWithoutHold: .clusterSignOut
         case .keepsNoLease: .clusterLiveness
         }

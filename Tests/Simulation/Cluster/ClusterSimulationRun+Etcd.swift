@@ -43,7 +43,7 @@ struct EtcdCall {
 /// What hosts request of etcd, and what its watch reports to them.
 extension ClusterSimulationRun {
     /// A call with all its attempts, as of `EtcdClient`.
-    private static let callLimit = Duration.seconds(5)
+    static let callLimit = Duration.seconds(5)
     /// After that a message that was lost is sent again, by TCP or with the next attempt.
     private static let resendPause = Duration.milliseconds(800)
     /// How long a write waits for another host that renews the session.
@@ -105,7 +105,7 @@ extension ClusterSimulationRun {
             return .done
         case .save(let record, let replacesOther):
             let universal = host.universal(record)
-            let holder = etcd.holder
+            let (former, holder) = (etcd.record, etcd.holder)
             // What a process does before its end does not depend on what the next one holds.
             let isRunning = call.process == host.process
             if isRunning { call.hold = host.hold }
@@ -113,11 +113,13 @@ extension ClusterSimulationRun {
                 fault == .writesWithoutHold
                 ? etcd.overwrite(universal) : etcd.update(universal, replacesOther: replacesOther, hold: &call.hold)
             if isRunning { host.hold = call.hold }
-            if case .written = outcome { written(universal) }
+            if case .written = outcome { written(universal, instead: former, by: host) }
             if holder != nil, etcd.holder == nil { reportRelease() }
             return .updated(outcome)
         case .delete(let signIn):
-            return .removed(etcd.delete(signIn))
+            let removed = etcd.delete(signIn)
+            if removed != nil { for host in hosts { expectSignOut(at: host) } }
+            return .removed(removed)
         case .compare, .reread, .load: return .record(etcd.record, revision: etcd.revision)
         }
     }
@@ -214,19 +216,23 @@ extension ClusterSimulationRun {
     // MARK: The watch
 
     private func report(from writer: SimulatedHost) {
-        for host in hosts where isConnected(host) { queue.add(.changed(host: host.number), at: now + etcdLatency()) }
+        let delay = fault == .delaysReports ? Duration.milliseconds(200) : .zero
+        for host in hosts where isConnected(host) {
+            queue.add(.changed(host: host.number), at: now + delay + etcdLatency())
+        }
     }
 
     func reportRelease() {
         for host in hosts where isConnected(host) { queue.add(.released(host: host.number), at: now + etcdLatency()) }
     }
 
-    private func isConnected(_ host: SimulatedHost) -> Bool {
+    func isConnected(_ host: SimulatedHost) -> Bool {
         host.isRunning && now >= max(host.cutUntil, host.losesAnswersUntil, etcdGoneUntil)
     }
 
     func etcdChanged(_ host: SimulatedHost) {
         guard host.isRunning, isConnected(host), etcd.revision != host.seen else { return }
+        if fault == .hidesSignOuts, etcd.record == nil { return }
         host.seen = etcd.revision
         if host.machine == nil { send(.load, from: host) } else { handle(host, .storeChanged) }
     }
@@ -234,6 +240,7 @@ extension ClusterSimulationRun {
     private func disconnected(_ host: SimulatedHost) {
         guard !host.isDisconnected else { return }
         host.isDisconnected = true
+        host.faults.begin(until: now)
         reconnect(host)
     }
 
@@ -247,6 +254,7 @@ extension ClusterSimulationRun {
         guard host.isRunning else { return }
         guard isConnected(host) else { return reconnect(host) }
         host.isDisconnected = false
+        expectSignOut(at: host)
         guard fault != .missesChanges else { return }
         etcdChanged(host)
         if host.machine == nil { send(.load, from: host) } else { handle(host, .storeReady) }

@@ -130,7 +130,8 @@ extension ClusterSimulationRun {
     }
 
     /// A record is in etcd.
-    func written(_ record: SessionRecord) {
+    func written(_ record: SessionRecord, instead former: SessionRecord?, by host: SimulatedHost) {
         if record.tokens.refreshToken == lastCommit?.refreshToken { lastCommit?.isWritten = true }
+        if let former, !former.tokens.areSame(as: record.tokens) { expectDelivery(from: host) }
     }
 }

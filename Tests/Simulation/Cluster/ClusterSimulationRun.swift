@@ -16,6 +16,9 @@ final class ClusterSimulationRun: SimulationBase {
         case timesOut(Int)
         case revocationArrives(TokenSet)
         case restarts(host: Int)
+        // When the host must know it, unless another fault has begun since.
+        case signOutDue(host: Int, faults: Int)
+        case tokensDue(host: Int, faults: Int, written: Duration)
     }
 
     let fault: ClusterInjectedFault?
@@ -155,6 +158,8 @@ final class ClusterSimulationRun: SimulationBase {
         case .timesOut(let number): timeOut(number)
         case .revocationArrives(let tokens): provider.revoke(tokens, at: now)
         case .restarts(let host): if !hosts[host].isRunning { start(hosts[host]) }
+        case .signOutDue(let host, let faults): checkSignOut(at: hosts[host], faults)
+        case .tokensDue(let host, let faults, let written): checkDelivery(to: hosts[host], faults, written)
         }
     }
 
@@ -164,7 +169,7 @@ final class ClusterSimulationRun: SimulationBase {
         case .answered(let number): calls[number].map { hosts[$0.host] }
         case .changed(let host), .released(let host), .reconnects(let host): hosts[host]
         case .providerAnswers(let number), .timesOut(let number): requests[number].map { hosts[$0.host] }
-        case .reachesEtcd, .leasesEnd, .reachesProvider, .revocationArrives, .restarts: nil
+        case .reachesEtcd, .leasesEnd, .reachesProvider, .revocationArrives, .restarts, .signOutDue, .tokensDue: nil
         }
     }
 
@@ -187,6 +192,7 @@ final class ClusterSimulationRun: SimulationBase {
             let host = fail(number, for: time)
             host.pausedUntil = max(host.pausedUntil, now + time)
             interrupt(host)
+            expectSignOut(at: host)
         case .kill(let number, let down):
             let host = fail(number, for: down)
             stop(host)

@@ -9,6 +9,8 @@ struct HostFaults {
         var isOfHost: Bool
     }
 
+    /// How many have begun. What was expected before one of them may be late.
+    private(set) var count = 0
     /// When the last one ends.
     private(set) var end = Duration.seconds(-1000)
     /// Times without etcd.
@@ -17,7 +19,10 @@ struct HostFaults {
     /// A host that reaches etcd for less than this has no time to write.
     private static let shortestContact = Duration.seconds(3)
 
-    mutating func begin(until end: Duration) { self.end = max(self.end, end) }
+    mutating func begin(until end: Duration) {
+        count += 1
+        self.end = max(self.end, end)
+    }
 
     /// No message passes between the host and etcd.
     mutating func loseEtcd(from begin: Duration, until end: Duration, isOfHost: Bool) {

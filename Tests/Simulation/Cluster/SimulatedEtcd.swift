@@ -55,6 +55,8 @@ struct SimulatedEtcd {
     static let leaseLife = Duration.seconds(10)
     /// When the record was last changed.
     var changedAt = Duration.zero
+    /// When its tokens were.
+    var renewedAt = Duration.zero
 
     // MARK: Leases
 

@@ -1,0 +1,56 @@
+import AuthMachines
+import AuthModel
+
+/// How soon a host knows what another one has done.
+extension ClusterSimulationRun {
+    /// How long after a sign-out a host that is connected may still have the session.
+    private static let signOutLimit = Duration.seconds(1)
+    /// How long after a write callers on other hosts may wait for the tokens.
+    private static let deliveryLimit = Duration.milliseconds(100)
+    /// What a host has begun during a fault has ended that long after it: a call, and the next connection.
+    private static let aftermath = callLimit + .seconds(1)
+
+    /// The session was removed from etcd, or the host connects after that, or is paused.
+    func expectSignOut(at host: SimulatedHost) {
+        guard isSignedOut, etcd.record == nil, isConnected(host) else { return }
+        queue.add(
+            .signOutDue(host: host.number, faults: host.faults.count),
+            at: max(now, host.pausedUntil) + Self.signOutLimit)
+    }
+
+    func checkSignOut(at host: SimulatedHost, _ faults: Int) {
+        guard host.faults.count == faults, etcd.record == nil, host.machine != nil else { return }
+        report(.clusterSignOutTime, "host \(host.number) is connected, and still has the session")
+    }
+
+    /// A host has written the tokens of a renewal.
+    func expectDelivery(from writer: SimulatedHost) {
+        etcd.renewedAt = now
+        for host in hosts where host !== writer && isWell(host) {
+            queue.add(
+                .tokensDue(host: host.number, faults: host.faults.count, written: now), at: now + Self.deliveryLimit)
+        }
+    }
+
+    private func isWell(_ host: SimulatedHost) -> Bool {
+        host.machine != nil && isConnected(host) && now >= host.pausedUntil && now >= host.faults.end + Self.aftermath
+    }
+
+    func checkDelivery(to host: SimulatedHost, _ faults: Int, _ written: Duration) {
+        guard host.faults.count == faults, etcd.renewedAt == written, !isSignedOut, let stored = etcd.record,
+            let machine = host.machine, !machine.hasUnwrittenTokens
+        else { return }
+        guard machine.record.tokens.areSame(as: stored.tokens) else {
+            return report(
+                .clusterDelivery,
+                "host \(host.number) has \(machine.record.tokens.words), and etcd \(stored.tokens.words) since \(written)"
+            )
+        }
+        // A token that has ended on its way is renewed again.
+        guard host.published?.token == stored.tokens.accessToken,
+            let caller = host.waiting.first(where: { $0.value <= written })
+        else { return }
+        report(
+            .clusterDelivery, "host \(host.number): caller \(caller.key.number) still waits for \(stored.tokens.words)")
+    }
+}
