@@ -20,7 +20,7 @@ extension EtcdStore {
                     [], then: [.read(places.cluster), .read(places.history), .readKeys(below: places.sessions)],
                     otherwiseReading: []))
         } catch {
-            // etcd 3.4 refuses every transaction when it has no space.
+            // Early releases of etcd 3.4 and 3.5 refuse every transaction without space, also one that only reads.
             guard error == .noSpace else { throw failure(.cluster(error)) }
             return try await snapshotInParts()
         }

@@ -97,10 +97,13 @@ struct RestoredHistoryTests {
     }
 
     /// A store whose checks of the watch are not reached, at an etcd that counts its reads of everything.
-    private static func store(_ etcd: OneKey, _ reads: Reads) -> EtcdStore {
+    private static func store(_ etcd: OneKey, _ reads: Reads, refusesTransaction: Bool = false) -> EtcdStore {
         let transport = ScriptedTransport { path, body throws(TransportError) in
             if (body["success"]?.arrayValue ?? []).contains(where: { $0["request_range"]?["keys_only"] != nil }) {
                 reads.begin()
+                guard !refusesTransaction else {
+                    return (429, #"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#)
+                }
             }
             return try etcd.answer(path, body)
         }
@@ -126,10 +129,30 @@ struct RestoredHistoryTests {
         }
     }
 
-    @Test("is read again if another response has shown the restore meanwhile: the first one may be from before")
-    func shownMeanwhile() async throws {
+    @Test("is read in parts if etcd has no space for a transaction, which is no fault of the store then")
+    func inParts() async throws {
+        let (etcd, reads) = (OneKey(), Reads())
+        let store = Self.store(etcd, reads, refusesTransaction: true)
+        await store.acceptHistory([nil])
+        try await store.watching {
+            let isOpen = try await until { await store.processed == 7 }
+            let obstacle = await store.obstacle()
+            #expect(isOpen && reads.count == 1 && obstacle == nil)
+        }
+        // The mark of another host is found after the sessions: they may be of the former history.
+        etcd.setHistory("another")
+        try await store.watching {
+            let isRead = try await until { await store.restoresRead == 1 }
+            #expect(isRead && reads.count == 3)
+        }
+    }
+
+    @Test(
+        "is read again if another response has shown the restore meanwhile: the first one may be from before",
+        arguments: [false, true])
+    func shownMeanwhile(refusesTransaction: Bool) async throws {
         let reads = Reads()
-        let store = Self.store(OneKey(), reads)
+        let store = Self.store(OneKey(), reads, refusesTransaction: refusesTransaction)
         reads.atFirst { [weak store] in store?.readAgain() }
         try await store.watching {
             let isRead = try await until { await store.restoresRead == 1 }
