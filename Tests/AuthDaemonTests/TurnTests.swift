@@ -27,6 +27,30 @@ struct TurnTests {
         }
     }
 
+    @Test("responses that wait for one client are not mixed with those of others, who are answered meanwhile")
+    func waitingResponses() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let clients = try (0..<3).map { _ in try rig.dial() }
+                // More responses than the sockets accept while nobody reads.
+                for id in 1...200 {
+                    let line = RawClient.request("session.list", id: .integer(Int64(id)))
+                    for client in clients { try client.send(line) }
+                }
+                let reader = try rig.dial()
+                for id in 1...20 {
+                    #expect(try reader.ask("token.get", id: .integer(Int64(id)))["id"] == .integer(Int64(id)))
+                }
+                for client in clients {
+                    for id in 1...200 {
+                        let answer = try client.json()
+                        #expect(answer["id"] == .integer(Int64(id)) && answer["result"]?["sessions"] != nil)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("clients whose turns are over after no time at all are answered completely, each in order")
     func shortTurns() async throws {
         let limits = ConnectionLimits.with { $0.turnTime = .zero }

@@ -189,10 +189,11 @@ extension Connection {
 
     func write(_ response: PlainTokenResponse, id: UnsafeRawBufferPointer) {
         let length = response.maxLength(idLength: id.count)
-        _ = unsafe outgoing.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { room in
-            unsafe response.write(id: id, to: room)
+        write { output in
+            _ = unsafe output.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { room in
+                unsafe response.write(id: id, to: room)
+            }
         }
-        if outgoing.readableBytes >= Self.writeChunk { handOver() }
     }
 
     func process(_ request: RPCRequest, for place: PendingRequests.Destination) {

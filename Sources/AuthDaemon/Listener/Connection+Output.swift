@@ -1,26 +1,35 @@
 import Glibc
 import NIOCore
 
-/// Passes responses on to the socket.
+/// Collects the responses of a turn, and passes them on to the socket.
+///
+/// Between turns a connection has no buffer: one is passed on from connection to connection.
 extension Connection {
-    /// The buffer that an idle connection keeps for its next response.
-    private static let keptBuffer = 4 << 10
+    /// The largest buffer that is passed on.
+    private static let keptBuffer = 64 << 10
+
+    /// Appends to the responses of this turn.
+    func write(_ append: (inout ByteBuffer) -> Void) {
+        if outgoing.capacity == 0 { swap(&outgoing, &registry.spareOutput) }
+        append(&outgoing)
+        if outgoing.readableBytes >= Self.writeChunk { handOver() }
+    }
 
     /// The socket buffers what the client does not accept yet.
     func handOver() {
         guard socket.isOpen, outgoing.readableBytes > 0 else { return }
         guard socket.waiting <= registry.limits.closeAbove else { return endUnread() }
         socket.send(outgoing)
-        // Everything was sent at once: the buffer is reused.
-        guard outgoing.capacity <= Self.keptBuffer else {
-            outgoing = ByteBuffer()
-            return
-        }
-        let count = outgoing.readableBytes
-        outgoing.clear()
+        var sent = ByteBuffer()
+        swap(&sent, &outgoing)
+        // The socket may still have it otherwise.
+        guard socket.waiting == 0, sent.capacity <= Self.keptBuffer else { return }
+        let count = sent.readableBytes
+        sent.clear()
         // It may hold a token; a larger one is overwritten when it is freed.
-        unsafe outgoing.withUnsafeMutableWritableBytes { room in
+        unsafe sent.withUnsafeMutableWritableBytes { room in
             if let start = room.baseAddress { unsafe explicit_bzero(start, min(count, room.count)) }
         }
+        registry.spareOutput = sent
     }
 }

@@ -260,9 +260,10 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
 
     private func write(_ line: [UInt8]) {
         guard socket.isOpen else { return }
-        outgoing.writeBytes(line)
-        outgoing.writeInteger(UInt8(ascii: "\n"))
-        if outgoing.readableBytes >= Self.writeChunk { handOver() }
+        write { output in
+            output.writeBytes(line)
+            output.writeInteger(UInt8(ascii: "\n"))
+        }
     }
 
     func flush() {

@@ -5,6 +5,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 import Logging
+import NIOCore
 
 /// The connected clients and what they share. It belongs to the ``Listener``: only the sockets' thread uses it and its
 /// connections.
@@ -54,6 +55,8 @@ final class ConnectionRegistry {
     /// so that at most one such line is in memory with values that no limit counts.
     var longBatch: Connection?
     var statusTexts = StatusTexts()
+    /// For the responses of the next connection that writes some; without capacity while one uses it.
+    var spareOutput = ByteBuffer()
     let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation
     private var whenEmpty: [() -> Void] = []

@@ -58,12 +58,13 @@ extension Connection {
             let id = line.getSlice(at: line.readerIndex + plain.id.lowerBound, length: plain.id.count)
         else { return false }
         registry.counters.request()
-        outgoing.writeStaticString(RPCReply.head)
-        outgoing.writeImmutableBuffer(id)
-        outgoing.writeStaticString(RPCReply.middle)
-        outgoing.writeBytes(text)
-        outgoing.writeStaticString("}\n")
-        if outgoing.readableBytes >= Self.writeChunk { handOver() }
+        write { output in
+            output.writeStaticString(RPCReply.head)
+            output.writeImmutableBuffer(id)
+            output.writeStaticString(RPCReply.middle)
+            output.writeBytes(text)
+            output.writeStaticString("}\n")
+        }
         return true
     }
 }
