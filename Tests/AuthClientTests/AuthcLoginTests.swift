@@ -109,9 +109,12 @@ struct AuthcLoginTests {
 
     /// An agent whose session is another account's.
     @Test(
-        "a way to sign in that the provider does not offer is named as it was typed",
-        arguments: ["--web", "--device", "--paste", "--web --field email=a", "--from laptop"])
-    func unofferedWay(options: String) async throws {
+        "a way to sign in that the provider does not offer is named as it was typed; the hint keeps session and environment",
+        arguments: [
+            ("--web", ""), ("--device", ""), ("--paste", ""), ("--web --field email=a", ""), ("--from laptop", ""),
+            ("--web --environment local -s work", " -s work --environment local"),
+        ])
+    func unofferedWay(options: String, kept: String) async throws {
         let detail: JSON = [
             "name": "app-template", "title": "App template", "environments": [], "renewal": "refresh",
             "methods": [
@@ -128,7 +131,7 @@ struct AuthcLoginTests {
         let result = try await Program.run(["login", "app-template"] + words, folder: agent.folder)
         let expected = """
             authc: App template does not offer \(words[0]); it offers: password, register
-              `authc login app-template` uses the first
+              `authc login app-template\(kept)` uses the first
 
             """
         #expect(result.status == 64 && result.errors == expected, "\(result)")

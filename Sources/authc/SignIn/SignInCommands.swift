@@ -151,11 +151,13 @@ struct LoginCommand: AgentCommand {
         guard isAboutMethod, let flag, let provider,
             let detail = try? options.connect().call(ProviderShow(ProviderParams(provider: provider))).value
         else { return nil }
+        let command = CommandText.login(
+            provider, session: common.session.flatMap { try? SessionName($0) }, environment: signIn.environment)
         let names = detail.methods.map(\.name).joined(separator: ", ")
         return Failure(
             status: error.status, kind: error.kind,
             message: "\(detail.title) does not offer \(flag); it offers: \(names)",
-            hint: "`\(CommandText.login(provider))` uses the first")
+            hint: "`\(command)` uses the first")
     }
 
     /// The error of a refused sign-in, with a hint that repeats what the user has chosen, so that nothing has to be
