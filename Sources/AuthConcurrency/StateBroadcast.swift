@@ -2,11 +2,20 @@ import Synchronization
 
 /// Sends a state and its changes to any number of listeners: the current state first, then every change. Without an initial
 /// state, listeners receive nothing until there is one.
+///
+/// No listener resumes under the lock: the task of a listener has a lock, too, which is held while its cancellation ends the
+/// listener here.
 package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
+    private typealias Listener = AsyncStream<State>.Continuation
+
     private struct Contents {
         var state: State?
-        var listeners: [UInt64: AsyncStream<State>.Continuation] = [:]
+        var listeners: [UInt64: Listener] = [:]
         var nextListener: UInt64 = 0
+        /// Changes that are to be sent, and to whom, in their order.
+        var unsent: [(state: State, listeners: [Listener])] = []
+        /// A thread sends them.
+        var isSending = false
     }
 
     private let inside: Mutex<Contents>
@@ -27,17 +36,32 @@ package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
         update { $0 = state }
     }
 
-    /// Changes the state with no other change in between. Listeners receive it if it is another one then.
+    /// Changes the state with no other change in between. Listeners receive it if it is another one then, from this thread or
+    /// from the one that sends them an earlier change.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout State?) -> Result) -> Result {
-        inside.withLock { inside in
+        let (result, sends) = inside.withLock { inside in
             let former = inside.state
-            defer {
-                if let state = inside.state, state != former {
-                    for listener in inside.listeners.values { listener.yield(state) }
-                }
-            }
-            return change(&inside.state)
+            let result = change(&inside.state)
+            guard let state = inside.state, state != former, !inside.listeners.isEmpty else { return (result, false) }
+            inside.unsent.append((state, Array(inside.listeners.values)))
+            defer { inside.isSending = true }
+            return (result, !inside.isSending)
+        }
+        if sends { send() }
+        return result
+    }
+
+    private func send() {
+        while let (state, listeners) = nextUnsent() {
+            for listener in listeners { listener.yield(state) }
+        }
+    }
+
+    private func nextUnsent() -> (state: State, listeners: [Listener])? {
+        inside.withLock { inside in
+            inside.isSending = !inside.unsent.isEmpty
+            return inside.isSending ? inside.unsent.removeFirst() : nil
         }
     }
 
