@@ -104,6 +104,29 @@ struct AuthcDownloadTests {
         #expect(result.status == 0 && result.output == "abc", "\(result)")
     }
 
+    @Test("a signal ends authc although its output is not read")
+    func unread() async throws {
+        // More than a pipe holds (pipe(7)).
+        let agent = try Self.agent { _, _, _, output in
+            output.write(String(repeating: "x", count: 200_000))
+            output.end()
+        }
+        defer { agent.stop() }
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        let (reading, writing) = (ends[0], ends[1])
+        defer { close(reading) }
+        let child = try await Child(
+            ["sh", "-c", "exec \"$0\" request GET /down -s x -o - >&3", Program.authc],
+            environment: Program.environment(agent.folder), passed: [writing])
+        close(writing)
+        try await onThread {
+            var found = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&found, 1, 20_000) == 1)
+        }
+        #expect(await child.end() == 128 + SIGTERM)
+    }
+
     @Test("a socket that ends without an answer is a failure")
     func cutOff() async throws {
         let agent = try Self.agent { _, _, peer, output in

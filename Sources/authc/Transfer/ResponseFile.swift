@@ -91,6 +91,9 @@ final class ResponseFile {
         }
     }
 
+    /// There is a file to remove if the response does not become complete.
+    var isUnfinished: Bool { temporary != nil }
+
     /// Gives the complete file its final name.
     func finish() throws(Failure) {
         guard let temporary else { return }

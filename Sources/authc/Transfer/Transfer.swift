@@ -70,7 +70,10 @@ struct Transfer {
 
     /// Returns the response. Its body is in `output`, if there is one.
     mutating func run() throws(Failure) -> (response: APIResponse, json: JSON) {
-        let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
+        // A write to a pipe or a terminal may block for as long as its reader likes: there, a signal ends authc at once, and
+        // nothing is left behind.
+        let isUnfinished = output?.isUnfinished ?? true
+        let signals = try Signals(isUnfinished ? [SIGINT, SIGTERM, SIGHUP] : [])
         let connection = try options.connect(beforeSecrets: true).connection
         let deadline = options.timeout.map { Deadline.after($0 + Agent.grace) } ?? .never
         do throws(Failure) {
