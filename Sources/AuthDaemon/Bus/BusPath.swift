@@ -22,18 +22,9 @@ enum BusPath {
 
     /// `nil` if no session can have this path.
     static func session(at path: String) -> SessionName? {
-        guard path.hasPrefix(sessions + "/") else { return nil }
-        var bytes: [UInt8] = []
-        var rest = path.utf8.dropFirst(sessions.utf8.count + 1)
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "_") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, let escaped = UInt8(digits, radix: 16)
-            else { return nil }
-            bytes.append(escaped)
-            rest = rest.dropFirst(2)
+        let end = path.utf8.dropFirst(sessions.utf8.count + 1)
+        guard path.hasPrefix(sessions + "/"), let bytes = BusEscape.bytes(of: end, mark: UInt8(ascii: "_")) else {
+            return nil
         }
         // Each name has one path only.
         guard let name = try? SessionName(String(decoding: bytes, as: UTF8.self)), session(name) == path else {

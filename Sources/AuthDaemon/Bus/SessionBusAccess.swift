@@ -32,19 +32,8 @@ struct BusAddress: Sendable, Equatable {
 
     private static func path(of entry: Substring) -> String? {
         let key = "unix:path="
-        guard entry.hasPrefix(key) else { return nil }
-        var bytes: [UInt8] = []
-        var rest = entry.utf8.dropFirst(key.utf8.count).prefix { $0 != UInt8(ascii: ",") }
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, let escaped = UInt8(digits, radix: 16)
-            else { return nil }
-            bytes.append(escaped)
-            rest = rest.dropFirst(2)
-        }
+        let path = entry.utf8.dropFirst(key.utf8.count).prefix { $0 != UInt8(ascii: ",") }
+        guard entry.hasPrefix(key), let bytes = BusEscape.bytes(of: path, mark: UInt8(ascii: "%")) else { return nil }
         return bytes.first == UInt8(ascii: "/") ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }
