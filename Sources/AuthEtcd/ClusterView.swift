@@ -52,11 +52,13 @@ struct ClusterView: Sendable, Equatable {
     ///   - isOlder: something else that was read shows that etcd went back.
     ///   - shown: a revision that etcd had after it went back, if one is known. Later changes may have increased it.
     ///   - mayLackSignOuts: what is missing counts as signed out, not as lost.
+    ///   - held: sessions that this host may have renewed, and the revision at which it has held each of them. Their
+    ///     records were there then.
     /// - Returns: the sessions that have changed or are gone, all of them if etcd has an older state than before, and
     ///   whether it has.
     mutating func read(
         _ header: EtcdHeader, _ found: [SessionName: Int64], since former: State? = nil, isOlder: Bool = false,
-        shown: Int64? = nil, mayLackSignOuts: Bool = false
+        shown: Int64? = nil, mayLackSignOuts: Bool = false, held: [SessionName: Int64] = [:]
     ) -> (changed: Set<SessionName>, wentBack: Bool) {
         let former = former ?? state
         let isOther = former.isOther(than: header)
@@ -68,6 +70,7 @@ struct ClusterView: Sendable, Equatable {
             state.history += 1
             for session in unread where found[session] == nil { missed(session) }
             unread = Set(found.keys)
+            written.merge(held) { max($0, $1) }
             // A record that was written since may have the revision of another one before.
             changed.formUnion(found.keys)
             // What was written since is not there any more.

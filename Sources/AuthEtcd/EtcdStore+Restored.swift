@@ -155,6 +155,11 @@ extension EtcdStore {
         for session in view.endedAgain { try await removeAgain(session) }
     }
 
+    /// Holds under which this host may have sent tokens, whose records were there when each of them began.
+    var sentHolds: [SessionName: Int64] {
+        holds.filter { $0.value.intentRevision != nil && $0.value.version != nil }.mapValues(\.revision)
+    }
+
     /// Whether a request under a hold from before may be on its way to the provider.
     private func isSending(_ session: SessionName) -> Bool { restores.recovery?.sending[session] != nil }
 

@@ -45,7 +45,7 @@ extension EtcdStore {
         let (changed, wentBack) = view.read(
             header, snapshot.sessions, since: former, isOlder: isRestored,
             shown: restores.lowestRevision(mark, in: clusterID, at: clock.bootInstant),
-            mayLackSignOuts: restores.mayLackSignOuts(mark, in: clusterID, at: clock.bootInstant))
+            mayLackSignOuts: restores.mayLackSignOuts(mark, in: clusterID, at: clock.bootInstant), held: sentHolds)
         if wentBack { isToReadAgain.set(false) }
         let toRead = changed.union(restores.removeUnread())
         defer { for session in toRead.sorted() { tellChange.yield(session) } }

@@ -190,6 +190,25 @@ struct EtcdMessageTests {
         #expect(!view.isOutdated(signIn, of: a) && view.endedAgain.isEmpty)
     }
 
+    @Test("show a loss of a session that another host has written, if this one may have renewed it")
+    func heldSession() throws {
+        let a = try SessionName("a")
+        let signIn = try #require(SignInID("s1-1"))
+        for (revision, isLost) in [(8, true), (6, false)] as [(Int64, Bool)] {
+            var view = ClusterView()
+            view.saw(signIn, of: a)
+            _ = view.read(header(9), [a: 5])
+            // It is missing although it was there at that revision, so nobody has signed out before the backup.
+            _ = view.read(header(6), [:], held: [a: revision])
+            #expect(view.lost == (isLost ? [a] : []))
+        }
+        var view = ClusterView()
+        view.saw(signIn, of: a)
+        _ = view.read(header(9), [a: 5])
+        _ = view.read(header(6), [:], mayLackSignOuts: true, held: [a: 8])
+        #expect(view.lost.isEmpty)
+    }
+
     /// A view that has seen an earlier sign-in and a later one, and then a restore, after which etcd has the earlier one.
     private func restoredView(_ session: SessionName, signIns: [SignInID]) -> ClusterView {
         var view = ClusterView()
