@@ -124,8 +124,11 @@ extension EtcdStore: LeaseStore {
         // Other changes since etcd went back, and this one, may have brought it to the revision that this host knows, or
         // further.
         let isLater = state.isLater(thanChange: outcome.header)
-        if isLater || restores.isNoticedElsewhere(outcome.entries[places.history]), !hasGoneBack(since: state) {
-            // The hold itself is a change, too: etcd had the revision before it.
+        // The response may be from before everything was read again.
+        let isPresent = state.history == view.state.history
+        if isPresent, isLater || restores.isNoticedElsewhere(outcome.entries[places.history]) {
+            // The hold itself is a change, too: etcd had the revision before it. The response has already shown a higher one
+            // if that was lower than this host knew.
             readAgain(shownBy: isLater ? outcome.header.revision - 1 : nil)
         }
         guard !hasGoneBack(since: state) else {

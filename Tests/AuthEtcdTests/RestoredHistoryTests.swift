@@ -119,6 +119,23 @@ struct RestoredHistoryTests {
             })
     }
 
+    @Test("has had the revision before a hold, also if the response to the hold has shown a lower one than before")
+    func shownByHold() async throws {
+        let etcd = OneKey()
+        let store = EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: ScriptedTransport(etcd.answer), clock: HostClock(), pause: { _ in await Task.yield() })
+        _ = try await store.opened()
+        etcd.setRevision(6)
+        let sample = try etcdSample()
+        let fault = await store.fault { store throws(StoreError) in
+            _ = try await store.hold(sample.session, for: sample.version, under: LeaseID(1))
+        }
+        // What this host has written at the revision of its hold, before the restore, is lost.
+        let shown = await store.restores.shownRevision
+        #expect(fault == .wentBack && shown == 5)
+    }
+
     @Test("is read with one request: the list of hosts, the mark and the sessions are of one revision")
     func oneRequest() async throws {
         let reads = Reads()
