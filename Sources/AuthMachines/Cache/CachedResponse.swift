@@ -60,13 +60,14 @@ package struct CachedResponse: Sendable {
         (ageThen, lifetime) = Self.times(reply, freshFor, control, sentAt: sentAt, receivedAt: receivedAt)
     }
 
-    /// Approximate bytes in memory.
+    /// Approximate bytes in memory. A body that was received in parts may have more room than it needs.
     var cost: Int {
-        reply.headers.reduce(reply.body.count + Self.overhead) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        reply.headers.reduce(reply.body.capacity + Self.overhead) { $0 + $1.name.utf8.count + $1.value.utf8.count }
     }
 
-    /// The bytes of an entry besides its response: its key, its place in the chain, and the arrays.
-    private static let overhead = 512
+    /// The bytes of an entry besides its response: its key, its place in the chain, the arrays, and what the heap loses between
+    /// blocks. Measured as anonymous memory of the agent with thousands of responses of 1 to 4 KiB.
+    private static let overhead = 1792
 
     private static func times(
         _ reply: HTTPResponse, _ freshFor: Duration?, _ control: CacheControl, sentAt: Moment, receivedAt: Moment

@@ -121,7 +121,7 @@ struct ResponseCacheStorageTests {
             // Used all the time, so it stays.
             #expect(cache.find(try key("http://h/1"), for: request) != nil)
         }
-        #expect(cache.count == 10)
+        #expect(cache.count == 9)
         #expect(cache.find(try key("http://h/1000"), for: request) != nil)
         #expect(cache.find(try key("http://h/991"), for: request) == nil)
         cache.removeAll { _ in true }
@@ -142,6 +142,23 @@ struct ResponseCacheStorageTests {
         var none = ResponseCacheStorage(limit: 0)
         none.put(small, at: try key("http://h/small"))
         #expect(none.count == 0)
+    }
+
+    @Test("what an answer takes besides its body counts, and so does unused room of a body")
+    func cost() throws {
+        var cache = ResponseCacheStorage(limit: 1 << 20)
+        for number in 0..<100 { cache.put(try answer(0).0, at: try key("http://h/\(number)")) }
+        let empty = cache.cost
+        #expect(empty >= 100 * 1024)
+        cache.removeAll { _ in true }
+        var body: [UInt8] = []
+        body.reserveCapacity(8_000)
+        let (request, moment) = (HTTPRequest(method: "GET", url: "http://h/"), ManualClock.moment(.zero))
+        let reply = HTTPResponse(status: 200, headers: [], body: body)
+        let roomy = try #require(
+            CachedResponse(reply, to: request, freshFor: .seconds(9), sentAt: moment, receivedAt: moment))
+        cache.put(roomy, at: try key("http://h/"))
+        #expect(cache.cost >= empty / 100 + 8_000)
     }
 
     @Test("each variant of a URL is kept, the last few of them")
