@@ -82,6 +82,34 @@ extension SessionMachine {
         }
     }
 
+    /// Each host measures how long a shared token lives: from its own request, or from what was left when it was written.
+    /// A clock that is set changes only the dates.
+    mutating func sharedClockSet(_ now: Moment) {
+        guard case .saving(var saved, let sentAt) = currentRequest?.stage else { return redate(now) }
+        // What is left was computed when this write began. Its dates are corrected when it has ended.
+        if writer.isSaving, writing == saved.wrappedValue.tokens.pair { return }
+        let corrected = redated(&saved.wrappedValue, sentAt, now)
+        currentRequest?.stage = .saving(saved, sentAt: corrected)
+    }
+
+    /// Corrects the dates of a response that is not written yet. At the write, other hosts get what is left by these dates.
+    /// - Returns: when its request was sent, by the present clock.
+    func redated(_ pending: inout SessionRecord, _ sentAt: Moment, _ now: Moment) -> Moment {
+        let corrected = Moment(boot: sentAt.boot, wall: now.date(of: sentAt.boot))
+        let shift = corrected.wall - sentAt.wall
+        guard sharesRenewals, currentRequest?.target == nil,
+            abs(shift.seconds) >= RenewalPolicy.noticeableShift.seconds
+        else { return sentAt }
+        // That of a refresh token that was not replaced began earlier.
+        if let life = pending.tokens.refreshLife, life.issuedAt == pending.tokens.issuedAt {
+            pending.tokens.refreshLife = TokenLife(
+                issuedAt: life.issuedAt + shift, expiresAt: life.expiresAt + shift)
+        }
+        pending.tokens.issuedAt = pending.tokens.issuedAt + shift
+        pending.tokens.expiresAt = pending.tokens.expiresAt.map { $0 + shift }
+        return corrected
+    }
+
     private mutating func answerOrRenew(_ turn: inout SessionTurn) {
         guard currentRequest == nil else { return }
         if isLive(turn.now) { answerRenewed(&turn) } else if !waiters.isEmpty { startRequest(&turn) }

@@ -55,6 +55,7 @@ extension SessionMachine {
             if endedInstead(pending, sentAt, turn.now) {
                 return failed(.endedOnArrival, retryAfter: nil, &turn)
             }
+            let sentAt = redated(&pending, sentAt, turn.now)
             self.currentRequest?.stage = .saving(Shared(wrappedValue: pending), sentAt: sentAt)
             writer.tryAgain()
         case .failure(.final(let error)):
@@ -238,6 +239,7 @@ extension SessionMachine {
 
     /// A lifetime that was measured in this run stays; dates from the store are read again.
     mutating func clockSet(_ now: Moment) {
+        if sharesRenewals { return sharedClockSet(now) }
         if let readAt {
             let former = life.start
             readDatesAgain(now)

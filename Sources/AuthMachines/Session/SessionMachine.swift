@@ -75,7 +75,7 @@ package struct SessionMachine: Machine {
     /// It has refused a write that a renewal waited for, and has not replied since.
     var storeProbeFailed = false
     private var handedOver: HandedOverSession?
-    private var writing: TokenPair?
+    private(set) var writing: TokenPair?
     /// At the last sign-out: the current tokens and others that the provider had issued, the newest first. To be revoked.
     package internal(set) var signedOutTokens: [SessionRecord] = []
     /// The same for targeted tokens: records without a refresh token.

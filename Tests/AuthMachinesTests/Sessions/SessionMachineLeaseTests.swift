@@ -156,4 +156,60 @@ struct SessionMachineLeaseTests {
             #expect((.seconds(650)...Duration.seconds(851)).contains(next), "\(next)")
         }
     }
+
+    @Test(
+        "lives as long as before on a host that has read its token, however its clock is set", arguments: [-600, 600])
+    func clockOfReader(seconds: Int) throws {
+        var bench = MachineBench()
+        bench.send(.shared(true))
+        bench.advance(.seconds(100))
+        let wake = bench.wakeAt
+        bench.setClock(by: .seconds(seconds))
+        #expect(bench.wakeAt == wake && bench.requestsInFlight.isEmpty)
+        #expect(bench.snapshot?.status.expiresAt == MachineBench.t0 + Double(seconds) + 1000)
+        bench.advance(.seconds(899))
+        bench.tokenRequested(1, minValid: .zero)
+        #expect(bench.token(for: 1) == "token-1")
+    }
+
+    @Test(
+        "is written with what is left of its token, if the clock was set since the request",
+        arguments: [-600, 600], [true, false])
+    func clockBeforeWrite(seconds: Int, isAnswered: Bool) throws {
+        var bench = renewing()
+        let sentAt = bench.now
+        bench.advance(.seconds(10))
+        if !isAnswered {
+            bench.setClock(by: .seconds(seconds))
+            try bench.storeTakesIt()
+        }
+        try bench.provider(gives: "ours", sentAt: sentAt)
+        if isAnswered {
+            try bench.storeRefusesIt(.cluster(.unreachable(reason: "no route")))
+            bench.setClock(by: .seconds(seconds))
+            bench.send(.storeReady)
+        }
+        let tokens = try #require(bench.saves.last).tokens
+        #expect(tokens.issuedAt == sentAt.wall + .seconds(seconds))
+        #expect(tokens.expiresAt == bench.now.wall + .seconds(990))
+        try bench.storeTakesIt()
+        bench.advance(.seconds(989))
+        bench.tokenRequested(3, minValid: .zero)
+        #expect(bench.token(for: 3) == "ours")
+        bench.advance(.seconds(2))
+        bench.send(.wake)
+        #expect(bench.snapshot?.token == nil)
+    }
+
+    @Test("has the dates of the present clock after a write during which it was set", arguments: [-600, 600])
+    func clockDuringWrite(seconds: Int) throws {
+        var bench = renewing()
+        try bench.provider(gives: "ours")
+        bench.setClock(by: .seconds(seconds))
+        try bench.storeTakesIt()
+        // The corrected dates follow.
+        #expect(bench.saves.map(\.tokens.issuedAt) == [bench.now.wall + .seconds(-seconds), bench.now.wall])
+        #expect(bench.snapshot?.status.expiresAt == bench.now.wall.unixSeconds + 1000)
+        #expect(bench.wakeAt.map { $0 - bench.now.boot > .seconds(600) } == true)
+    }
 }
