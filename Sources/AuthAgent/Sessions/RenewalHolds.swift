@@ -61,9 +61,7 @@ final class RenewalHolds: Sendable {
             let hold = Hold(caller: caller, isInterrupted: isInterrupted)
             // A sign-in that the store has never had is not missing there.
             if stored == nil, !isStored { return .granted(hold) }
-            if let stored, stored.signIn == record.signIn, !stored.hasNewerTokens(than: record) {
-                return .granted(hold)
-            }
+            if let stored, stored.allowsRenewal(of: record) { return .granted(hold) }
             // If the stored tokens were sent, the result is not known yet.
             await end(hold, of: record.session, leaving: hold.unsent)
             return .overtaken(stored)

@@ -144,4 +144,17 @@ struct RecordMergeTests {
             #expect(SignInID(word) == nil, "\(word)")
         }
     }
+
+    @Test("a stored record allows a renewal of the same tokens with other dates, and not of tokens that were renewed")
+    func renewal() {
+        let mine = MachineBench.record(token: "a", life: .seconds(100))
+        var stored = MachineBench.record(token: "a", life: .seconds(100), at: .seconds(600))
+        #expect(stored.allowsRenewal(of: mine) && mine.allowsRenewal(of: stored))
+        stored.corrections += 1
+        #expect(stored.allowsRenewal(of: mine) && mine.allowsRenewal(of: stored))
+        // A token that was prolonged.
+        stored.generation += 1
+        #expect(!stored.allowsRenewal(of: mine) && mine.allowsRenewal(of: stored))
+        #expect(!MachineBench.otherSignIn(token: "a", life: .seconds(100), at: .zero).allowsRenewal(of: mine))
+    }
 }

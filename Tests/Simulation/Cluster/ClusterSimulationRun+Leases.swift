@@ -44,7 +44,7 @@ extension ClusterSimulationRun {
         case .held(let stored, let isInterrupted):
             if isInterrupted { coverage.interrupted += 1 }
             let unsent: HoldOutcome.FormerHold = isInterrupted ? .unanswered : .answered
-            let isOurs = stored.map { $0.signIn == renewal.record.signIn && !$0.hasNewerTokens(than: renewal.record) }
+            let isOurs = stored.map { $0.allowsRenewal(of: renewal.record) }
             guard isOurs ?? (host.machine?.isStored == false) else {
                 host.renewals[caller] = nil
                 coverage.overtaken += 1
