@@ -11,8 +11,15 @@ extension SessionMachine {
     ///
     /// A record that the store never had, and has refused, exists only in memory: spending its token loses nothing.
     var needsStoreProbe: Bool {
-        guard !storeAccepts, record.tokens.refreshToken != nil else { return false }
+        guard !storeAccepts || lacksRefreshToken, record.tokens.refreshToken != nil else { return false }
         return wasStored || mayBeStored || writer.isSaving
+    }
+
+    /// The store has a refresh token that was replaced already. If it were replaced twice, and this host ended before the
+    /// write, another host would send one that no grace window covers.
+    private var lacksRefreshToken: Bool {
+        guard sharesRenewals, let storedTokens else { return false }
+        return storedTokens.refreshToken != record.tokens.refreshToken
     }
 
     var isProbingStore: Bool {

@@ -212,4 +212,27 @@ struct SessionMachineLeaseTests {
         #expect(bench.snapshot?.status.expiresAt == bench.now.wall.unixSeconds + 1000)
         #expect(bench.wakeAt.map { $0 - bench.now.boot > .seconds(600) } == true)
     }
+
+    @Test("sends no refresh token that the others do not have yet")
+    func unwrittenRefreshToken() throws {
+        var bench = renewing()
+        try bench.provider(gives: "ours")
+        try bench.storeRefusesIt(.cluster(.unreachable(reason: "no route")))
+        bench.send(.renewalRequested(CallerID(3)))
+        #expect(bench.requestsInFlight.count == 1 && bench.saves.count == 2)
+        try bench.storeTakesIt()
+        #expect(bench.requestsInFlight.count == 2)
+        #expect(bench.renewals.last?.tokens.refreshToken == Secret("refresh of ours"))
+    }
+
+    @Test("sends a refresh token that stays the same, also while etcd cannot be reached")
+    func unwrittenAccessToken() throws {
+        var bench = renewing()
+        let grant = Grant(
+            accessToken: Secret("ours"), issuedAt: bench.now.wall, expiresAt: bench.now.wall + .seconds(1000))
+        bench.send(.requestEnded(try #require(bench.requestsInFlight.last), .success(grant), sentAt: bench.now))
+        try bench.storeRefusesIt(.cluster(.unreachable(reason: "no route")))
+        bench.send(.renewalRequested(CallerID(3)))
+        #expect(bench.requestsInFlight.count == 2)
+    }
 }
