@@ -53,6 +53,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case clusterSignOutTime = "41: a sign-out is on each connected host within a second"
     case clusterDelivery =
         "42: without a fault, other hosts return the tokens of a renewal to their callers 100 ms after the write"
+    case clusterClocks = "43: each host knows when its token ends, however wrong its clock is and whenever that is set"
 
     /// The simulation that checks it.
     var simulation: any SimulationKind.Type {
@@ -64,7 +65,7 @@ package enum Rule: String, Sendable, CaseIterable {
             .signInAccount, .signInRequests:
             SignInSimulation.self
         case .clusterAlone, .clusterReuse, .clusterLost, .clusterConvergence, .clusterLiveness, .clusterSignOut,
-            .clusterSignOutTime, .clusterDelivery:
+            .clusterSignOutTime, .clusterDelivery, .clusterClocks:
             ClusterSimulation.self
         default: SessionSimulation.self
         }

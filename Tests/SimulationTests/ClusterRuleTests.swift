@@ -9,8 +9,9 @@ struct ClusterRuleTests {
     /// Times of messages follow from the seed: a fault need not show with each.
     private static let seeds = 1...10 as ClosedRange<UInt64>
 
+    /// The clock of host 1 is two minutes behind.
     private static func schedules(_ steps: [Step], grace: Duration = .zero) -> [ClusterSchedule] {
-        seeds.map { ClusterSchedule(seed: $0, grace: grace, steps: steps) }
+        seeds.map { ClusterSchedule(seed: $0, grace: grace, clockErrors: [.zero, .seconds(-120)], steps: steps) }
     }
 
     /// Host 0 is killed after it has sent its refresh token, and before the response arrives.
@@ -45,6 +46,7 @@ struct ClusterRuleTests {
             ]
         case .hidesSignOuts: [Step(.events(0), .ask(0, .signOut))]
         case .delaysReports: [Step(.events(0), .ask(0, .renewal))]
+        case .writesOwnDates: [Step(.events(0), .ask(1, .renewal))]
         // The change may arrive after the sign-out.
         case .writesWithoutHold: [Step(.events(0), .ask(1, .userChange)), Step(.events(0), .ask(0, .signOut))]
         }
@@ -67,6 +69,23 @@ struct ClusterRuleTests {
         for schedule in schedules {
             let violation = ClusterSimulation.play(schedule).violation
             #expect(violation == nil, "\(ClusterSimulation.report(schedule))")
+        }
+    }
+
+    @Test(
+        "a clock that is set causes no renewal and no early end of a token", arguments: [-600, 600],
+        [[], [.ask(0, .renewal)], [.ask(1, .renewal)]] as [[ClusterOperation]])
+    func clocks(seconds: Int, operations: [ClusterOperation]) {
+        var steps = [Step(.events(0), .provider(.slow(.seconds(2))))] + operations.map { Step(.events(0), $0) }
+        // Also while the response to a renewal is on its way.
+        steps += [
+            Step(.time(.seconds(1)), .setClock(0, by: .seconds(seconds))),
+            Step(.time(.seconds(10)), .setClock(1, by: .seconds(seconds))),
+        ]
+        for schedule in Self.schedules(steps) {
+            let outcome = ClusterSimulation.play(schedule)
+            #expect(outcome.violation == nil, "\(ClusterSimulation.report(schedule))")
+            #expect(outcome.coverage.renewals == operations.count)
         }
     }
 }

@@ -16,6 +16,8 @@ package enum ClusterInjectedFault: String, InjectedFault {
     case hidesSignOuts
     /// The watch reports changes 200 ms later.
     case delaysReports
+    /// Hosts write the dates of their clocks, and others compare these with theirs.
+    case writesOwnDates
     /// Records are written whatever etcd has.
     case writesWithoutHold
     /// A lease ends during a long renewal.
@@ -29,6 +31,7 @@ package enum ClusterInjectedFault: String, InjectedFault {
         case .missesChanges: .clusterConvergence
         case .hidesSignOuts: .clusterSignOutTime
         case .delaysReports: .clusterDelivery
+        case .writesOwnDates: .clusterClocks
         case .writesWithoutHold: .clusterSignOut
         case .keepsNoLease: .clusterLiveness
         }

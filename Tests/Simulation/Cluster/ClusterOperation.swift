@@ -12,6 +12,8 @@ package enum ClusterOperation: Sendable, Equatable {
     /// A majority of the members does not answer. Leases end when that is over, or later.
     case etcdGone(for: Duration)
     case provider(ProviderBehaviour)
+    /// The host's wall clock is set. The time since its boot goes on.
+    case setClock(Int, by: Duration)
 }
 
 package enum ClusterAsk: Sendable, Equatable {

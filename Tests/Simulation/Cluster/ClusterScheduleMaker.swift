@@ -24,11 +24,24 @@ struct ClusterScheduleMaker: RandomChoice {
             steps.append(SimulationStep(pause, makeOperation(trouble, Int.random(in: 0..<hosts, using: &random))))
         }
         let errors = (0..<hosts).map { _ in
-            chance(50) ? Duration.zero : random.duration(in: .seconds(-600)...Duration.seconds(600))
+            chance(20) ? Duration.zero : random.duration(in: .seconds(-600)...Duration.seconds(600))
         }
-        return ClusterSchedule(
-            seed: seed, hosts: hosts, life: pick([.seconds(10), .seconds(60), .seconds(300), .seconds(3600)]),
-            grace: pick([.zero, .zero, Self.grace]), clockErrors: errors, steps: steps)
+        let life = pick([Duration.seconds(10), .seconds(60), .seconds(300), .seconds(3600)])
+        let grace = pick([.zero, .zero, Self.grace])
+        if chance(60) { setClocks(of: hosts, in: &steps) }
+        return ClusterSchedule(seed: seed, hosts: hosts, life: life, grace: grace, clockErrors: errors, steps: steps)
+    }
+
+    /// Sets clocks at some places.
+    private mutating func setClocks(of hosts: Int, in steps: inout [SimulationStep<ClusterOperation>]) {
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let jump = pick([
+                Duration.seconds(-600), .seconds(-120), .seconds(-3), .seconds(3), .seconds(120), .seconds(600),
+            ])
+            let step = SimulationStep(
+                makePause(), ClusterOperation.setClock(Int.random(in: 0..<hosts, using: &random), by: jump))
+            steps.insert(step, at: Int.random(in: 0...steps.count, using: &random))
+        }
     }
 
     /// It outlasts each schedule: however many faults there are, no session is lost then.

@@ -10,6 +10,7 @@ struct EtcdCall {
         case hold(LeaseID, RecordVersion)
         case claim(SimulatedEtcd.Hold, RecordVersion, LeaseID)
         case release(SimulatedEtcd.Hold, leaving: HoldOutcome.FormerHold)
+        /// With dates of a clock that is right.
         indirect case save(SessionRecord, replacesOther: Bool)
         case compare
         case reread(RenewalRequestID)
@@ -104,16 +105,15 @@ extension ClusterSimulationRun {
             if etcd.release(hold, leaving: end) { reportRelease() }
             return .done
         case .save(let record, let replacesOther):
-            let universal = host.universal(record)
             let (former, holder) = (etcd.record, etcd.holder)
             // What a process does before its end does not depend on what the next one holds.
             let isRunning = call.process == host.process
             if isRunning { call.hold = host.hold }
             let outcome =
                 fault == .writesWithoutHold
-                ? etcd.overwrite(universal) : etcd.update(universal, replacesOther: replacesOther, hold: &call.hold)
+                ? etcd.overwrite(record) : etcd.update(record, replacesOther: replacesOther, hold: &call.hold)
             if isRunning { host.hold = call.hold }
-            if case .written = outcome { written(universal, instead: former, by: host) }
+            if case .written = outcome { written(record, instead: former, by: host) }
             if holder != nil, etcd.holder == nil { reportRelease() }
             return .updated(outcome)
         case .delete(let signIn):

@@ -1,7 +1,7 @@
 import AuthMachines
 import AuthModel
 
-/// How soon a host knows what another one has done.
+/// When a host knows what another one has done, and how long a token lives.
 extension ClusterSimulationRun {
     /// How long after a sign-out a host that is connected may still have the session.
     private static let signOutLimit = Duration.seconds(1)
@@ -52,5 +52,20 @@ extension ClusterSimulationRun {
         else { return }
         report(
             .clusterDelivery, "host \(host.number): caller \(caller.key.number) still waits for \(stored.tokens.words)")
+    }
+
+    /// Dates that differ by less than this are not corrected.
+    private static let clockTolerance = Duration.seconds(3)
+
+    /// No wall clock has a part in it: the host that has renewed the token knows when it has sent the request, and the others
+    /// how much was left.
+    func checkEnd(_ host: SimulatedHost) {
+        guard violation == nil, let machine = host.machine, let end = machine.end.map(time),
+            let issued = provider.issued[machine.record.tokens.accessToken.reveal()]?.end,
+            abs((end - issued).seconds) > Self.clockTolerance.seconds
+        else { return }
+        report(
+            .clusterClocks,
+            "host \(host.number) takes \(end) for the end of \(machine.record.tokens.words), not \(issued)")
     }
 }

@@ -16,6 +16,7 @@ final class ClusterSimulationRun: SimulationBase {
         case timesOut(Int)
         case revocationArrives(TokenSet)
         case restarts(host: Int)
+        case clockSet(host: Int)
         // When the host must know it, unless another fault has begun since.
         case signOutDue(host: Int, faults: Int)
         case tokensDue(host: Int, faults: Int, written: Duration)
@@ -117,6 +118,7 @@ final class ClusterSimulationRun: SimulationBase {
         guard comes(next, before: end) else { return false }
         if let alarm, alarm.at == next {
             let host = hosts[alarm.host]
+            noteClock(host)
             if alarm.isLease {
                 host.leaseWakeUp = nil
                 handleLease(host, .wake)
@@ -143,8 +145,9 @@ final class ClusterSimulationRun: SimulationBase {
     }
 
     private func dispatch(_ event: Event) {
-        if let host = receiver(of: event), now < host.pausedUntil {
-            return queue.add(event, at: host.pausedUntil)
+        if let host = receiver(of: event) {
+            guard now >= host.pausedUntil else { return queue.add(event, at: host.pausedUntil) }
+            noteClock(host)
         }
         switch event {
         case .reachesEtcd(let number): carryOut(number)
@@ -157,6 +160,7 @@ final class ClusterSimulationRun: SimulationBase {
         case .providerAnswers(let number): providerAnswered(number)
         case .timesOut(let number): timeOut(number)
         case .revocationArrives(let tokens): provider.revoke(tokens, at: now)
+        case .clockSet: break
         case .restarts(let host): if !hosts[host].isRunning { start(hosts[host]) }
         case .signOutDue(let host, let faults): checkSignOut(at: hosts[host], faults)
         case .tokensDue(let host, let faults, let written): checkDelivery(to: hosts[host], faults, written)
@@ -167,7 +171,7 @@ final class ClusterSimulationRun: SimulationBase {
     private func receiver(of event: Event) -> SimulatedHost? {
         switch event {
         case .answered(let number): calls[number].map { hosts[$0.host] }
-        case .changed(let host), .released(let host), .reconnects(let host): hosts[host]
+        case .changed(let host), .released(let host), .reconnects(let host), .clockSet(let host): hosts[host]
         case .providerAnswers(let number), .timesOut(let number): requests[number].map { hosts[$0.host] }
         case .reachesEtcd, .leasesEnd, .reachesProvider, .revocationArrives, .restarts, .signOutDue, .tokensDue: nil
         }
@@ -207,7 +211,20 @@ final class ClusterSimulationRun: SimulationBase {
                 reconnect(host)
             }
         case .provider(let behaviour): provider.behaviour = behaviour
+        case .setClock(let number, let jump):
+            let host = hosts[number % hosts.count]
+            host.clockError += jump
+            host.wasClockSet = true
+            // A process that is paused learns it first when it runs again.
+            queue.add(.clockSet(host: host.number), at: now)
         }
+    }
+
+    /// Before anything else that the process does.
+    private func noteClock(_ host: SimulatedHost) {
+        guard host.wasClockSet else { return }
+        host.wasClockSet = false
+        handle(host, .clockSet)
     }
 
     private func fail(_ number: Int, for time: Duration) -> SimulatedHost {
@@ -218,6 +235,7 @@ final class ClusterSimulationRun: SimulationBase {
 
     private func ask(_ host: SimulatedHost, _ ask: ClusterAsk) {
         guard host.isRunning, now >= host.pausedUntil, let machine = host.machine else { return }
+        noteClock(host)
         let caller = host.nextCaller()
         switch ask {
         case .userChange:
@@ -237,6 +255,7 @@ final class ClusterSimulationRun: SimulationBase {
     private func start(_ host: SimulatedHost) {
         host.process += 1
         host.isRunning = true
+        host.wasClockSet = false
         send(.load, from: host)
     }
 
@@ -268,6 +287,7 @@ final class ClusterSimulationRun: SimulationBase {
             host.waiting[caller] = nil
         }
         host.wakeUp = host.machine == nil ? nil : turn.wakeUp.map { max(time(of: $0), now) }
+        checkEnd(host)
     }
 
     private func carryOut(_ action: SessionAction, _ host: SimulatedHost) {
@@ -277,8 +297,11 @@ final class ClusterSimulationRun: SimulationBase {
             host.renewals[caller] = SimulatedHost.Renewal(request: request, record: record, caller: caller)
             guard fault != .renewsWithoutHold else { return sendToProvider(host, caller) }
             handleLease(host, .wanted(caller, Self.name, for: record.version))
-        case .save(let record, let replacesOther): send(.save(record, replacesOther: replacesOther), from: host)
-        case .rewrite(let record): send(.save(record, replacesOther: false), from: host)
+        // What is left of a token is computed when the write begins.
+        case .save(let record, let replacesOther):
+            let dated = fault == .writesOwnDates ? record : host.universal(record)
+            send(.save(dated, replacesOther: replacesOther), from: host)
+        case .rewrite(let record): send(.save(host.universal(record), replacesOther: false), from: host)
         case .compare: send(.compare, from: host)
         case .reread(let request): send(.reread(request), from: host)
         case .delete:

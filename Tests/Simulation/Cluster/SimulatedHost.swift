@@ -12,7 +12,9 @@ final class SimulatedHost {
     }
 
     let number: Int
-    let clockError: Duration
+    var clockError: Duration
+    /// It was set, and the process does not know that yet.
+    var wasClockSet = false
     var machine: SessionMachine?
     var leases = LeaseMachine()
     /// Grows with each start: what an earlier process has begun ends with it.
