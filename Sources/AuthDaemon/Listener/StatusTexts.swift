@@ -13,7 +13,7 @@ struct StatusTexts {
     struct Version: Equatable {
         /// ``StateBoard/version``, read before the state.
         let board: UInt64
-        /// Of settings and rules.
+        /// The generation of the settings and rules.
         let rules: Int
     }
 

@@ -11,7 +11,7 @@ public enum PromptLine {
     /// The limit for `WHO` in characters, to keep a prompt short.
     static let whoCharacters = 64
 
-    /// The content of the file. ``PromptReading`` is what a reader makes of it.
+    /// The content of the file. `PromptReading` is what a reader makes of it.
     public static func file(_ line: String, agent: Int32) -> String {
         line.isEmpty ? "\(agent)\n" : "\(agent) \(line)\n"
     }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Compares the bytes of a line with the usual form of a request.
 struct PlainRequestScan {
-    /// Of a request whose params may name a session, and have nothing else.
+    /// Params that may name a session, and have nothing else.
     struct Params {
         var session: SessionName?
     }

@@ -321,9 +321,9 @@ final class ClusterSimulationRun: SimulationBase {
         }
     }
 
-    /// Of a message to or from the provider.
+    /// The time that a message to or from the provider takes.
     func latency() -> Duration { random.duration(in: .milliseconds(1)...Duration.milliseconds(60)) }
 
-    /// Of a message to or from etcd, which is in the network of the hosts.
+    /// The same for etcd, which is in the network of the hosts.
     func etcdLatency() -> Duration { random.duration(in: .milliseconds(1)...Duration.milliseconds(15)) }
 }
