@@ -85,9 +85,15 @@ extension SessionMachine {
     /// Each host measures how long a shared token lives: from its own request, or from what was left when it was written.
     /// A clock that is set changes only the dates.
     mutating func sharedClockSet(_ now: Moment) {
-        guard case .saving(var saved, let sentAt) = currentRequest?.stage else { return redate(now) }
+        guard case .saving(let saved, _) = currentRequest?.stage else { return redate(now) }
         // What is left was computed when this write began. Its dates are corrected when it has ended.
         if writer.isSaving, writing == saved.wrappedValue.tokens.pair { return }
+        redateUnwritten(now)
+    }
+
+    /// For a response whose write has failed or is to begin: the clock may have been set since its request.
+    mutating func redateUnwritten(_ now: Moment) {
+        guard case .saving(var saved, let sentAt) = currentRequest?.stage else { return }
         let corrected = redated(&saved.wrappedValue, sentAt, now)
         currentRequest?.stage = .saving(saved, sentAt: corrected)
     }

@@ -255,9 +255,11 @@ package struct SessionMachine: Machine {
         case .saveRefused(let version, let stored):
             writer.ended()
             saveRefused(version, stored, &turn)
+            redateUnwritten(now)
         case .saveOvertaken(let version, let stored):
             writer.ended()
             saveOvertaken(version, stored, &turn)
+            redateUnwritten(now)
         case .saveFailed(let version, let error):
             writer.failed(error, at: now.boot, using: &random)
             if error.mayBeWritten { mayBeStored = true }
@@ -265,6 +267,7 @@ package struct SessionMachine: Machine {
             // The removal that waited for this write need not wait any longer.
             if signedOut { writer.tryAgain() }
             written(version, &turn)
+            redateUnwritten(now)
         case .deleted(let removed): deleted(removed, &turn)
         case .deleteFailed(let error): deleteFailed(error, &turn)
         case .checkDue:

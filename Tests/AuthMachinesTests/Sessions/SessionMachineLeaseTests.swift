@@ -201,6 +201,17 @@ struct SessionMachineLeaseTests {
         #expect(bench.snapshot?.token == nil)
     }
 
+    @Test("has the dates of the present clock if the write during which it was set failed", arguments: [-600, 600])
+    func clockDuringFailedWrite(seconds: Int) throws {
+        var bench = renewing()
+        try bench.provider(gives: "ours")
+        bench.setClock(by: .seconds(seconds))
+        try bench.storeRefusesIt(.cluster(.unreachable(reason: "no route")))
+        bench.send(.storeReady)
+        #expect(bench.saves.map(\.tokens.issuedAt) == [bench.now.wall + .seconds(-seconds), bench.now.wall])
+        #expect(bench.saves.last?.tokens.expiresAt == bench.now.wall + .seconds(1000))
+    }
+
     @Test("has the dates of the present clock after a write during which it was set", arguments: [-600, 600])
     func clockDuringWrite(seconds: Int) throws {
         var bench = renewing()
