@@ -20,7 +20,7 @@ extension EtcdStore {
         // Other hosts' dates are not used without their age.
         let age =
             lifetimes.knows(record) ? SharedLifetimes.Age() : try await age(of: record.session, remaining, lifetime)
-        return lifetimes.localized(record, remaining: remaining, age: age, now: clock.now().wall)
+        return lifetimes.localized(record, remaining: remaining, age: age, at: clock.now())
     }
 
     /// The time since the record was written, as etcd has measured it: a host that was stopped gets late reports.

@@ -74,7 +74,7 @@ extension EtcdStore {
                 reported.used(session, at: written.revision)
             }
             view.saw(record.signIn, of: session)
-            lifetimes.wrote(record)
+            lifetimes.wrote(record, at: clock.now())
             if written?.terms.releases ?? false { holds[session] = nil }
             // Its first attempt was carried out, and released it.
             if written == nil { writeEnded(session, with: record.version) }

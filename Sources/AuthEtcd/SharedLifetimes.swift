@@ -39,21 +39,45 @@ struct SharedLifetimes: Sendable {
 
     private struct Dates {
         let version: RecordVersion
-        let issuedAt: WallTime
-        let expiresAt: WallTime?
-        let refreshLife: TokenLife?
+        private(set) var issuedAt: WallTime
+        private(set) var expiresAt: WallTime?
+        private(set) var refreshLife: TokenLife?
+        /// The date of the boot, by the clock that they are from.
+        private var boot: WallTime
+
+        init(_ record: SessionRecord, at now: Moment) {
+            version = record.version
+            (issuedAt, expiresAt) = (record.tokens.issuedAt, record.tokens.expiresAt)
+            refreshLife = record.tokens.refreshLife
+            boot = Self.boot(now)
+        }
+
+        /// The clock may have been set since.
+        mutating func correct(at now: Moment) {
+            let present = Self.boot(now)
+            let shift = present - boot
+            guard abs(shift.seconds) >= SharedLifetimes.noticeableShift.seconds else { return }
+            boot = present
+            issuedAt = issuedAt + shift
+            expiresAt = expiresAt.map { $0 + shift }
+            refreshLife = refreshLife.map {
+                TokenLife(issuedAt: $0.issuedAt + shift, expiresAt: $0.expiresAt + shift)
+            }
+        }
+
+        private static func boot(_ now: Moment) -> WallTime { now.date(of: BootInstant(nanoseconds: 0)) }
     }
 
     /// Dates that differ by less than this are those of the other host: nothing is gained by replacing them.
     static let tolerance = Duration.seconds(3)
+    /// A time server moves the clock by less than this.
+    static let noticeableShift = Duration.seconds(2)
 
     private var known: [SessionName: Dates] = [:]
 
     /// These dates are by this host's clock.
-    mutating func wrote(_ record: SessionRecord) {
-        known[record.session] = Dates(
-            version: record.version, issuedAt: record.tokens.issuedAt, expiresAt: record.tokens.expiresAt,
-            refreshLife: record.tokens.refreshLife)
+    mutating func wrote(_ record: SessionRecord, at now: Moment) {
+        known[record.session] = Dates(record, at: now)
     }
 
     mutating func forget(_ session: SessionName) { known[session] = nil }
@@ -67,11 +91,14 @@ struct SharedLifetimes: Sendable {
     /// - Parameters:
     ///   - remaining: when it was written.
     ///   - age: since then.
-    mutating func localized(_ record: SessionRecord, remaining: Remaining, age: Age, now: WallTime)
+    mutating func localized(_ record: SessionRecord, remaining: Remaining, age: Age, at moment: Moment)
         -> SessionRecord
     {
         var local = record
-        if let dates = known[record.session], dates.version.hasSameTokens(as: record.version) {
+        let now = moment.wall
+        if var dates = known[record.session], dates.version.hasSameTokens(as: record.version) {
+            dates.correct(at: moment)
+            known[record.session] = dates
             (local.tokens.issuedAt, local.tokens.expiresAt) = (dates.issuedAt, dates.expiresAt)
             local.tokens.refreshLife = dates.refreshLife
             return local
@@ -89,7 +116,7 @@ struct SharedLifetimes: Sendable {
                 local.tokens.refreshLife = TokenLife(issuedAt: end + (life.issuedAt - life.expiresAt), expiresAt: end)
             }
         }
-        wrote(local)
+        wrote(local, at: moment)
         return local
     }
 }
