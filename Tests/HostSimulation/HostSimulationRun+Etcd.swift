@@ -62,7 +62,7 @@ extension HostSimulationRun {
     private func carryOut(_ path: String, _ body: JSON, for process: SimulatedProcess) -> HTTPResponse {
         let former = etcd.revision
         let outcome: (status: Int, json: JSON)
-        if path == "kv/range", var shown = falsified(for: process) {
+        if Self.isRead(path, body), var shown = falsified(for: process) {
             outcome = shown.answer(path, body, at: time.now, fault: nil)
         } else {
             let isActive = fault.map { $0.isOfRestores ? restoreCount > 0 : hasBegun } ?? false
@@ -88,6 +88,12 @@ extension HostSimulationRun {
         (body["success"]?.arrayValue ?? []).contains {
             $0["request_put"]?["key"]?.text.map(EtcdDatabase.isLifetime) ?? false
         }
+    }
+
+    /// Whether a request only reads.
+    private static func isRead(_ path: String, _ body: JSON) -> Bool {
+        path == "kv/range"
+            || path == "kv/txn" && (body["success"]?.arrayValue ?? []).allSatisfy { $0["request_range"] != nil }
     }
 
     private static func requestsHold(_ body: JSON) -> Bool {

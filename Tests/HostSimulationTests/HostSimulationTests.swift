@@ -251,28 +251,4 @@ struct HostSimulationTests {
         #expect(first.trace.count > 100)
         #expect(first.trace == second.trace)
     }
-
-    @Test("a fault is found, and its schedule breaks no rule without it", arguments: HostInjectedFault.allCases)
-    func faults(fault: HostInjectedFault) async {
-        let steps =
-            switch fault {
-            case .losesSessions: Self.renewedSince()
-            case .keepsSessions: Self.signedOutSince
-            case .sharesHolds:
-                [
-                    Step(.time(.seconds(1)), .provider(.slow(.seconds(2)))), Step(.time(.zero), .ask(0, .renewal)),
-                    Step(.time(.zero), .ask(1, .renewal)),
-                ]
-            case .losesTokens:
-                // The second one begins after the time limit of the first one.
-                [Step(.time(.seconds(1)), .ask(0, .renewal)), Step(.time(.seconds(40)), .ask(0, .renewal))]
-            case .endsSessions, .silencesWatches, .keepsHolds: [Step(.time(.seconds(1)), .ask(0, .renewal))]
-            case .hidesSessions: [Step(.time(.seconds(1)), .ask(0, .token))]
-            case .showsFormerHosts: [Step(.time(.seconds(1)), .forget(2, by: 0))]
-            case .refusesHosts, .neverAnswers: [Step(.time(.seconds(1)), .changeKey(0))]
-            }
-        let schedule = HostSchedule(steps: steps)
-        #expect(await HostSimulation.play(schedule, injecting: fault).violation?.rule == fault.rule)
-        #expect(await HostSimulation.play(schedule).violation == nil)
-    }
 }

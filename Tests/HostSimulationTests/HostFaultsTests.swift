@@ -1,0 +1,54 @@
+import HostSimulation
+import Simulation
+import Testing
+
+/// For each rule, a fault between the agents and their environment that breaks it.
+@Suite("Injected faults of simulated hosts", .timeLimit(.minutes(10)))
+struct HostFaultsTests {
+    private typealias Step = SimulationStep<HostOperation>
+
+    private static func steps(showing fault: HostInjectedFault) -> [Step] {
+        switch fault {
+        case .losesSessions:
+            [
+                Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .ask(0, .renewal)),
+                Step(.time(.seconds(5)), .restore(.same)),
+            ]
+        case .keepsSessions:
+            [
+                Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .signOut(1)),
+                Step(.time(.seconds(5)), .restore(.same)),
+            ]
+        case .sharesHolds:
+            [
+                Step(.time(.seconds(1)), .provider(.slow(.seconds(2)))), Step(.time(.zero), .ask(0, .renewal)),
+                Step(.time(.zero), .ask(1, .renewal)),
+            ]
+        case .losesTokens:
+            // The second one begins after the time limit of the first one.
+            [Step(.time(.seconds(1)), .ask(0, .renewal)), Step(.time(.seconds(40)), .ask(0, .renewal))]
+        case .endsSessions, .silencesWatches, .keepsHolds: [Step(.time(.seconds(1)), .ask(0, .renewal))]
+        case .hidesSessions: [Step(.time(.seconds(1)), .ask(0, .token))]
+        case .showsFormerHosts: [Step(.time(.seconds(1)), .forget(2, by: 0))]
+        case .refusesHosts, .neverAnswers: [Step(.time(.seconds(1)), .changeKey(0))]
+        }
+    }
+
+    /// Times of messages follow from the seed: a fault need not show with each.
+    @Test("a fault is found, and its schedule breaks no rule without it", arguments: HostInjectedFault.allCases)
+    func faults(fault: HostInjectedFault) async {
+        var others: [HostViolation?] = []
+        for seed in 1...3 as ClosedRange<UInt64> {
+            let schedule = HostSchedule(seed: seed, steps: Self.steps(showing: fault))
+            let violation = await HostSimulation.play(schedule, injecting: fault).violation
+            guard violation?.rule == fault.rule else {
+                others.append(violation)
+                continue
+            }
+            let outcome = await HostSimulation.play(schedule)
+            if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
+            return
+        }
+        Issue.record("found instead: \(others)")
+    }
+}
