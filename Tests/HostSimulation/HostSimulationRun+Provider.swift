@@ -8,8 +8,6 @@ struct ProviderRequest {
     let process: Int
     let account: Int
     let sentAt: Duration
-    /// The provider has carried it out.
-    var isCarriedOut = false
 }
 
 /// The last refresh token that the provider has replaced.
@@ -86,8 +84,6 @@ extension HostSimulationRun {
             if fault == .endsSessions { provider.end(refresh) }
         case .refused: response = Self.json(401, ["message": "the refresh token is not good"])
         }
-        requests[id]?.isCarriedOut = true
-        if !process.life.isAlive { requests[id] = nil }
         guard behaviour != .losesAnswers else { return }
         time.after(way) { [self] in
             if fault == .losesTokens, requests[id] != nil { commit?.answeredAt = time.now }
@@ -103,6 +99,7 @@ extension HostSimulationRun {
 
     // MARK: Rules
 
+    /// A request is in progress until its response arrives or its time limit ends, also if its process was killed.
     private func checkAlone(_ process: SimulatedProcess, _ account: Int) {
         guard !isUnaware(process) else { return }
         let others = requests.sorted { $0.key < $1.key }.map(\.value)

@@ -233,9 +233,6 @@ final class HostSimulationRun: @unchecked Sendable {
         host.process = nil
         if acting == process.number { acting = nil }
         for watch in watches where watch.process == process.number { end(watch) }
-        for (number, request) in requests where request.process == process.number && request.isCarriedOut {
-            requests[number] = nil
-        }
     }
 
     /// The process of a host that can do something now.
