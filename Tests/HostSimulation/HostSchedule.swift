@@ -53,6 +53,8 @@ package enum HostOperation: Sendable, Equatable {
     /// A majority of the members does not answer.
     case etcdGone(for: Duration)
     case provider(ProviderBehaviour)
+    /// The host's wall clock is set. The time since its boot goes on.
+    case setClock(Int, by: Duration)
     case backUp
     /// The last backup is restored.
     case restore(RestoredMembers)
@@ -95,6 +97,8 @@ package enum HostInjectedFault: String, Sendable, CaseIterable {
     case keepsHolds
     /// etcd refuses every change of the list of hosts.
     case refusesHosts
+    /// Processes do not learn that the clock of their host was set.
+    case hidesClocks
     /// A change of the list of hosts gets no response, and does not reach its time limit.
     case neverAnswers
 
@@ -108,6 +112,7 @@ package enum HostInjectedFault: String, Sendable, CaseIterable {
         case .showsFormerHosts: .membership
         case .silencesWatches: .convergence
         case .keepsHolds, .refusesHosts, .neverAnswers: .liveness
+        case .hidesClocks: .clocks
         }
     }
 
@@ -125,6 +130,7 @@ package enum HostRule: String, Sendable {
     case membership = "6: a host that was removed is not a member again after a restore"
     case convergence = "7: 45 seconds after the last fault each host has the same tokens"
     case liveness = "8: after the last fault, the session is active on each host, no caller waits, and no hold is left"
+    case clocks = "9: each host knows when its token ends, however wrong its clock is and whenever that is set"
 }
 
 /// A broken rule, and when it was broken.

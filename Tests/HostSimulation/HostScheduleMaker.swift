@@ -30,9 +30,21 @@ struct HostScheduleMaker: RandomChoice {
         let errors = (0..<hosts).map { _ in
             chance(50) ? Duration.zero : random.duration(in: .seconds(-600)...Duration.seconds(600))
         }
+        let life = pick([Duration.seconds(60), .seconds(300), .seconds(3600)])
+        let grace = pick([.zero, .zero, Duration.seconds(60)])
+        if chance(40) { setClocks(of: hosts, in: &steps) }
         return HostSchedule(
-            seed: seed, hosts: hosts, life: pick([.seconds(60), .seconds(300), .seconds(3600)]),
-            grace: pick([.zero, .zero, .seconds(60)]), clockErrors: errors, steps: steps)
+            seed: seed, hosts: hosts, life: life, grace: grace, clockErrors: errors, steps: steps)
+    }
+
+    /// Sets clocks at some places.
+    private mutating func setClocks(of hosts: Int, in steps: inout [SimulationStep<HostOperation>]) {
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let jump = pick([Duration.seconds(-600), .seconds(-120), .seconds(3), .seconds(120), .seconds(600)])
+            let step = SimulationStep(
+                makePause(), HostOperation.setClock(Int.random(in: 0..<hosts, using: &random), by: jump))
+            steps.insert(step, at: Int.random(in: 0...steps.count, using: &random))
+        }
     }
 
     /// Adds a backup at one place, and its restore at a later one.

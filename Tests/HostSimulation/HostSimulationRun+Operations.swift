@@ -35,11 +35,16 @@ extension HostSimulationRun {
         case .etcdGone(let duration):
             etcdGoneUntil = max(etcdGoneUntil, time.now + duration)
             etcd.prolongLeases(to: etcdGoneUntil)
+            leasesProlongedAt = max(leasesProlongedAt, etcdGoneUntil)
             for host in hosts {
                 _ = fail(host.number, for: duration)
                 endWatches(of: host)
             }
         case .provider(let behaviour): self.behaviour = behaviour
+        case .setClock(let number, let jump):
+            let host = hosts[number % hosts.count]
+            host.clockError += jump
+            if fault != .hidesClocks { host.process?.sleep.clockWasSet() }
         case .backUp: backup = etcd
         case .restore(let members): restore(members)
         }
@@ -132,6 +137,7 @@ extension HostSimulationRun {
         let (account, access, refresh) = provider.signIn()
         endSignIn()
         let life = schedule.life
+        tokenTimes[access] = (time.now, time.now + life)
         begin(host, "a sign-in") { [self] process in
             let now = process.clock.now()
             let record = SessionRecord(

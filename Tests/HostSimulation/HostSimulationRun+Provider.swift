@@ -71,6 +71,7 @@ extension HostSimulationRun {
         let response: HTTPResponse
         switch outcome {
         case .granted(let access, let renewed):
+            tokenTimes[access] = (time.now, (requests[id]?.sentAt ?? time.now) + schedule.life)
             if let (account, number) = RotatingProvider.parts(of: renewed) {
                 commit = Commit(
                     process: process.number, host: process.host, sentAt: requests[id]?.sentAt ?? time.now, at: time.now,

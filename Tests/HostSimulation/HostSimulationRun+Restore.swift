@@ -62,6 +62,7 @@ extension HostSimulationRun {
         etcd = backup
         etcd.restored(instead: former, isNew: members == .new, at: time.now)
         restoredMark = etcd.mark
+        leasesProlongedAt = max(leasesProlongedAt, time.now)
         for process in processes { process.tellingHold = nil }
         expectLeaseEnd()
         if members == .behindProxy {

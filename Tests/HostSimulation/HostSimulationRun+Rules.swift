@@ -17,6 +17,24 @@ extension HostSimulationRun {
         }
     }
 
+    /// Dates of other hosts that differ by less than 3 s are not replaced, etcd counts lives in whole seconds, and a change of
+    /// a clock by less than 2 s is not noticed.
+    private static let clockTolerance = Duration.seconds(8)
+
+    /// Checks what each host says about the end of its token, by its own clock.
+    func checkEnds() {
+        guard violation == nil else { return }
+        for host in members where time.now >= host.pausedUntil {
+            guard let process = host.process, let tokens = process.tokens, let date = tokens.expiresAt,
+                let known = tokenTimes[tokens.accessToken.reveal()], known.issued > leasesProlongedAt,
+                known.end > time.now + Self.clockTolerance
+            else { continue }
+            let (left, right) = (date - process.clock.now().wall, known.end - time.now)
+            guard abs((left - right).seconds) > Self.clockTolerance.seconds else { continue }
+            report(.clocks, "host \(host.number): \(tokens.accessToken.reveal()) ends in \(left), and not in \(right)")
+        }
+    }
+
     func checkRecovered() {
         guard violation == nil else { return }
         for host in members {

@@ -44,6 +44,10 @@ final class HostSimulationRun: @unchecked Sendable {
     var behaviour = ProviderBehaviour.well
     var requests: [Int: ProviderRequest] = [:]
     var commit: Commit?
+    /// When each access token ends, and when it was issued.
+    var tokenTimes: [String: (issued: Duration, end: Duration)] = [:]
+    /// etcd has measured how long tokens live only since then: it has prolonged its leases.
+    var leasesProlongedAt = Duration.seconds(-1000)
     let hosts: [SimulatedHost]
     var processes: [SimulatedProcess] = []
     var expected = Expected.unknown
@@ -148,10 +152,12 @@ final class HostSimulationRun: @unchecked Sendable {
         go(until: max(silentUntil, heldOffUntil, hosts.map(\.pausedUntil).max() ?? .zero))
         go(until: time.now + Self.convergence)
         checkConverged()
+        checkEnds()
         go(until: time.now + Self.recovery)
         checkMembership()
         awaitRenewals()
         checkRecovered()
+        checkEnds()
         checkStored()
     }
 

@@ -13,6 +13,7 @@ final class SimulatedProcess: @unchecked Sendable {
     let thread = SimulatedThread()
     let life: ProcessLife
     let clock: SimulatedClock
+    let sleep = SimulatedSleepWatch()
     let store: EtcdStore
     let context: AgentContext
     let registry: SessionRegistry
@@ -44,7 +45,7 @@ final class SimulatedProcess: @unchecked Sendable {
         self.host = host.number
         let (time, life) = (run.time, ProcessLife(run.time))
         self.life = life
-        clock = SimulatedClock(time: time, life: life, error: host.clockError)
+        clock = SimulatedClock(time: time, life: life, host: host)
         let mounted = MountedDisk(disk: disk, life: life)
         store = EtcdStore(
             EtcdStore.Configuration(
@@ -53,7 +54,7 @@ final class SimulatedProcess: @unchecked Sendable {
             pause: { try await life.wait(for: $0) }, now: { time.uptime }, random: { run.random.next() })
         context = AgentContext(
             storeKind: .etcd, transport: ProviderLink(run: run, process: number), clock: clock, network: StillNetwork(),
-            catalog: SimulatedProfile.catalog, publish: { _ in })
+            sleep: sleep, catalog: SimulatedProfile.catalog, publish: { _ in })
         let storage = SessionStorage(store: store, signOuts: mounted)
         registry = SessionRegistry(context: context, storage: storage, seed: run.random.next())
         loader = SessionLoader(context: context, registry: registry, storage: storage, seed: run.random.next())
@@ -119,7 +120,7 @@ final class SimulatedProcess: @unchecked Sendable {
 /// Not shared, as ``SimulatedTime``.
 final class SimulatedHost: @unchecked Sendable {
     let number: Int
-    let clockError: Duration
+    var clockError: Duration
     let disk: SimulatedDisk
     var process: SimulatedProcess?
     var cutUntil = Duration.zero

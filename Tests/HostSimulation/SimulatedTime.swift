@@ -72,11 +72,27 @@ final class ProcessLife: @unchecked Sendable {
 struct SimulatedClock: SystemClock {
     let time: SimulatedTime
     let life: ProcessLife
-    let error: Duration
+    let host: SimulatedHost
 
     func now() -> Moment {
-        Moment(boot: BootInstant(sinceBoot: time.now + .seconds(5000)), wall: SimulatedTime.begin + (time.now + error))
+        let date = SimulatedTime.begin + (time.now + host.clockError)
+        return Moment(boot: BootInstant(sinceBoot: time.now + .seconds(5000)), wall: date)
     }
 
     func sleep(until deadline: BootInstant) async throws { try await life.wait(for: deadline - now().boot) }
+}
+
+/// Reports to a process that the clock of its host was set. These machines do not sleep.
+struct SimulatedSleepWatch: SleepWatch {
+    private let reports: AsyncStream<SleepEvent>
+    private let report: AsyncStream<SleepEvent>.Continuation
+
+    init() {
+        (reports, report) = AsyncStream.makeStream(of: SleepEvent.self)
+    }
+
+    /// For one listener.
+    func events() -> AsyncStream<SleepEvent> { reports }
+
+    func clockWasSet() { report.yield(.clockSet) }
 }

@@ -30,6 +30,7 @@ struct HostFaultsTests {
         case .endsSessions, .silencesWatches, .keepsHolds: [Step(.time(.seconds(1)), .ask(0, .renewal))]
         case .hidesSessions: [Step(.time(.seconds(1)), .ask(0, .token))]
         case .showsFormerHosts: [Step(.time(.seconds(1)), .forget(2, by: 0))]
+        case .hidesClocks: [Step(.time(.seconds(1)), .setClock(1, by: .seconds(600)))]
         case .refusesHosts, .neverAnswers: [Step(.time(.seconds(1)), .changeKey(0))]
         }
     }

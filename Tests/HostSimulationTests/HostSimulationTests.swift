@@ -102,6 +102,17 @@ struct HostSimulationTests {
         #expect(outcome.coverage.reuses == 1 && outcome.coverage.lost == 1)
     }
 
+    @Test("a clock that is set during a renewal changes no life of a token", arguments: [-600, 600])
+    func clocks(seconds: Int) async {
+        let outcome = await play([
+            Step(.time(.seconds(1)), .provider(.slow(.seconds(2)))), Step(.time(.zero), .ask(0, .renewal)),
+            Step(.time(.seconds(1)), .setClock(0, by: .seconds(seconds))),
+            Step(.time(.seconds(5)), .setClock(1, by: .seconds(seconds))),
+            Step(.time(.seconds(5)), .kill(2, down: .seconds(2))),
+        ])
+        #expect(outcome.coverage.renewals == 1)
+    }
+
     @Test("data that no running host knows is counted separately")
     func nobodyKnows() async {
         let outcome = await play(
