@@ -103,7 +103,8 @@ extension SessionMachine {
     func redated(_ pending: inout SessionRecord, _ sentAt: Moment, _ now: Moment) -> Moment {
         let corrected = Moment(boot: sentAt.boot, wall: now.date(of: sentAt.boot))
         let shift = corrected.wall - sentAt.wall
-        guard sharesRenewals, currentRequest?.target == nil,
+        // A response without dates has those of the record, which were corrected when the clock was set.
+        guard sharesRenewals, currentRequest?.target == nil, pending.tokens.issuedAt != record.tokens.issuedAt,
             abs(shift.seconds) >= RenewalPolicy.noticeableShift.seconds
         else { return sentAt }
         // That of a refresh token that was not replaced began earlier.

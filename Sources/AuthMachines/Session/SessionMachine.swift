@@ -252,6 +252,7 @@ package struct SessionMachine: Machine {
             storedTokens = writing
             if version.signIn == record.signIn { wasStored = true }
             written(version, &turn)
+            redateUnwritten(now)
         case .saveRefused(let version, let stored):
             writer.ended()
             saveRefused(version, stored, &turn)
