@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// In this order: what others get from this package and what it needs of others, settings, functions that make targets, the
-// targets, and builds that differ. Each target has its folder in Sources or Tests. Docs/architecture.md says what belongs
-// into which target, and Tests/HouseTests what each may import.
+// In this order: the products and dependencies of this package, settings, functions that make targets, the targets, and
+// special builds. Each target has its folder in Sources or Tests. Docs/architecture.md says which target code belongs
+// to, and Tests/HouseTests what each target may import.
 
 let package = Package(
     name: "authd",
@@ -16,7 +16,7 @@ let package = Package(
         .executable(name: "authd-gateway", targets: ["authd-gateway"]),
         .executable(name: "stand-in-backends", targets: ["stand-in-backends"]),
     ],
-    // Exact versions: a new release of any of them comes in by a change here (Tests/dependencies.txt has all packages).
+    // Exact versions: a new release is used only after a change here (Tests/dependencies.txt has all packages).
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
@@ -94,8 +94,8 @@ let positionIndependent: [LinkerSetting] =
     ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
 
 /// Release programs without tables for unwinding, and with packed relocations (Docs/decisions/size.md). A program that
-/// glibc loads must require GLIBC_ABI_DT_RELR; this option adds that. Nobody looks for symbols in a program, so those that are
-/// not exported can be left out.
+/// glibc loads must require GLIBC_ABI_DT_RELR; this option adds that. Nothing looks up symbols in a program, so they
+/// need not be exported.
 let compact: LinkerSetting = .unsafeFlags(
     [
         "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-T", "-Xlinker",
@@ -155,20 +155,20 @@ func suite(_ name: String, _ needs: [String], exclude: [String] = []) -> Target 
 // MARK: Deciding, from values to the agent
 
 package.targets += [
-    // What clients and the agent say to each other. Standard library and libc only.
+    // The protocol between clients and the agent. Standard library and libc only.
     target("AuthWire"),
     // Values and ports, no I/O.
     target("AuthModel", ["AuthWire", "Crypto"]),
-    // Deciding: events in, actions out.
+    // Decides: events in, actions out.
     target("AuthMachines", ["AuthModel", "AuthWire"]),
-    // Carrying out what was decided, by way of the ports.
+    // Carries out the actions through the ports.
     target("AuthAgent", ["AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire"]),
 ]
 
-// MARK: What several parts need, without a word of sessions
+// MARK: Shared code that knows nothing of sessions
 
 package.targets += [
-    // What of the system's headers Swift's Glibc module leaves out.
+    // System headers that Swift's Glibc module leaves out.
     .systemLibrary(name: "CLinux"),
     // Waiting: a value, a state with listeners, a thread for work that blocks.
     target("AuthConcurrency"),
@@ -230,7 +230,7 @@ package.targets += [
         linker: positionIndependent + [
             .unsafeFlags(["-static-executable"]),
             resolvedAtStart,
-            // What ArgumentParser draws in of Foundation, named because static archives do not name it themselves.
+            // The parts of Foundation that ArgumentParser needs: static archives do not list them.
             .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
             .linkedLibrary("swiftSynchronization"),
         ]),
@@ -239,7 +239,7 @@ package.targets += [
 // MARK: Adapters, one for each port
 
 package.targets += [
-    // The keyring and the network, by way of GLib.
+    // The keyring and the network, through GLib.
     headers("CSecret", pkgConfig: "libsecret-1", from: "libsecret-1-dev"),
     target("GLibRuntime", ["CSecret"], settings: checked),
     target("AuthKeyring", ["AuthConcurrency", "AuthModel", "GLibRuntime", "CSecret"], settings: checked),
@@ -299,7 +299,7 @@ package.targets += [
 // MARK: authd-gateway
 
 package.targets += [
-    // What stands between other programs and their servers, with the token of a session (Docs/decisions/gateway.md).
+    // Forwards requests of other programs to their servers, with the token of a session (Docs/decisions/gateway.md).
     target("AuthGateway", ["AuthMachines", "AuthModel", "AuthWire"]),
     // An HTTP server for the user's own programs (Docs/decisions/proxy.md).
     target(
@@ -339,7 +339,7 @@ package.targets += [
         ["AuthEtcd", "AuthHTTP", "AuthModel", "AuthSealedFile", "AuthWire", "TestSupport", "NIOPosix"]),
     // The README's program: imports AuthClient and nothing else.
     program("example-client", ["AuthClient"], in: "Tests/Example"),
-    // Prints what the network watch tells; the tests run it in separate network namespaces.
+    // Prints what the network watch reports; the tests run it in separate network namespaces.
     program(
         "network-probe", ["AuthModel", "AuthNetwork", "AuthWire", "GLibRuntime"], in: "Tests/NetworkProbe",
         settings: checked),
@@ -348,7 +348,7 @@ package.targets += [
 // MARK: Fuzzing, simulation and trials: each with a program, and tests of what it finds
 
 package.targets += [
-    // What bytes of others must not do to the readers of them (Docs/decisions/fuzzing.md).
+    // Gives generated input to every parser of untrusted bytes (Docs/decisions/fuzzing.md).
     support(
         "Fuzzing",
         [
@@ -397,7 +397,7 @@ package.targets += [
     suite("AuthProcessesTests", ["AuthProcesses", "AuthFiles"]),
     suite(
         "AuthClientTests", ["AuthClient", "AuthWire", "TestSupport"],
-        // Read where they lie.
+        // The tests read these in the source tree.
         exclude: ["Transcripts"]),
     suite(
         "AuthKeyringTests",
@@ -433,17 +433,17 @@ package.targets += [
         "EndToEndTests",
         ["AuthModel", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport", "Subprocess"],
         exclude: ["CLibrary"]),
-    // The real agent in network namespaces; lab.py has the servers of those.
+    // The real agent in network namespaces; lab.py runs the servers there.
     suite("RealNetworkTests", ["AuthWire", "TestSupport"], exclude: ["lab.py", "clock-shim.c", "clock-nudge.c"]),
-    // The units and sleep on a machine that systemd boots; boot has how.
+    // The units and sleep on a machine that systemd boots; `boot` shows how.
     suite(
         "BootedRootTests", ["StandInBackends", "TestSupport"],
         exclude: ["boot", "fresh-root", "restart-load.py", "stop-actor.py", "stop-threads.py"]),
-    // What the text of this repository must be like.
+    // Rules for the files of this repository.
     suite("HouseTests", ["Subprocess"]),
 ]
 
-// MARK: Builds that differ
+// MARK: Special builds
 
 if isFuzzing {
     package.products.append(.library(name: "Fuzzing", type: .static, targets: ["Fuzzing"]))

@@ -14,7 +14,7 @@ package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
         var nextListener: UInt64 = 0
         /// Changes that are to be sent, and to whom, in their order.
         var unsent: [(state: State, listeners: [Listener])] = []
-        /// A thread sends them.
+        /// A thread is sending them.
         var isSending = false
     }
 
@@ -36,8 +36,8 @@ package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
         update { $0 = state }
     }
 
-    /// Changes the state with no other change in between. Listeners receive it if it is another one then, from this thread or
-    /// from the one that sends them an earlier change.
+    /// Changes the state atomically. If it is different then, listeners receive it, from this thread or from one that
+    /// is still sending an earlier change.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout State?) -> Result) -> Result {
         let (result, sends) = inside.withLock { inside in

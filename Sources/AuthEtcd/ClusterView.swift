@@ -52,8 +52,8 @@ struct ClusterView: Sendable, Equatable {
     ///   - isOlder: something else that was read shows that etcd went back.
     ///   - shown: a revision that etcd had after it went back, if one is known. Later changes may have increased it.
     ///   - mayLackSignOuts: what is missing counts as signed out, not as lost.
-    ///   - held: sessions that this host may have renewed, and the revision at which it has held each of them. Their
-    ///     records were there then.
+    ///   - held: sessions that this host may have renewed, and the revision of its hold on each of them. Their records
+    ///     existed then.
     /// - Returns: the sessions that have changed or are gone, all of them if etcd has an older state than before, and
     ///   whether it has.
     mutating func read(
@@ -216,8 +216,8 @@ struct ClusterView: Sendable, Equatable {
     /// Every host has had the time to write what it knows. What is written from now on is no effect of the backup.
     mutating func endRecovery() { outdated = outdated.filter { changes[$0.key] != nil } }
 
-    /// The session is missing, in the present history. What is gone may be the earlier sign-in of a backup, which another
-    /// host has removed again before this one could read it: then this host has a later one.
+    /// The session is missing, in the present history. The deleted record may be the earlier sign-in of a backup, which
+    /// another host has removed again before this one could read it: then this host has a later one.
     mutating func missed(_ session: SessionName) {
         if unread.contains(session), outdated[session] != nil { lose(session) }
     }

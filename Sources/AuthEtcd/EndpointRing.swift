@@ -6,7 +6,7 @@ struct EndpointRing: Sendable, Equatable {
     private let first: Int
     private var place: Int
 
-    /// - Parameter first: of any size.
+    /// - Parameter first: any number; its remainder is the index of the endpoint that is used first.
     init(_ endpoints: [String], first: UInt64 = 0) {
         self.endpoints = endpoints
         self.first = endpoints.isEmpty ? 0 : Int(first % UInt64(endpoints.count))
@@ -28,8 +28,8 @@ struct EndpointRing: Sendable, Equatable {
     /// It responds again.
     mutating func goBack() { place = first }
 
-    /// A stable choice, so that the hosts and users of one cluster use all members: FNV-1a of the text, mixed as in
-    /// SplitMix64, because the remainder of FNV-1a alone depends on few bits of similar names.
+    /// A stable number for an endpoint, so that the hosts and users of one cluster use all members: FNV-1a of the text,
+    /// mixed as in SplitMix64, because the remainder of FNV-1a alone depends on few bits of similar names.
     static func choice(of text: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

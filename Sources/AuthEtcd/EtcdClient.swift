@@ -90,7 +90,7 @@ final class EtcdClient: Sendable {
         }
     }
 
-    /// Some time after the last failure, this host uses the member of its choice again if that has a leader. Otherwise all
+    /// Some time after the last failure, this host uses its preferred member again if that has a leader. Otherwise all
     /// hosts would use the same one after all members were restarted, one after the other.
     func goBack() async {
         let (left, failedAt) = state.withLock { ($0.ring.left, $0.failedAt) }

@@ -22,12 +22,12 @@ struct EtcdHistory: Sendable, Equatable {
     /// Whether a host has written this value since this one has read the last one.
     func isNew(_ entry: EtcdEntry?) -> Bool { entry != nil && !values.contains(Self.value(entry)) }
 
-    /// Whether it is the mark of the restore that this host has noticed: another host has written it since this one has
-    /// read the last one, and in this cluster. One from another cluster is that of a former restore, which the backup has.
-    /// - Parameter cluster: the ID of the cluster that etcd is now; empty if it is unknown.
+    /// Whether it is the mark of the restore that this host has noticed: another host has written it in this cluster,
+    /// since this host read the last mark. One from another cluster is that of a former restore, which the backup has.
+    /// - Parameter cluster: the present ID of etcd's cluster; empty if it is unknown.
     func isOfThisRestore(_ entry: EtcdEntry?, in cluster: String) -> Bool {
         guard let entry, isNew(entry) else { return false }
-        // Former versions of authd write none.
+        // Former versions of authd write no cluster ID.
         guard !cluster.isEmpty, let written = Self.cluster(of: entry) else { return true }
         return written == cluster.prefix(Self.clusterDigits)
     }

@@ -174,8 +174,8 @@ enum EtcdLimits {
     static let attempt = Duration.milliseconds(2000)
     /// For the status of one member, after calls have failed.
     static let status = Duration.seconds(1)
-    /// After the last failure of a member, before a host uses the member of its choice again: a rolling update of etcd has
-    /// ended.
+    /// After the last failure of a member, before a host uses its preferred member again: by then, a rolling update of
+    /// etcd has ended.
     static let goBack = Duration.seconds(600)
     /// Between two attempts while the members elect a leader.
     static let retryPause = Duration.milliseconds(100)

@@ -58,7 +58,7 @@ struct EtcdRestores: Sendable {
 
     /// A revision that etcd had after it went back, if one is known: that of a response, or the one before the mark of
     /// another host, which writes it first.
-    /// - Parameter cluster: that had this mark.
+    /// - Parameter cluster: the one that had this mark.
     func lowestRevision(_ mark: EtcdEntry?, in cluster: String, at now: BootInstant) -> Int64? {
         [shownRevision, revision(before: mark, in: cluster, at: now)].compactMap(\.self).min()
     }
@@ -98,7 +98,7 @@ struct EtcdRestores: Sendable {
     /// - Parameters:
     ///   - revision: of etcd then.
     ///   - mark: what etcd had at ``EtcdPlaces/history`` then.
-    ///   - cluster: the ID of the cluster that etcd was then.
+    ///   - cluster: the ID of etcd's cluster then.
     ///   - holds: of this host, with the change of the intent that it has made.
     mutating func begin(
         at now: BootInstant, awake: SuspendingClock.Instant, revision: Int64, mark: EtcdEntry?, in cluster: String,
@@ -122,7 +122,7 @@ struct EtcdRestores: Sendable {
     /// Whether a host that has noticed a restore by its own hold must write the mark when it gives that back.
     /// - Parameters:
     ///   - found: the mark when the hold began.
-    ///   - cluster: that had it.
+    ///   - cluster: the one that had it.
     ///   - isToReadAgain: the recovery has not begun yet.
     func needsMark(insteadOf found: EtcdEntry?, in cluster: String, isToReadAgain: Bool) -> Bool {
         let isMarked = isToReadAgain ? ownMark != nil : recovery?.isMarked != false
@@ -140,7 +140,7 @@ struct EtcdRestores: Sendable {
     }
 
     /// etcd has this mark. Intents that were noted since another host wrote it are not outdated.
-    /// - Parameter cluster: that has it.
+    /// - Parameter cluster: the one that has it.
     /// - Returns: whether this host must write another one, because this one says nothing about the restore.
     mutating func accept(_ mark: EtcdEntry?, in cluster: String) -> Bool {
         let isNew = history.isOfThisRestore(mark, in: cluster) || mark != nil && mark?.value == ownMark?.value

@@ -20,7 +20,8 @@ extension EtcdStore {
                     [], then: [.read(places.cluster), .read(places.history), .readKeys(below: places.sessions)],
                     otherwiseReading: []))
         } catch {
-            // Early releases of etcd 3.4 and 3.5 refuse every transaction without space, also one that only reads.
+            // Early releases of etcd 3.4 and 3.5 refuse every transaction when there is no space, even one that only
+            // reads.
             guard error == .noSpace else { throw failure(.cluster(error)) }
             return try await snapshotInParts()
         }

@@ -41,7 +41,8 @@ extension EtcdStore: SessionStore, KeyStore {
         }
     }
 
-    /// The record that the watch has reported last. It needs no request, except for the rest of its token's life.
+    /// The record that the watch has reported last. No request is needed, except for the remaining lifetime of its
+    /// token.
     package func loadReported(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
         guard let report = reported.next(session) else { return try await load(session) }
         do throws(StoreError) {

@@ -155,7 +155,7 @@ extension EtcdStore {
         for session in view.endedAgain { try await removeAgain(session) }
     }
 
-    /// Holds under which this host may have sent tokens, whose records were there when each of them began.
+    /// Holds under which this host may have sent tokens, and whose records existed when they began.
     var sentHolds: [SessionName: Int64] {
         holds.filter { $0.value.intentRevision != nil && $0.value.version != nil }.mapValues(\.revision)
     }

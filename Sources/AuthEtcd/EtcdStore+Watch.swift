@@ -11,7 +11,7 @@ extension EtcdStore {
     private static let snapshotAttempts = 4
     /// Somebody waits for the end of an admission.
     private static let pauseWhileAsking = Duration.milliseconds(500)
-    /// How often it is looked for what a watch has not reported, in all as long as a call may take.
+    /// How often a check compares what the watch has reported: in total, as long as a call may take.
     private static let lagChecks = 50
     private static let lagPause = Duration.milliseconds(100)
 
@@ -58,7 +58,7 @@ extension EtcdStore {
         return header.revision
     }
 
-    /// What etcd has after everything that has shown a restore until then.
+    /// Reads the contents of etcd, requested after all evidence of a restore so far.
     /// - Returns: the state when it was requested, and whether etcd went back before that, as far as this host knows.
     private func readSnapshot() async throws(StoreError) -> (
         EtcdSnapshot, former: ClusterView.State, isRestored: Bool
@@ -136,13 +136,13 @@ extension EtcdStore {
                 sessions.append((session, change.entry.modRevision, change.isDeletion))
             }
             for session in released { tellReleased.yield(session) }
-            // What is gone may be the earlier sign-in of a backup, which another host has removed again.
+            // A deleted record may be the earlier sign-in of a backup, which another host has removed again.
             if sessions.contains(where: { $0.isGone && view.signIn(of: $0.session) != nil }),
                 let found = try? await readMarked()
             {
                 saw(mark: found.mark)
             }
-            // Then everything is read again. What another history reports is no sign-out of this one.
+            // Then everything is read again. A deletion in another history is not a sign-out in this one.
             guard !mustReadAgain else { return }
             if restores.noticedAt != nil, !removesEnded { view.endRecovery() }
             reported.apply(changes, at: places)
@@ -154,8 +154,8 @@ extension EtcdStore {
         }
     }
 
-    /// A watch shows another cluster, as after a restore with new members. Its revision shows nothing: a member may have
-    /// reached an earlier one than others.
+    /// A watch shows another cluster, as after a restore with new members. Its revision is no evidence: a member may
+    /// lag behind others.
     private func saw(clusterOf header: EtcdHeader) {
         if !header.clusterID.isEmpty, view.state.isOther(than: header) { readAgain() }
     }
@@ -190,7 +190,8 @@ extension EtcdStore {
         return .cancelled
     }
 
-    /// Whether the watch has not reported for some time what etcd has: its member is behind, or a proxy keeps it back.
+    /// Whether the watch has not reported for some time what etcd has: its member lags behind, or a proxy holds back
+    /// messages.
     private func isBehind(_ snapshot: EtcdSnapshot) async -> Bool {
         for _ in 1...Self.lagChecks {
             guard !mustReadAgain, view.lacks(snapshot.sessions, at: snapshot.header.revision) else { return false }
@@ -201,7 +202,7 @@ extension EtcdStore {
 
     private enum WatchEnd: Equatable {
         case fault(ClusterFault)
-        /// The member of this host's choice responds again.
+        /// The preferred member responds again.
         case moved
 
         static let cancelled = WatchEnd.fault(.watchLost(reason: "the call was cancelled"))

@@ -1,7 +1,7 @@
 import AuthModel
 import AuthWire
 
-/// Records as the watch has reported them, until the agent reads them: then they need not be requested.
+/// Records that the watch has reported, kept until the agent reads them, so that they need not be requested.
 ///
 /// Invariant: a report is used once, and only if it is not older than what this host has read or written of its session.
 struct ReportedRecords: Sendable {
@@ -56,10 +56,10 @@ struct ReportedRecords: Sendable {
     mutating func wentBack() { self = ReportedRecords() }
 }
 
-/// The lease on which ``EtcdPlaces/lifetime(_:)`` is.
+/// The lease to which ``EtcdPlaces/lifetime(_:)`` is attached.
 enum LifetimeLease: Sendable, Equatable {
-    /// It is still to be read.
+    /// It has not been read yet.
     case unread
-    /// 0: there is none any more.
+    /// 0: it no longer exists.
     case found(Int64)
 }

@@ -42,7 +42,7 @@ struct SharedLifetimes: Sendable {
         private(set) var issuedAt: WallTime
         private(set) var expiresAt: WallTime?
         private(set) var refreshLife: TokenLife?
-        /// The date of the boot, by the clock that they are from.
+        /// The date of the boot, by the clock that gave these dates.
         private var boot: WallTime
 
         init(_ record: SessionRecord, at now: Moment) {
@@ -52,7 +52,7 @@ struct SharedLifetimes: Sendable {
             boot = Self.boot(now)
         }
 
-        /// The clock may have been set since.
+        /// Corrects the dates if the clock has been set since.
         mutating func correct(at now: Moment) {
             let present = Self.boot(now)
             let shift = present - boot

@@ -10,7 +10,7 @@ package struct FileStatus: Sendable, Equatable {
     }
 
     package let kind: Kind
-    /// Mode bits without those of the kind.
+    /// The mode, without the bits of the file type.
     package let permissions: UInt32
     package let owner: UInt32
     package let group: UInt32
@@ -27,7 +27,7 @@ package struct FileStatus: Sendable, Equatable {
     }
 
     /// `nil` after a failure: `errno` has the reason.
-    /// - Parameter followsLink: `false`: a link is what is looked at.
+    /// - Parameter followsLink: `false`: the status of a link is that of the link itself.
     package init?(at path: String, followsLink: Bool = true) {
         var found = stat()
         guard unsafe (followsLink ? stat(path, &found) : lstat(path, &found)) == 0 else { return nil }

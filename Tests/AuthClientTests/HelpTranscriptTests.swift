@@ -40,7 +40,7 @@ struct HelpTranscriptTests {
         }
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        // Those that no list has, too.
+        // Including the commands that no list shows.
         let commands = try await HelpTests.commands(in: folder, besidesGroups: false) + [["redirect"], ["terminal"]]
         let lines = commands.map { (["authc"] + $0 + ["--help"]).joined(separator: " ") }
         #expect(written.sorted() == lines.sorted())

@@ -361,7 +361,7 @@ struct ExtraSocketTests {
                 #expect(try client?.ask("agent.ping")["result"] != nil)
                 try client?.send(RawClient.request("agent.ping"))
                 client?.endWriting()
-                // The agent has answered, and has ended the connection.
+                // The agent has answered and has ended the connection.
                 try BadClientTests.until(other) { rig.counters.connections == 1 }
                 #expect(try rig.dialExtra().json().errorKind == "busy")
                 if receives {

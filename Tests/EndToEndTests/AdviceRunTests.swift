@@ -4,8 +4,8 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// AuthClientTests check that authc accepts every command that a message names. Here messages are caused for real, and what
-/// they advise is typed as shown, in the state that led to it.
+/// AuthClientTests check that authc accepts every command that a message names. Here authc prints real messages, and
+/// the commands that they advise are typed as shown, in the same state.
 @Suite("Commands that messages advise, run as shown", .serialized, .timeLimit(.minutes(5)))
 struct AdviceRunTests {
     /// The commands of a message.

@@ -100,7 +100,7 @@ extension HostSimulationRun {
 
     // MARK: Rules
 
-    /// A request is in progress until its response arrives or its time limit ends, also if its process was killed.
+    /// A request is in progress until its response arrives or its time limit ends, even if its process was killed.
     private func checkAlone(_ process: SimulatedProcess, _ account: Int) {
         guard !isUnaware(process) else { return }
         let others = requests.sorted { $0.key < $1.key }.map(\.value)

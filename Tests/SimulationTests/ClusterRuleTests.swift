@@ -77,7 +77,7 @@ struct ClusterRuleTests {
         [[], [.ask(0, .renewal)], [.ask(1, .renewal)]] as [[ClusterOperation]])
     func clocks(seconds: Int, operations: [ClusterOperation]) {
         var steps = [Step(.events(0), .provider(.slow(.seconds(2))))] + operations.map { Step(.events(0), $0) }
-        // Also while the response to a renewal is on its way.
+        // Even while the response to a renewal is on its way.
         steps += [
             Step(.time(.seconds(1)), .setClock(0, by: .seconds(seconds))),
             Step(.time(.seconds(10)), .setClock(1, by: .seconds(seconds))),

@@ -75,7 +75,7 @@ package final class APIStream: HTTPResponseSink {
     /// Writes the rest of the response to a socket whose other end the client has, after ``requireOutputAllowed()``.
     package func write(to output: any BodyOutput) { download?.write(to: output) }
 
-    /// Ends it: the client has disconnected or has closed the stream, its time is over, or it may not have it any more.
+    /// Ends it: the client has disconnected or has closed the stream, its time is over, or it may no longer read it.
     package func close(_ error: AgentError) {
         respondOnce(.failure(error))
         closed.send(())

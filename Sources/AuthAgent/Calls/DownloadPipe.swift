@@ -244,7 +244,7 @@ package final class DownloadPipe: Sendable {
     }
 
     /// The reader has gone: the bytes that are held are dropped.
-    /// - Parameter reason: for a read that waits.
+    /// - Parameter reason: the error for a read that is waiting.
     func abandon(_ reason: AgentError? = nil) {
         change { state, effects in Self.abandon(&state, &effects, reason) }
     }

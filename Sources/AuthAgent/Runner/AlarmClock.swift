@@ -22,7 +22,7 @@ package final class AlarmClock: Sendable {
         /// When the present sleep ends; `nil`: only when it is woken.
         var wakesAt: BootInstant?
 
-        /// Goes through all of them, so it is not for each change.
+        /// Looks at all alarms, so it is not used for each change.
         var first: BootInstant? { alarms.values.lazy.map(\.deadline).min() }
     }
 

@@ -26,7 +26,7 @@ struct BoardContents {
     var lock: LockStatus?
     var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
     var lastWatcher: UInt64 = 0
-    /// Changes are being made about which the watchers get one element at their end.
+    /// How many groups of changes are in progress. Watchers get one element at the end of them.
     var notificationHolds = 0
     /// The watchers that get an element now.
     var watched: [AsyncStream<Void>.Continuation] { notificationHolds > 0 ? [] : Array(watchers.values) }

@@ -80,8 +80,8 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// Another number as soon as a status, the network or the store may be another one, or ``liveToken(_:minValid:at:)`` may return
-    /// another token, or none, for any other reason than the time.
+    /// Changes as soon as a status, the network or the store may have changed, or ``liveToken(_:minValid:at:)`` may
+    /// return another token, or none, for any reason other than the time.
     package var version: UInt64 { versions.load(ordering: .acquiring) }
 
     package func status(_ session: SessionName?) -> SessionStatus? {
@@ -132,8 +132,8 @@ package final class StateBoard: Sendable {
 
     // MARK: Writing
 
-    /// Watchers get one element for everything that `work` changes. Each of them looks at all sessions then, which takes long
-    /// if that is repeated while many are loaded. Events are published as usual.
+    /// Watchers get one element for everything that `work` changes. Each watcher then looks at all sessions, which
+    /// would take long if it were repeated for each of many loaded sessions. Events are published as usual.
     package func notifyingOnce(_ work: () async -> Void) async {
         known.withLock { $0.notificationHolds += 1 }
         await work()

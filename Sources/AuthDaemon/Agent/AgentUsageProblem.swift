@@ -16,7 +16,7 @@ struct AgentUsageProblem {
     }
 
     var text: String {
-        // The parser's own suggestion may be hardly similar.
+        // The parser's suggestion may be a very different option.
         let problem = unknownOption.map { "Unknown option '\($0)'" } ?? message
         let meant = unknownOption.flatMap(corrected).map { "did you mean \($0)? " } ?? ""
         let lines = problem.split(separator: "\n").map { VisibleText.line(String($0)) }
@@ -46,7 +46,7 @@ struct AgentUsageProblem {
 
     /// The long names, without their dashes.
     private static var options: [String] {
-        // No text is as wide: each option is on one line.
+        // No text is that wide, so each option is on one line.
         let help = AgentArguments.helpMessage(columns: 1 << 20)
         return help.split(separator: "\n").filter { $0.hasPrefix("  -") }.flatMap { line in
             line.split { " ,".contains($0) }.prefix { $0.hasPrefix("-") }.filter { $0.hasPrefix("--") }

@@ -1,4 +1,4 @@
-/// How paths and addresses of a message bus have bytes that they cannot have: a mark and two hexadecimal digits.
+/// How paths and addresses of a message bus encode bytes that they cannot contain: a mark and two hexadecimal digits.
 enum BusEscape {
     /// `nil` if a mark is not followed by two digits.
     static func bytes(of text: Substring.UTF8View, mark: UInt8) -> [UInt8]? {

@@ -6,8 +6,8 @@ import AuthWire
 struct BatchRest {
     /// In ``PendingRequests``.
     let number: Int
-    /// What counts as unread until the last request has begun: the line and its requests. A line of 257 bytes can have 128
-    /// requests, which need much more memory.
+    /// The bytes that count as unread until the last request has begun: the line and its requests. A line of 257 bytes
+    /// can have 128 requests, which need much more memory.
     let bytes: Int
     /// How many bytes of its long line each request has; empty if the line was short.
     private let requestBytes: [Int]

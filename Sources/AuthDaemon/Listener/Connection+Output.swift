@@ -22,7 +22,7 @@ extension Connection {
         socket.send(outgoing)
         var sent = ByteBuffer()
         swap(&sent, &outgoing)
-        // The socket may still have it otherwise.
+        // Otherwise the socket may still use the buffer.
         guard socket.waiting == 0, sent.capacity <= Self.keptBuffer else { return }
         let count = sent.readableBytes
         sent.clear()

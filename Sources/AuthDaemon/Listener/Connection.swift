@@ -54,7 +54,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     /// To be parsed on another thread.
     var longLine: [UInt8]?
     var longLineBytes = 0
-    /// Bytes of the long line that the request has which begins now.
+    /// How many bytes of the long line belong to the request that begins now.
     var requestBytes = 0
     /// By ticket.
     private var longRequests: [Int: Int] = [:]

@@ -55,7 +55,7 @@ final class ConnectionRegistry {
     /// so that at most one such line is in memory with values that no limit counts.
     var longBatch: Connection?
     var statusTexts = StatusTexts()
-    /// For the responses of the next connection that writes some; without capacity while one uses it.
+    /// For the responses of the next connection that writes; it has no capacity while a connection uses it.
     var spareOutput = ByteBuffer()
     let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation
@@ -288,8 +288,9 @@ final class ConnectionRegistry {
         }
     }
 
-    /// Has the connection process its next lines after what is ready now. The long batch has turns like a process: the long
-    /// lines of other processes wait for it, and must not wait for the other connections of its process.
+    /// Lets the connection process its next lines after everything that is ready now. The long batch has turns like a
+    /// process: the long lines of other processes wait for it, and must not wait for the other connections of its
+    /// process.
     func processLater(_ connection: Connection) {
         deferred.add(connection, of: connection === longBatch ? Self.longBatchTurns : connection.peer.processID)
         processDeferredNext()

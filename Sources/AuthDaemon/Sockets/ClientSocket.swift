@@ -49,7 +49,7 @@ final class ClientSocket: ReadinessHandler {
     private var whenSent: End?
     /// Whether ``whenReceived(_:)`` waits for the client after the socket is closed.
     var waitsForClient = false
-    /// The socket is closed, and its descriptor is not, because the client has not received everything.
+    /// The socket is closed, but its descriptor is not, because the client has not received everything.
     private var isUnreceived = false
     private var afterReceipt: (() -> Void)?
     private(set) var hasRoom = true

@@ -268,10 +268,10 @@ import Synchronization
         try poller.watch(descriptor, for: readiness, watcher, order)
     }
 
-    /// Ends a connection, and watches it until the client has received everything or has closed its end. What the client has
-    /// not received needs memory of this process, also after the descriptor is closed.
+    /// Ends a connection, and watches it until the client has received everything or has closed its end. What the
+    /// client has not received uses memory of this process, even after the descriptor is closed.
     ///
-    /// The watcher has work when little is left, and asks ``authd_unreceived``.
+    /// The watcher is called when little is left, and then calls ``authd_unreceived``.
     /// - Returns: `false` if there is nothing to wait for.
     func watchUnreceived(_ descriptor: CInt, _ watcher: any ReadinessHandler) -> Bool {
         assertOwned()

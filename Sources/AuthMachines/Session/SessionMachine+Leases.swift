@@ -82,11 +82,11 @@ extension SessionMachine {
         }
     }
 
-    /// Each host measures how long a shared token lives: from its own request, or from what was left when it was written.
-    /// A clock that is set changes only the dates.
+    /// Each host measures how long a shared token lives: from its own request, or from the remaining lifetime when it
+    /// was written. A clock that is set changes only the dates.
     mutating func sharedClockSet(_ now: Moment) {
         guard case .saving(let saved, _) = currentRequest?.stage else { return redate(now) }
-        // What is left was computed when this write began. Its dates are corrected when it has ended.
+        // The remaining lifetimes were computed when this write began. The dates are corrected after it.
         if writer.isSaving, writing == saved.wrappedValue.tokens.pair { return }
         redateUnwritten(now)
     }
@@ -98,7 +98,8 @@ extension SessionMachine {
         currentRequest?.stage = .saving(saved, sentAt: corrected)
     }
 
-    /// Corrects the dates of a response that is not written yet. At the write, other hosts get what is left by these dates.
+    /// Corrects the dates of a response that is not written yet. The write computes the remaining lifetimes for other
+    /// hosts from these dates.
     /// - Returns: when its request was sent, by the present clock.
     func redated(_ pending: inout SessionRecord, _ sentAt: Moment, _ now: Moment) -> Moment {
         let corrected = Moment(boot: sentAt.boot, wall: now.date(of: sentAt.boot))
@@ -107,7 +108,7 @@ extension SessionMachine {
         guard sharesRenewals, currentRequest?.target == nil, pending.tokens.issuedAt != record.tokens.issuedAt,
             abs(shift.seconds) >= RenewalPolicy.noticeableShift.seconds
         else { return sentAt }
-        // That of a refresh token that was not replaced began earlier.
+        // The lifetime of a refresh token that was not replaced began earlier.
         if let life = pending.tokens.refreshLife, life.issuedAt == pending.tokens.issuedAt {
             pending.tokens.refreshLife = TokenLife(
                 issuedAt: life.issuedAt + shift, expiresAt: life.expiresAt + shift)

@@ -15,8 +15,8 @@ extension SessionMachine {
         return wasStored || mayBeStored || writer.isSaving
     }
 
-    /// The store has a refresh token that was replaced already. If it were replaced twice, and this host ended before the
-    /// write, another host would send one that no grace window covers.
+    /// The refresh token in the store has already been replaced. If it were replaced twice, and this host stopped
+    /// before the write, another host would send one that no grace window covers.
     private var lacksRefreshToken: Bool {
         guard sharesRenewals, let storedTokens else { return false }
         return storedTokens.refreshToken != record.tokens.refreshToken

@@ -77,7 +77,7 @@ package struct ProviderEnvironment: Sendable, Equatable {
     package var name: String
     /// Without a trailing slash.
     package var baseURL: String { didSet { origin = Origin(of: baseURL) } }
-    /// That of ``baseURL``, if it has one. Each session needs it several times.
+    /// The origin of ``baseURL``, if it has one: stored, because each session needs it several times.
     package private(set) var origin: Origin?
 
     package init(name: String, baseURL: String) {
@@ -86,6 +86,6 @@ package struct ProviderEnvironment: Sendable, Equatable {
         origin = Origin(of: baseURL)
     }
 
-    /// The origin of an address of this environment, which is usually its own one.
+    /// The origin of an address, which is usually the base URL of this environment.
     package func origin(of address: String) -> Origin? { address == baseURL ? origin : Origin(of: address) }
 }

@@ -60,8 +60,8 @@ extension SessionRecord {
         return mine == theirs ? tokens.issuedAt > other.tokens.issuedAt : mine > theirs
     }
 
-    /// Whether a host may send the tokens of its record if this one is stored: no other host has renewed them. It may have
-    /// corrected their dates.
+    /// Whether a host may send the tokens of its record if this one is stored: no other host has renewed the tokens,
+    /// though one may have corrected their dates.
     package func allowsRenewal(of record: SessionRecord) -> Bool {
         guard signIn == record.signIn else { return false }
         let isSame = version.hasSameTokens(as: record.version) && tokens.areSame(as: record.tokens)

@@ -1,7 +1,7 @@
 /// How etcd is reached, for sessions that several hosts share (authd.toml(5), `[etcd]`).
 package struct EtcdSettings: Sendable, Equatable {
-    /// `https://HOST:PORT`, or `http` on this machine. Each host begins with another one of them, and continues in this order
-    /// until one responds.
+    /// `https://HOST:PORT`, or `http` on this machine. Hosts begin with different endpoints, and try the others in this
+    /// order until one responds.
     package var endpoints: [String] = []
     /// A PEM file of the only CAs that are trusted; `nil`: the system's.
     package var caFile: String?

@@ -1,6 +1,6 @@
 /// The user's runtime folder (XDG Base Directory Specification). Each kind of socket has a folder in it.
 package struct RuntimeFolder: Sendable, Equatable {
-    /// What has a folder. An agent with a name has `authd-NAME`, so no agent is named `extra`, `http` or `proxy`.
+    /// Each part has a folder. An agent with a name has `authd-NAME`, so no agent is named `extra`, `http` or `proxy`.
     package enum Part: String, Sendable {
         case agent = "authd"
         case extra = "authd-extra"
@@ -8,7 +8,7 @@ package struct RuntimeFolder: Sendable, Equatable {
         case proxies = "authd-proxy"
     }
 
-    /// What the folder of an agent with a name begins with.
+    /// The prefix of the folder of an agent with a name.
     package static let namedAgentPrefix = "authd-"
     package static let variable = "XDG_RUNTIME_DIR"
 
@@ -21,7 +21,7 @@ package struct RuntimeFolder: Sendable, Equatable {
         path = folder.utf8.last == UInt8(ascii: "/") ? String(folder.dropLast()) : folder
     }
 
-    /// The one of the user's login session. A machine without a login manager does not have it.
+    /// The folder of the user's login session. A machine without a login manager does not have it.
     package init(ofLogin userID: UInt32) {
         path = "/run/user/\(userID)"
     }
@@ -36,6 +36,6 @@ package struct RuntimeFolder: Sendable, Equatable {
         "\(path)/\(Self.socket(of: part, named: name))"
     }
 
-    /// The path of a socket from the runtime folder on.
+    /// The path of a socket relative to the runtime folder.
     package static func socket(of part: Part, named name: String = "socket") -> String { "\(part.rawValue)/\(name)" }
 }

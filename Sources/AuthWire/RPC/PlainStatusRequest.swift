@@ -1,7 +1,7 @@
 /// A request for what the agent knows of its sessions or of the network, in the usual form, recognised from its bytes: programs
 /// that show the state repeat it.
 ///
-/// ``RPCRequest`` reads the same lines with the same meaning, and all others.
+/// ``RPCRequest`` gives these lines the same meaning, and reads all other lines.
 public struct PlainStatusRequest: Equatable, Sendable {
     public enum Method: Sendable, CaseIterable {
         case status, list, network

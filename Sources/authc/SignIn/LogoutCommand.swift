@@ -36,7 +36,7 @@ struct Logout: AgentCommand {
         return .done
     }
 
-    /// The environment that another sign-in must name: without the session, it would be at the profile's default.
+    /// The environment that another sign-in must name: without the session, it would use the profile's default.
     private static func environment(of status: SessionStatus, _ options: Options) -> String? {
         guard let environment = status.environment, !SignInRequestOptions.isURL(status.provider) else { return nil }
         let provider = try? options.connect().call(ProviderShow(ProviderParams(provider: status.provider))).value

@@ -18,9 +18,9 @@ struct Transfer {
     private var socket = BodySocket.available
     private var read: Int64?
     private var source = ResponseSource.available
-    /// The agent's answer that the response is complete. What is left of it is in the socket.
+    /// The agent's answer that the response is complete. The rest of the response is in the socket.
     private var ending: JSON?
-    /// Why a read failed while the socket was open. It is asked for again at the end of the socket.
+    /// Why a read failed while the socket was open. The read is sent again at the end of the socket.
     private var readFailure: AgentError?
     /// The response is read once no write is in progress, because the answers to both may come with a descriptor.
     private var isReadDue = false
@@ -224,7 +224,8 @@ struct Transfer {
             if case .failure(let error) = result, error.kind == .busy { return try readMore(connection, deadline) }
             if let passed = connection.takeDescriptor() {
                 source = .open(passed)
-                // Already now: an agent that stops reads no request, and one that has ended the stream does not know why.
+                // Sent early: an agent that is stopping reads no requests, and one that has ended the stream forgets
+                // the reason.
                 return try readMore(connection, deadline)
             }
         }

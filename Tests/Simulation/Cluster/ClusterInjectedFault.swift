@@ -16,7 +16,7 @@ package enum ClusterInjectedFault: String, InjectedFault {
     case hidesSignOuts
     /// The watch reports changes 200 ms later.
     case delaysReports
-    /// Hosts write the dates of their clocks, and others compare these with theirs.
+    /// Hosts write dates by their own clocks, and others compare these with their own clocks.
     case writesOwnDates
     /// Records are written whatever etcd has.
     case writesWithoutHold

@@ -44,7 +44,7 @@ struct ClusterScheduleMaker: RandomChoice {
         }
     }
 
-    /// It outlasts each schedule: however many faults there are, no session is lost then.
+    /// It lasts longer than any schedule, so no session is lost, however many faults there are.
     private static let grace = Duration.seconds(86_400)
 
     private mutating func makePause() -> Pause {

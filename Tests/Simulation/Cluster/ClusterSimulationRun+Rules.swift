@@ -2,13 +2,13 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// What has to hold whatever happens to the hosts.
+/// The rules that hold whatever happens to the hosts.
 extension ClusterSimulationRun {
     /// How long a renewal takes without a fault.
     private static let longestRenewal = Duration.seconds(10)
 
     /// At most one renewal is in progress in the cluster. It is in progress until the response arrives or the time limit
-    /// of the request ends, also if the process that has sent it was killed.
+    /// of the request ends, even if the process that has sent it was killed.
     func checkAlone(_ host: SimulatedHost) {
         for request in requests.values.sorted(by: { $0.sentAt < $1.sentAt })
         where now < request.sentAt + Self.requestLimit {
@@ -18,8 +18,8 @@ extension ClusterSimulationRun {
         }
     }
 
-    /// The provider gets a used token, also one that it still accepts, only if the token that replaced it was lost on its way
-    /// to etcd. A sign-out ends the session anyway.
+    /// The provider gets a used token, even one that it still accepts, only if the token that replaced it was lost on
+    /// its way to etcd. A sign-out ends the session anyway.
     func checkReuse(_ request: ProviderRequest) {
         guard let account = provider.account(of: request.tokens), !provider.accounts[account].revoked,
             provider.number(of: request.tokens.refreshToken) != provider.accounts[account].current
@@ -48,8 +48,8 @@ extension ClusterSimulationRun {
         coverage.lost[cause, default: 0] += 1
     }
 
-    /// Soon after the last fault each host has what etcd has, also while one of them renews the session. A host whose own
-    /// tokens are not written yet has newer ones.
+    /// Soon after the last fault each host has what etcd has, even while one of them renews the session. A host whose
+    /// own tokens are not written yet has newer ones.
     func checkConverged() {
         guard violation == nil, !isSignedOut, let stored = etcd.record else { return }
         for host in hosts where host.isRunning {

@@ -7,7 +7,7 @@ extension ClusterSimulationRun {
     private static let signOutLimit = Duration.seconds(1)
     /// How long after a write callers on other hosts may wait for the tokens.
     private static let deliveryLimit = Duration.milliseconds(100)
-    /// What a host has begun during a fault has ended that long after it: a call, and the next connection.
+    /// How long after a fault the calls that began during it have ended, and the host has connected again.
     private static let aftermath = callLimit + .seconds(1)
 
     /// The session was removed from etcd, or the host connects after that, or is paused.
@@ -57,8 +57,8 @@ extension ClusterSimulationRun {
     /// Dates that differ by less than this are not corrected.
     private static let clockTolerance = Duration.seconds(3)
 
-    /// No wall clock has a part in it: the host that has renewed the token knows when it has sent the request, and the others
-    /// how much was left.
+    /// This does not depend on wall clocks: the host that has renewed the token knows when it sent the request, and the
+    /// others know the remaining lifetime.
     func checkEnd(_ host: SimulatedHost) {
         guard violation == nil, let machine = host.machine, let end = machine.end.map(time),
             let issued = provider.issued[machine.record.tokens.accessToken.reveal()]?.end,

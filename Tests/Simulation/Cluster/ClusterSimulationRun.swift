@@ -48,7 +48,7 @@ final class ClusterSimulationRun: SimulationBase {
     static let recovery = Duration.seconds(400)
     /// How long after the last fault hosts may have other tokens than etcd.
     static let convergence = Duration.seconds(2)
-    /// What was written later than this before a check may still be on its way.
+    /// What was written less than this before a check may still be on its way.
     private static let delivery = Duration.milliseconds(500)
 
     init(_ schedule: ClusterSchedule, fault: ClusterInjectedFault?, traced: Bool) {
@@ -215,7 +215,7 @@ final class ClusterSimulationRun: SimulationBase {
             let host = hosts[number % hosts.count]
             host.clockError += jump
             host.wasClockSet = true
-            // A process that is paused learns it first when it runs again.
+            // A paused process learns this only when it runs again.
             queue.add(.clockSet(host: host.number), at: now)
         }
     }
@@ -297,7 +297,7 @@ final class ClusterSimulationRun: SimulationBase {
             host.renewals[caller] = SimulatedHost.Renewal(request: request, record: record, caller: caller)
             guard fault != .renewsWithoutHold else { return sendToProvider(host, caller) }
             handleLease(host, .wanted(caller, Self.name, for: record.version))
-        // What is left of a token is computed when the write begins.
+        // The remaining lifetime of a token is computed when the write begins.
         case .save(let record, let replacesOther):
             let dated = fault == .writesOwnDates ? record : host.universal(record)
             send(.save(dated, replacesOther: replacesOther), from: host)
