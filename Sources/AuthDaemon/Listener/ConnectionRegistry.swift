@@ -215,13 +215,23 @@ final class ConnectionRegistry {
         }
         guard connections.removeValue(forKey: connection.number) != nil else { return }
         counters.closed()
-        if connection.confinement != nil { connection.socket.whenReceived { [self] in confined -= 1 } }
         unitConnections.remove(connection.number)
-        let open = perProcess[connection.peer.processID, default: 1]
-        perProcess[connection.peer.processID] = open > 1 ? open - 1 : nil
-        let ofUser = perUser[connection.peer.userID, default: 1]
-        perUser[connection.peer.userID] = ofUser > 1 ? ofUser - 1 : nil
+        if connection.confinement != nil {
+            connection.socket.whenReceived { [self] in
+                confined -= 1
+                uncount(connection.peer)
+            }
+        } else {
+            uncount(connection.peer)
+        }
         endIfEmpty()
+    }
+
+    private func uncount(_ peer: PeerCredentials) {
+        let open = perProcess[peer.processID, default: 1]
+        perProcess[peer.processID] = open > 1 ? open - 1 : nil
+        let ofUser = perUser[peer.userID, default: 1]
+        perUser[peer.userID] = ofUser > 1 ? ofUser - 1 : nil
     }
 
     /// Whether one more connection may linger. Each `true` is balanced by ``lingerEnded()``.
