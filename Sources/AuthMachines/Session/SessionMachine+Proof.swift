@@ -7,11 +7,14 @@ internal import AuthWire
 /// if the agent ends before the answer, the store still has the spent token, and the session is lost. Therefore the stored
 /// record is written once more before the first renewal. That write changes nothing, and costs nothing if it fails.
 extension SessionMachine {
-    /// Whether a provider rotates is unknown before a renewal: every refresh token counts as spent.
+    /// Whether a provider rotates is unknown before a renewal: every refresh token counts as spent. Hosts that share a session
+    /// know it from the last renewal of any of them: if that kept the refresh token, a host that has never written the
+    /// session renews it without etcd, too.
     ///
     /// A record that the store never had, and has refused, exists only in memory: spending its token loses nothing.
     var needsStoreProbe: Bool {
         guard !storeAccepts || lacksRefreshToken, record.tokens.refreshToken != nil else { return false }
+        if sharesRenewals, record.tokens.keepsRefreshToken { return false }
         return wasStored || mayBeStored || writer.isSaving
     }
 

@@ -40,6 +40,19 @@ struct SessionMachineProofTests {
         #expect(bench.requestsInFlight.count == 3)
     }
 
+    @Test("no write is needed on one of several hosts if the last renewal kept it", arguments: [true, false])
+    func kept(isKept: Bool) {
+        var bench = bench()
+        bench.send(.shared(true))
+        var stored = MachineBench.record(token: "theirs", life: .seconds(1000), revision: 2)
+        stored.tokens.keepsRefreshToken = isKept
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(stored), absence: .removed))
+        bench.advance(.seconds(1100))
+        bench.tokenRequested(1)
+        #expect(bench.requestsInFlight.count == (isKept ? 1 : 0) && bench.rewrites.count == (isKept ? 0 : 1))
+    }
+
     @Test("and nothing is sent if the network was lost during that write", arguments: [NetworkState.offline, .portal])
     func networkLost(state: NetworkState) throws {
         var bench = bench()
