@@ -1,4 +1,5 @@
 import AuthWire
+import NIOCore
 import TestSupport
 import Testing
 
@@ -15,7 +16,7 @@ struct PendingRequestsTests {
         #expect(first == nil && second == nil)
         #expect(!pending.isIdle)
         let whole = pending.deliver(.failure(.parseError("x")), at: .batch(batch, .integer(3)))
-        let answers = try JSON(parsing: try #require(whole))
+        let answers = try JSON(parsing: try #require(whole).bytes)
         #expect(answers.arrayValue?.count == 2)
         #expect(pending.isIdle)
     }
@@ -34,13 +35,41 @@ struct PendingRequestsTests {
         #expect(pending.bufferedBytes > 30 << 10)
         // The limit applies to all batches of the connection.
         let put = pending.deliver(.success(.text(text)), at: .batch(other, .integer(9)))
-        let small = try JSON(parsing: try #require(put))
+        let small = try JSON(parsing: try #require(put).bytes)
         #expect(small[0]?.errorKind == "too_large" && small[0]?["id"] == 9)
         let whole = pending.deliver(.success(.value(true)), at: .batch(batch, .integer(4)))
-        let line = String(decoding: try #require(whole), as: UTF8.self)
+        let line = String(decoding: try #require(whole).bytes, as: UTF8.self)
         #expect(line.utf8.count < limit)
         #expect(line.hasPrefix("[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":xxx") && line.hasSuffix("\"result\":true}]"))
         #expect(pending.bufferedBytes == 0 && pending.isIdle)
+    }
+
+    @Test("the responses of a large batch are pieces, and a lock replaces those that it ends in any of them")
+    func pieces() throws {
+        var pending = PendingRequests(limit: 2, batchBytes: 1 << 20)
+        let batch = pending.openBatch(of: 9)
+        for id in 1...8 {
+            let text = [UInt8](repeating: UInt8(ascii: "0") + UInt8(id), count: 40 << 10)
+            let early = pending.deliver(
+                .success(.text(text)), at: .batch(batch, .integer(Int64(id))), endsAtLock: id.isMultiple(of: 3))
+            #expect(early == nil)
+        }
+        pending.agentLocked()
+        #expect(pending.bufferedBytes < 250 << 10)
+        let whole = pending.deliver(.success(.value("end")), at: .batch(batch, .integer(9)))
+        guard case .batch(let pieces)? = whole else {
+            Issue.record("no batch")
+            return
+        }
+        #expect(pieces.count == 8)
+        #expect(pieces.allSatisfy { $0.readableBytes <= 64 << 10 })
+        let text = String(decoding: try #require(whole).bytes, as: UTF8.self)
+        let answers = text.dropFirst().dropLast().split(separator: #"{"jsonrpc""#)
+        #expect(answers.map { $0.contains("agent_locked") } == (1...9).map { $0 == 3 || $0 == 6 })
+        for (index, answer) in answers.enumerated() where index < 8 && index % 3 != 2 {
+            #expect(answer.count { $0 == Character("\(index + 1)") } >= 40 << 10)
+        }
+        #expect(text.hasSuffix(#""result":"end"}]"#) && pending.bufferedBytes == 0)
     }
 
     @Test("what an unfinished batch holds back is refused if the agent is locked, unless a locked agent serves it")
@@ -56,13 +85,13 @@ struct PendingRequestsTests {
         pending.agentLocked()
         let bytes = pending.bufferedBytes
         let whole = pending.deliver(.success(.value(4)), at: .batch(batch, .integer(4)))
-        let answers = try JSON(parsing: try #require(whole)).arrayValue ?? []
+        let answers = try JSON(parsing: try #require(whole).bytes).arrayValue ?? []
         #expect(answers.map { $0["id"] } == [1, 2, 3, 4])
         #expect(answers.map(\.errorKind) == ["agent_locked", nil, "agent_locked", nil])
         #expect(answers[1]["result"] == "secret 2")
         #expect(pending.bufferedBytes > 0 && pending.bufferedBytes < bytes)
         let last = pending.deliver(.success(.value(5)), at: .batch(other, .integer(5)))
-        #expect(try JSON(parsing: try #require(last))[0]?.errorKind == "agent_locked")
+        #expect(try JSON(parsing: try #require(last).bytes)[0]?.errorKind == "agent_locked")
         #expect(pending.bufferedBytes == 0 && pending.isIdle)
     }
 
@@ -80,5 +109,14 @@ struct PendingRequestsTests {
         pending.release(ticket)
         let next = pending.reserve(for: .notification)
         #expect(next != nil)
+    }
+}
+
+extension PendingRequests.Line {
+    fileprivate var bytes: [UInt8] {
+        switch self {
+        case .response(let bytes): bytes
+        case .batch(let pieces): pieces.flatMap(\.readableBytesView)
+        }
     }
 }

@@ -15,10 +15,27 @@ extension Connection {
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
     }
 
+    /// Appends a line in pieces. If there are several, they are not copied.
+    func write(_ pieces: consuming [ByteBuffer]) {
+        guard let last = pieces.indices.last else { return }
+        pieces[last].writeInteger(UInt8(ascii: "\n"))
+        guard last > 0 else { return write { $0.writeImmutableBuffer(pieces[0]) } }
+        handOver()
+        guard mayHandOver() else { return }
+        for piece in pieces { socket.send(piece) }
+    }
+
+    /// Whether the client reads enough; otherwise the connection is closed.
+    private func mayHandOver() -> Bool {
+        guard socket.isOpen else { return false }
+        guard socket.waiting > registry.limits.closeAbove else { return true }
+        endUnread()
+        return false
+    }
+
     /// The socket buffers what the client does not accept yet.
     func handOver() {
-        guard socket.isOpen, outgoing.readableBytes > 0 else { return }
-        guard socket.waiting <= registry.limits.closeAbove else { return endUnread() }
+        guard outgoing.readableBytes > 0, mayHandOver() else { return }
         socket.send(outgoing)
         var sent = ByteBuffer()
         swap(&sent, &outgoing)

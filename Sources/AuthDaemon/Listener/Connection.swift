@@ -246,7 +246,11 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
     func deliver(
         _ result: Result<Payload, AgentError>, to place: PendingRequests.Destination, endsAtLock: Bool = false
     ) {
-        if let line = pending.deliver(result, at: place, endsAtLock: endsAtLock) { write(line) }
+        switch pending.deliver(result, at: place, endsAtLock: endsAtLock) {
+        case .response(let line)?: write(line)
+        case .batch(let pieces)?: write(pieces)
+        case nil: break
+        }
     }
 
     func send(_ json: JSON) { write(json.serialized()) }

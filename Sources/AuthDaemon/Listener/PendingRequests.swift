@@ -1,5 +1,6 @@
 import AuthModel
 import AuthWire
+import NIOCore
 
 /// Where each response of a connection goes: to a line, into a batch, or nowhere.
 ///
@@ -14,14 +15,49 @@ struct PendingRequests {
         case silentInBatch(_ number: Int)
     }
 
-    private struct Batch {
-        var missing: Int
-        /// The array so far, without its end.
-        var text: [UInt8] = []
-        /// The elements in it that a lock of the agent ends.
-        var endsAtLock: [(id: RPCID, place: Range<Int>)] = []
+    /// What is sent, without its line feed.
+    enum Line {
+        case response([UInt8])
+        /// The responses of a batch.
+        case batch([ByteBuffer])
     }
 
+    private struct Batch {
+        var missing: Int
+        /// The array so far, without its end. Several pieces: one that grew to megabytes would be copied again and
+        /// again.
+        var pieces: [ByteBuffer] = []
+        var count = 0
+        /// The responses in it that a lock of the agent ends: which piece, and which of its bytes.
+        var endsAtLock: [(id: RPCID, piece: Int, place: Range<Int>)] = []
+
+        /// - Returns: the piece and the place in it.
+        mutating func append(_ answer: [UInt8]) -> (piece: Int, place: Range<Int>) {
+            let separator = UInt8(ascii: pieces.isEmpty ? "[" : ",")
+            if pieces.last.map({ $0.readableBytes + answer.count > PendingRequests.piece }) ?? true {
+                pieces.append(ByteBuffer())
+            }
+            let last = pieces.count - 1
+            pieces[last].writeInteger(separator)
+            let start = pieces[last].writerIndex
+            pieces[last].writeBytes(answer)
+            count += 1 + answer.count
+            return (last, start..<pieces[last].writerIndex)
+        }
+
+        mutating func replace(_ place: Range<Int>, of piece: Int, with answer: [UInt8]) {
+            let former = pieces[piece].readableBytesView
+            var bytes = ByteBuffer()
+            bytes.writeBytes(former[..<place.lowerBound])
+            bytes.writeBytes(answer)
+            bytes.writeBytes(former[place.upperBound...])
+            count += bytes.readableBytes - pieces[piece].readableBytes
+            pieces[piece] = bytes
+        }
+    }
+
+    /// A response is added to the last piece of a batch if both have at most so many bytes.
+    private static let piece = 64 << 10
     private let limit: Int
     private let batchBytes: Int
     private var last = 0
@@ -61,13 +97,13 @@ struct PendingRequests {
 
     mutating func release(_ ticket: Int) { running.remove(ticket) }
 
-    /// The line to send, without its line feed, if this completes one.
+    /// The line to send, if this completes one.
     /// - Parameter endsAtLock: whether ``agentLocked()`` replaces the response while its batch is unfinished.
     mutating func deliver(
         _ result: Result<Payload, AgentError>, at place: Destination, endsAtLock: Bool = false
-    ) -> [UInt8]? {
+    ) -> Line? {
         switch place {
-        case .line(let id): return RPCReply.line(id, result)
+        case .line(let id): return .response(RPCReply.line(id, result))
         case .notification: return nil
         case .batch(let number, let id):
             var answer = RPCReply.line(id, result)
@@ -83,13 +119,13 @@ struct PendingRequests {
     mutating func agentLocked() {
         for number in batches.keys {
             guard var batch = batches[number], !batch.endsAtLock.isEmpty else { continue }
-            bufferedBytes -= batch.text.count
+            bufferedBytes -= batch.count
             // From the end, so that earlier places stay the same.
-            for (id, place) in batch.endsAtLock.reversed() {
-                batch.text.replaceSubrange(place, with: RPCReply.line(id, .failure(.agentLocked)))
+            for (id, piece, place) in batch.endsAtLock.reversed() {
+                batch.replace(place, of: piece, with: RPCReply.line(id, .failure(.agentLocked)))
             }
             batch.endsAtLock = []
-            bufferedBytes += batch.text.count
+            bufferedBytes += batch.count
             batches[number] = batch
         }
     }
@@ -97,26 +133,24 @@ struct PendingRequests {
     /// For errors that replace responses: 128 of them have 40 kB.
     private static let errorRoom = 64 << 10
 
-    private mutating func add(_ answer: [UInt8]?, to number: Int, replaceable id: RPCID? = nil) -> [UInt8]? {
-        // Removed, so that its text is not copied when it grows.
+    private mutating func add(_ answer: [UInt8]?, to number: Int, replaceable id: RPCID? = nil) -> Line? {
+        // Removed, so that its last piece is not copied when it grows.
         guard var batch = batches.removeValue(forKey: number) else { return nil }
         batch.missing -= 1
-        bufferedBytes -= batch.text.count
+        bufferedBytes -= batch.count
         if let answer {
-            batch.text.append(batch.text.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
-            let start = batch.text.count
-            batch.text.append(contentsOf: answer)
-            if let id { batch.endsAtLock.append((id, start..<batch.text.count)) }
+            let (piece, place) = batch.append(answer)
+            if let id { batch.endsAtLock.append((id, piece, place)) }
         }
         guard batch.missing == 0 else {
-            bufferedBytes += batch.text.count
+            bufferedBytes += batch.count
             batches[number] = batch
             return nil
         }
         // A batch of notifications has no response (JSON-RPC 2.0 §6).
-        guard !batch.text.isEmpty else { return nil }
-        batch.text.append(UInt8(ascii: "]"))
-        return batch.text
+        guard let last = batch.pieces.indices.last else { return nil }
+        batch.pieces[last].writeInteger(UInt8(ascii: "]"))
+        return .batch(batch.pieces)
     }
 }
 

@@ -39,11 +39,7 @@ final class ClientSocket: ReadinessHandler {
     /// Unsent bytes: above the upper mark there is no room, until there is less than the lower one.
     private let marks: ClosedRange<Int>
     private var delegate: (any ClientSocketDelegate)?
-    private var unsent = ByteBuffer() {
-        didSet { waiting = unsent.readableBytes }
-    }
-    /// Bytes that the client has not received.
-    private(set) var waiting = 0
+    private var unsent = UnsentBytes()
     private var isReading = true
     private var hasInput = true
     private var whenSent: End?
@@ -54,6 +50,9 @@ final class ClientSocket: ReadinessHandler {
     private var afterReceipt: (() -> Void)?
     private(set) var hasRoom = true
     private(set) var isOpen = true
+
+    /// Bytes that the client has not received.
+    var waiting: Int { unsent.count }
 
     /// Owns the descriptor, which must be non-blocking.
     init(_ descriptor: CInt, of peerProcess: Int32, on executor: SocketExecutor, marks: ClosedRange<Int>) {
@@ -197,33 +196,26 @@ final class ClientSocket: ReadinessHandler {
     func send(_ bytes: ByteBuffer) {
         guard isOpen, bytes.readableBytes > 0 else { return }
         var rest = bytes
-        if unsent.readableBytes == 0 {
+        if unsent.isEmpty {
             guard let sent = sendNow(rest) else { return close(SystemFailure("write to a client")) }
             guard sent < rest.readableBytes else { return }
             rest.moveReaderIndex(forwardBy: sent)
-        }
-        if unsent.readableBytes > 0 {
-            unsent.writeBuffer(&rest)
-        } else {
-            // Kept as it is: it may have megabytes.
-            unsent = rest
+            unsent.append(rest)
             watch()
+        } else {
+            unsent.append(rest)
         }
-        if unsent.readableBytes > marks.upperBound { hasRoom = false }
+        if unsent.count > marks.upperBound { hasRoom = false }
     }
 
     private func sendRest() {
-        guard let sent = sendNow(unsent) else { return close(SystemFailure("write to a client")) }
-        unsent.moveReaderIndex(forwardBy: sent)
-        if unsent.readableBytes == 0 {
-            unsent = ByteBuffer()
+        guard let sent = unsent.send(sendNow) else { return close(SystemFailure("write to a client")) }
+        if unsent.isEmpty {
             watch()
             endIfSent()
-        } else {
-            unsent.discardReadBytes()
         }
         if sent > 0 { delegate?.sentSome() }
-        guard isOpen, !hasRoom, unsent.readableBytes < marks.lowerBound else { return }
+        guard isOpen, !hasRoom, unsent.count < marks.lowerBound else { return }
         hasRoom = true
         delegate?.roomReturned()
     }
@@ -252,7 +244,7 @@ final class ClientSocket: ReadinessHandler {
     private func end(_ what: End) {
         guard isOpen else { return }
         whenSent = what
-        if unsent.readableBytes == 0 { endIfSent() }
+        if unsent.isEmpty { endIfSent() }
     }
 
     private func endIfSent() {
@@ -271,7 +263,7 @@ final class ClientSocket: ReadinessHandler {
         executor.unwatch(descriptor)
         isUnreceived = waitsForClient && executor.watchUnreceived(descriptor, self)
         if !isUnreceived { Glibc.close(descriptor) }
-        unsent = ByteBuffer()
+        unsent = UnsentBytes()
         // Later: the caller may be using the socket.
         executor.performNext { [self] in
             delegate?.closed(failure)

@@ -5,6 +5,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 import Glibc
+import NIOCore
 import Synchronization
 
 @testable import AuthDaemon
@@ -85,7 +86,13 @@ struct FuzzedClient {
             }
         }
         caller.streamSessions = [:]
-        return results.all.compactMap { pending.deliver($0.result, at: $0.place) }
+        return results.all.compactMap {
+            switch pending.deliver($0.result, at: $0.place) {
+            case .response(let line)?: line
+            case .batch(let pieces)?: pieces.flatMap(\.readableBytesView)
+            case nil: nil
+            }
+        }
     }
 
     /// The streams and subscriptions of the line.

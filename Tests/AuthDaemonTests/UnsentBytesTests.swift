@@ -1,0 +1,61 @@
+import AuthModel
+import NIOCore
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("What a client does not accept yet")
+struct UnsentBytesTests {
+    @Test("arrives complete and in order, however much is added and accepted at once")
+    func order() throws {
+        var random = SeededRandom(seed: 7)
+        var unsent = UnsentBytes()
+        var (next, received): (UInt8, [UInt8]) = (0, [])
+        var added = 0
+        for _ in 0..<2000 {
+            if Bool.random(using: &random) {
+                let size = [1, 100, 40 << 10, 100 << 10].randomElement(using: &random) ?? 1
+                unsent.append(ByteBuffer(bytes: (0..<size).map { UInt8(truncatingIfNeeded: added + $0) }))
+                added += size
+            } else {
+                var room = [0, 1, 70 << 10, 300 << 10].randomElement(using: &random) ?? 0
+                let before = received.count
+                let sent = unsent.send { piece in
+                    let count = min(room, piece.readableBytes)
+                    room -= count
+                    received += piece.readableBytesView.prefix(count)
+                    return count
+                }
+                #expect(sent == received.count - before)
+            }
+            #expect(unsent.count == added - received.count)
+            #expect(unsent.isEmpty == (added == received.count))
+        }
+        #expect(received.count > 10 << 20)
+        #expect(
+            received.allSatisfy { byte in
+                defer { next &+= 1 }
+                return byte == next
+            })
+    }
+
+    @Test("small additions are joined, so that one write sends them")
+    func joined() {
+        var unsent = UnsentBytes()
+        for _ in 0..<1000 { unsent.append(ByteBuffer(string: "0123456789")) }
+        var writes = 0
+        let sent = unsent.send { piece in
+            writes += 1
+            return piece.readableBytes
+        }
+        #expect(sent == 10_000 && writes == 1 && unsent.isEmpty)
+    }
+
+    @Test("nothing counts as sent to a client that has gone")
+    func gone() {
+        var unsent = UnsentBytes()
+        unsent.append(ByteBuffer(string: "abc"))
+        let sent = unsent.send { _ in nil }
+        #expect(sent == nil && unsent.count == 3)
+    }
+}
