@@ -6,7 +6,10 @@ import AuthWire
 extension EtcdStore {
     /// Pauses after failures.
     private static let shortestPause = Duration.milliseconds(100)
-    private static let longestPause = Duration.seconds(30)
+    private static let longestPause = Duration.seconds(2)
+    /// The longest after ``longInterruption``: a laptop may be away from its cluster for days.
+    private static let longestRarePause = Duration.seconds(30)
+    private static let longInterruption = Duration.seconds(300)
     /// Attempts to read everything, if etcd goes back meanwhile.
     private static let snapshotAttempts = 4
     /// Somebody waits for the end of an admission.
@@ -17,22 +20,30 @@ extension EtcdStore {
 
     package func run() async {
         var failures = 0
+        var begin = clock.bootInstant
         while !Task.isCancelled {
             var seen = woken.current ?? 0
+            var isUnreachable = false
             do throws(StoreError) {
                 let revision = try await reporting { () throws(StoreError) in try await readAll() }
                 let (end, wasOpen) = await follow(from: revision + 1)
-                if wasOpen { failures = 0 }
+                if wasOpen { (failures, begin) = (0, clock.bootInstant) }
                 guard !Task.isCancelled else { return }
-                if case .fault(let fault) = end { report(fault) }
+                if case .fault(let fault) = end {
+                    report(fault)
+                    isUnreachable = fault.isUnreachable
+                }
                 // That has ended the watch. If it happens again and again, there are pauses.
                 if end == .fault(.wentBack) { seen = woken.current ?? 0 }
             } catch {
                 // The state and the fault are reported.
+                if case .cluster(let fault) = error { isUnreachable = fault.isUnreachable }
             }
             failures += 1
-            let pause = retryPause(after: failures)
+            let pause = retryPause(after: failures, since: begin)
+            waitsForEtcd = isUnreachable
             await pauseOrWake(isAsking ? min(pause, Self.pauseWhileAsking) : pause, seen)
+            waitsForEtcd = false
         }
     }
 
@@ -222,9 +233,10 @@ extension EtcdStore {
     // MARK: Pauses
 
     /// Doubled after each failure, and between one half and all of that, so that hosts do not return at the same time.
-    private func retryPause(after failures: Int) -> Duration {
-        let longest = min(Self.shortestPause * (1 << min(failures - 1, 16)), Self.longestPause)
-        return longest * share(0.5...1)
+    private func retryPause(after failures: Int, since begin: BootInstant) -> Duration {
+        let isLong = clock.bootInstant - begin >= Self.longInterruption
+        let longest = isLong ? Self.longestRarePause : Self.longestPause
+        return min(Self.shortestPause * (1 << min(failures - 1, 16)), longest) * share(0.5...1)
     }
 
     private func pauseOrWake(_ duration: Duration, _ seen: Int) async {
@@ -233,6 +245,16 @@ extension EtcdStore {
             group.addTask { _ = await self.woken.wait(until: { $0 > seen }) }
             await group.next()
             group.cancelAll()
+        }
+    }
+}
+
+extension ClusterFault {
+    /// Any response shows that it is over.
+    fileprivate var isUnreachable: Bool {
+        switch self {
+        case .unreachable, .noQuorum: true
+        default: false
         }
     }
 }

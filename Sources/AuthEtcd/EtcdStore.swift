@@ -103,6 +103,8 @@ package actor EtcdStore {
     var presence: HostPresence
     /// The last state of etcd whose changes were reported here.
     var processed: Int64 = 0
+    /// ``run()`` pauses, because etcd could not be reached.
+    var waitsForEtcd = false
     /// What is wrong now.
     private(set) var present: StoreError?
 
@@ -175,6 +177,14 @@ package actor EtcdStore {
     /// The pause of ``run()`` ends: the user may have fixed what was wrong.
     package func retryPrompts() { wake() }
 
+    package func networkChanged() async { endOutage() }
+
+    private func endOutage() {
+        guard waitsForEtcd else { return }
+        waitsForEtcd = false
+        wake()
+    }
+
     nonisolated func wake() { woken.update { $0 = ($0 ?? 0) + 1 } }
 
     /// A random number in the range, so that hosts do not all act at the same time.
@@ -194,6 +204,7 @@ package actor EtcdStore {
         let former = view.state
         do throws(ClusterFault) {
             let answer = try await client.call(request)
+            endOutage()
             if request.showsState, let header = try? EtcdHeader(answer) { saw(header, since: former) }
             return answer
         } catch {

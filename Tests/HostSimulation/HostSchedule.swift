@@ -128,7 +128,7 @@ package enum HostRule: String, Sendable {
     case writtenAgain = "4: what a running host knows and a restored backup lacks is in etcd again ten seconds later"
     case signOut = "5: a sign-out is one on all hosts, and stays one after a restore"
     case membership = "6: a host that was removed is not a member again after a restore"
-    case convergence = "7: 45 seconds after the last fault each host has the same tokens"
+    case convergence = "7: 15 seconds after the last fault each host has the same tokens"
     case liveness = "8: after the last fault, the session is active on each host, no caller waits, and no hold is left"
     case clocks = "9: each host knows when its token ends, however wrong its clock is and whenever that is set"
 }

@@ -172,7 +172,7 @@ extension HostSimulationRun {
                 let passed = isWell(hosts[process.host]) ? known.time[number, default: .zero] + step : .zero
                 known.time[number] = passed
                 // The mark is read within 30 s, or when the host reaches etcd again.
-                let limit = hasNoticed ? Self.writing : Self.convergence + Self.writing
+                let limit = hasNoticed ? Self.writing : Self.noticing + Self.writing
                 if passed >= limit { return endRestore(by: process) }
             }
             restore = known

@@ -72,8 +72,10 @@ final class HostSimulationRun: @unchecked Sendable {
         do { return try SessionName("shared") } catch { preconditionFailure("a valid name is refused") }
     }()
 
-    /// A host tries again to reach etcd after 30 s at most, and a call takes 5 s.
-    static let convergence = Duration.seconds(45)
+    /// A host tries again to reach etcd after 2 s at most, and a call takes 5 s.
+    static let convergence = Duration.seconds(15)
+    /// A host looks for changes of the cluster every 30 s.
+    static let noticing = Duration.seconds(45)
     /// After this time without a fault, all hosts must have recovered.
     static let recovery = Duration.seconds(400)
     /// Longer than ``SessionRequests`` lets a caller wait.

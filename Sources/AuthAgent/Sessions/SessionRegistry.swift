@@ -332,7 +332,10 @@ package final class SessionRegistry: Sendable {
                 publish: { [board] in board.put(network: $0, providers: $1) },
                 publishSkews: { [board] in board.put(clockSkews: $0) },
                 publishMetered: { [board] in board.put(isMetered: $0) },
-                notifySessions: { for session in self.all { await self.sendNetworkState(session) } },
+                notifySessions: { [storage] in
+                    await storage.store.networkChanged()
+                    for session in self.all { await self.sendNetworkState(session) }
+                },
                 prepareForSleep: { await self.drain() },
                 clockSet: { for session in self.all { await session.handle(.clockSet) } }))
     }

@@ -103,6 +103,8 @@ package final class MovableStore: SessionStore, KeyStore {
 
     package func retryPrompts() async { await present.retryPrompts() }
 
+    package func networkChanged() async { await present.networkChanged() }
+
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
         try await pass { store throws(StoreError) in try await store.load(session) }
     }

@@ -15,6 +15,9 @@ package protocol SessionStore: Sendable {
     /// A user is present: the store may prompt again, also after a dismissed prompt.
     func retryPrompts() async
 
+    /// What could not be reached may be there now.
+    func networkChanged() async
+
     /// `nil` only if the store is open and has no such record.
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord?
 
@@ -95,6 +98,8 @@ extension SessionStore {
         try await delete(session)
         return nil
     }
+
+    package func networkChanged() async {}
 
     /// No other program can change it, or changes are not reported.
     package func changes() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }

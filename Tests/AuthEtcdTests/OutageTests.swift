@@ -1,0 +1,103 @@
+import AuthModel
+import AuthWire
+import EtcdTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AuthEtcd
+
+@Suite("A host that cannot reach etcd", .timeLimit(.minutes(1)))
+struct OutageTests {
+    private static let created = #"{"result":{"header":{"cluster_id":"1","revision":"7"},"created":true}}"#
+
+    /// A clock that each pause advances.
+    private struct PauseClock: SystemClock {
+        let time = Shared()
+
+        final class Shared: Sendable {
+            let elapsed = Mutex(Duration.zero)
+            let pauses = Mutex<[Duration]>([])
+        }
+
+        func now() -> Moment {
+            Moment(boot: BootInstant(nanoseconds: 0) + time.elapsed.withLock { $0 }, wall: WallTime(unixSeconds: 0))
+        }
+
+        func sleep(until deadline: BootInstant) async throws {}
+
+        func pause(_ duration: Duration) async throws {
+            time.pauses.withLock { $0.append(duration) }
+            time.elapsed.withLock { $0 += duration }
+            await Task.yield()
+            try Task.checkCancellation()
+        }
+    }
+
+    private static func store(
+        _ transport: ScriptedTransport, clock: any SystemClock,
+        pause: @escaping @Sendable (Duration) async throws -> Void
+    ) -> EtcdStore {
+        EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: transport, clock: clock, pause: pause)
+    }
+
+    @Test("tries again every two seconds at least, and more rarely after five minutes")
+    func pauses() async throws {
+        let clock = PauseClock()
+        let transport = ScriptedTransport { (_, _) throws(TransportError) in
+            throw .connectionRefused(host: "one")
+        }
+        let store = Self.store(transport, clock: clock, pause: clock.pause)
+        let isLong = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await store.run() }
+            defer { group.cancelAll() }
+            return try await until { clock.time.elapsed.withLock { $0 } > .seconds(900) }
+        }
+        #expect(isLong)
+        var time = Duration.zero
+        var (early, late) = ([Duration](), [Duration]())
+        for pause in clock.time.pauses.withLock({ $0 }) {
+            if time < .seconds(300) { early.append(pause) } else { late.append(pause) }
+            time += pause
+        }
+        #expect(early.allSatisfy { $0 <= .seconds(2) } && early.count < 400)
+        #expect(late.contains { $0 > .seconds(14) } && late.allSatisfy { $0 <= .seconds(30) })
+    }
+
+    @Test("reads everything at once when a request is answered, or when the network changes", arguments: [true, false])
+    func answered(byNetwork: Bool) async throws {
+        let etcd = OneKey()
+        let isDown = Mutex(true)
+        let isPaused = Mutex(false)
+        let watch = ScriptedTransport.Watch([Self.created], then: .stays)
+        let transport = ScriptedTransport(watches: [watch]) { path, body throws(TransportError) in
+            guard !isDown.withLock({ $0 }) else { throw .connectionRefused(host: "one") }
+            return try etcd.answer(path, body)
+        }
+        // No pause ends by itself.
+        let store = Self.store(transport, clock: HostClock()) { _ in
+            isPaused.withLock { $0 = true }
+            for await _ in AsyncStream<Void>.makeStream().stream {}
+            try Task.checkCancellation()
+        }
+        let name = try SessionName("work")
+        let isBack = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await store.run() }
+            defer { group.cancelAll() }
+            let isPausing = try await until { await store.waitsForEtcd && isPaused.withLock { $0 } }
+            let hadWatch = !transport.watchedHosts.isEmpty
+            isDown.withLock { $0 = false }
+            if byNetwork {
+                await store.networkChanged()
+            } else {
+                _ = try? await store.load(name)
+            }
+            let hasWatch = try await until { transport.watchedHosts == ["one"] }
+            let obstacle = await store.obstacle()
+            return isPausing && !hadWatch && hasWatch && obstacle == nil
+        }
+        #expect(isBack)
+    }
+}
