@@ -44,6 +44,7 @@ SIMULATION := .build/simulation
 SBOM := .build/authd.cdx.json
 PACKAGES := .build/packages
 FRESH_ROOT := .build/fresh-root
+FIRST_READER := .build/first-reader
 DOCS := .build/docs
 SITE := .build/site
 SHAKE := .build/shake
@@ -111,13 +112,14 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build clients package-managers deb check-packages reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-clusters simulate-hosts crash cluster cluster-scale streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench bench-builds packages build-packages peers sbom
+.PHONY: help build clients package-managers deb check-packages first-reader reproduce tarball docs site library install-library build-tests demo test shake simulate simulate-clusters simulate-hosts crash cluster cluster-scale streams growth fuzz fuzz-toml sanitize lint format install uninstall clean bench bench-builds packages build-packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, authc-full, authd-gateway, stand-in-backends'
 	@echo 'make library    libauthclient for programs in C; make install-library installs it'
 	@echo 'make deb        Debian packages of the release programs in $(PACKAGES)'
 	@echo 'make check-packages  the same, then lintian, their life in a fresh Debian, the archive, rpm and Nix; needs root and a network'
+	@echo 'make first-reader  prepares the trial of Docs/first-reader.md and waits for a reader; needs root and a network'
 	@echo 'make reproduce  the Debian packages built in two folders, compared byte for byte (REPRODUCE="authc": only such programs)'
 	@echo 'make tarball    the release programs with units, pages and licences as an archive, in $(PACKAGES)'
 	@echo 'make docs       the reference of AuthClient, for a web server: $(DOCS)/AuthClient.doccarchive'
@@ -192,6 +194,16 @@ deb: build library
 check-packages: packages deb
 	Tests/install-packages Tests/packaging-packages.txt
 	Tests/check-packages $(SWIFT) $(RELEASE) $(PACKAGES) $(FRESH_ROOT) Docs/package-check.md
+
+# A reader is needed, and root (Docs/first-reader.md).
+first-reader: packages deb
+	Tests/install-packages Tests/packaging-packages.txt
+	Tests/BootedRootTests/fresh-root $(FRESH_ROOT) $(PACKAGES)/*.deb
+	$(SWIFT) build --build-tests
+	rm -rf $(FIRST_READER)
+	mkdir -p -m 700 $(FIRST_READER)
+	FIRST_READER=$(abspath $(FIRST_READER)) PACKAGED_PROGRAMS=$(abspath $(RELEASE)) PACKAGE_ROOT=$(abspath $(FRESH_ROOT)) \
+	    $(SWIFT) test --skip-build --disable-xctest --filter 'FirstReaderInstalledTests'
 
 tarball: build
 	Sources/Packaging/tarball $(RELEASE) $(PACKAGES)

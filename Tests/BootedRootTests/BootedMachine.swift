@@ -183,9 +183,12 @@ final class BootedMachine: Sendable {
             entry + command, environment: Self.environment, input: input.map(Child.Input.text) ?? .none)
     }
 
+    /// The words that run the user's command from outside.
+    func enteringAsAda(_ command: [String]) -> [String] { entry + Self.asAda + command }
+
     /// authc of the user on a terminal, which shows its exit status at the end. No argument needs quotes.
     func terminal(_ arguments: String..., columns: UInt16 = 80) async throws -> Terminal {
-        let words = entry + Self.asAda + [command] + arguments
+        let words = enteringAsAda([command] + arguments)
         return try await Terminal(
             words.joined(separator: " ") + "; echo \"status $?\"", columns: columns, environment: Self.environment)
     }
