@@ -6,12 +6,10 @@ import Testing
 /// `libauthclient` as programs in C and C++ have it: its header, its shared and its static library.
 @Suite("The C library", .timeLimit(.minutes(4)))
 struct CLibraryTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
     /// What `make library` and `make install-library` do, with the build of the tests.
     private static let setUp = """
         set -e
-        root=\(root.path)
+        root=\(SourceTree.root)
         mkdir -p lib include
         cp $root/Sources/CAuthClient/authclient.h include/
         cp \(Programs.folder)/libauthclient.so lib/libauthclient.so.0

@@ -126,7 +126,7 @@ struct ContainerRecipeRootTests {
             let inside = recipe.dropFirst(start.count).dropLast(end.count)
                 .replacing("-v /usr/", with: "-v \(system)/programs/").replacing("--rm", with: "--rm --network=none")
             let user = "--user \"$(id -u):$(id -g)\""
-            let page = try String(contentsOf: Self.root.appending(path: "Docs/recipes.md"), encoding: .utf8)
+            let page = try SourceTree.text("Docs/recipes.md")
             #expect(page.contains("With Docker, add `\(user)`"))
             try await Self.expectLimited(authc: "authc") {
                 try await Self.docker("docker run \(user) \(inside)\($0)", system, scene)
@@ -136,9 +136,6 @@ struct ContainerRecipeRootTests {
             #expect(stranger.err.contains("no agent answers on /run/authd/socket"), "\(stranger)")
         }
     }
-
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
 
     @Test("a dev container gets it by two lines of its devcontainer.json")
     func devContainer() async throws {

@@ -57,9 +57,7 @@ struct ErrorTableTests {
     }
 
     private static func rows(of backend: Backend) throws -> [Row] {
-        var folder = URL(fileURLWithPath: #filePath)
-        for _ in 1...3 { folder.deleteLastPathComponent() }
-        let page = try String(contentsOf: folder.appendingPathComponent("Docs/errors.md"), encoding: .utf8)
+        let page = try SourceTree.text("Docs/errors.md")
         return try page.split(separator: "\n").filter { $0.hasPrefix("| \(backend.rawValue) |") }.map { line in
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             let halves = cells[1].split(separator: "`", maxSplits: 1)

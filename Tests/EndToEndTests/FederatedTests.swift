@@ -19,10 +19,7 @@ struct FederatedTests {
         _ test: @escaping @Sendable (Scene, OAuthStandIn) async throws -> Void
     ) async throws {
         try await OAuthScene.play(configuration, profile: more) { scene, server in
-            var folder = URL(fileURLWithPath: #filePath)
-            for _ in 1...3 { folder.deleteLastPathComponent() }
-            let bundled = folder.appendingPathComponent("Sources/AuthProviders/Bundled/aws-lambda.toml")
-            let text = try String(contentsOf: bundled, encoding: .utf8)
+            let text = try SourceTree.text("Sources/AuthProviders/Bundled/aws-lambda.toml")
             let known = #"issuers = ["https://accounts.google.com", "accounts.google.com"]"#
             #expect(text.contains(known))
             try await scene.addProfile(

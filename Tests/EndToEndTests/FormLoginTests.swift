@@ -9,9 +9,7 @@ import Testing
 struct FormLoginTests {
     /// The example of Docs/profiles.md, with this server's address.
     private static func profile(_ url: String) throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "Docs/profiles.md"), encoding: .utf8)
+        let page = try SourceTree.text("Docs/profiles.md")
         let blocks = page.components(separatedBy: "```toml\n").map { $0.components(separatedBy: "\n```")[0] }
         guard let text = blocks.first(where: { $0.contains("name = \"django\"") }) else {
             throw Failure("the page has no such profile")

@@ -8,9 +8,7 @@ import Testing
 struct McpPageTests {
     /// The commands of the page, in their order.
     private func commands() throws -> [String] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "Docs/mcp.md"), encoding: .utf8)
+        let text = try SourceTree.text("Docs/mcp.md")
         return text.components(separatedBy: "```sh\n").dropFirst().flatMap { part in
             part.components(separatedBy: "```")[0].split(separator: "\n").map(String.init)
         }
@@ -18,9 +16,7 @@ struct McpPageTests {
 
     @Test("the configuration for programs that start commands names one that works")
     func configuration() async throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "Docs/mcp.md"), encoding: .utf8)
+        let text = try SourceTree.text("Docs/mcp.md")
         let block = text.components(separatedBy: "```json\n").dropFirst().first?.components(separatedBy: "```")[0]
         let server = try JSON(parsing: block ?? "")["mcpServers"]?["example"]
         #expect(server?["command"] == "authc")

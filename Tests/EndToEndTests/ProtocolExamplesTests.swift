@@ -13,7 +13,7 @@ struct ProtocolExamplesTests {
 
     @Test("every example gets its response, and every method has an example")
     func examples() async throws {
-        let document = try String(contentsOfFile: Self.path, encoding: .utf8)
+        let document = try SourceTree.text("Docs/protocol.md")
         let lines = Self.examples(in: document)
         #expect(lines.count > 70)
         for method in AgentMethods.all {
@@ -35,12 +35,6 @@ struct ProtocolExamplesTests {
             }
         }
     }
-
-    private static let path: String = {
-        var folder = URL(fileURLWithPath: #filePath)
-        for _ in 1...3 { folder.deleteLastPathComponent() }
-        return folder.appendingPathComponent("Docs/protocol.md").path
-    }()
 
     static func examples(in document: String) -> [(isRequest: Bool, text: String)] {
         document.split(separator: "\n").compactMap { line in

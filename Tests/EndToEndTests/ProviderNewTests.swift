@@ -7,11 +7,7 @@ import Testing
 /// A sixth backend from nothing: Docs/profiles.md's walk, typed as it stands there, against a real server.
 @Suite("A profile from a few answers", .serialized, .timeLimit(.minutes(2)))
 struct ProviderNewTests {
-    private static func page() throws -> String {
-        var folder = URL(fileURLWithPath: #filePath)
-        for _ in 1...3 { folder.deleteLastPathComponent() }
-        return try String(contentsOf: folder.appendingPathComponent("Docs/profiles.md"), encoding: .utf8)
-    }
+    private static func page() throws -> String { try SourceTree.text("Docs/profiles.md") }
 
     /// The block after a line of the page.
     private static func block(after line: String) throws -> String {

@@ -6,8 +6,7 @@ import Testing
 
 @Suite("A profile tried at a server", .serialized, .timeLimit(.minutes(2)))
 struct ProviderTryTests {
-    private static let bundled = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Sources/AuthProviders/Bundled").path
+    private static let bundled = SourceTree.path("Sources/AuthProviders/Bundled")
 
     @Test("reports how each request is refused without credentials, for the five backends")
     func backends() async throws {

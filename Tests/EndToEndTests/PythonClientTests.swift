@@ -6,10 +6,8 @@ import Testing
 /// `Sources/authd-client-python` as its users have it: built, installed, and with httpx and requests.
 @Suite("The Python client", .timeLimit(.minutes(4)))
 struct PythonClientTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    private static let source = root.appending(path: "Sources/authd-client-python").path
-    private static let python = root.appending(path: ".build/peers/authd-client/bin/python").path
+    private static let source = SourceTree.path("Sources/authd-client-python")
+    private static let python = SourceTree.path(".build/peers/authd-client/bin/python")
     private static let password = "p&w=1"
 
     private static let profile = """

@@ -7,22 +7,16 @@ import Testing
 /// The README, as a first-time reader follows it.
 @Suite("The README's commands", .serialized, .timeLimit(.minutes(3)))
 struct ReadmeCommandTests {
-    private static let root: URL = {
-        var folder = URL(fileURLWithPath: #filePath)
-        for _ in 1...3 { folder.deleteLastPathComponent() }
-        return folder
-    }()
-
     /// Run again with `Tests/Demo/picture .build/debug/authc > Docs/try.svg` if this fails.
     @Test("its picture shows what authc try prints today")
     func picture() async throws {
         let place = try TryTests.Place()
-        let script = Self.root.appending(path: "Tests/Demo/picture").path
+        let script = SourceTree.path("Tests/Demo/picture")
         let drawn = try await Child(
             ["python3", script, Programs.authc], environment: place.environment
         ).output()
         #expect(drawn.status == 0, "\(drawn.err)")
-        let kept = try String(contentsOf: Self.root.appending(path: "Docs/try.svg"), encoding: .utf8)
+        let kept = try SourceTree.text("Docs/try.svg")
         #expect(drawn.out == kept)
         for words in ["$ authc try", "demo-token-2: the provider was asked once"] {
             #expect(kept.contains(">\(words)") || kept.contains(words), "\(words)")
@@ -172,9 +166,7 @@ struct ReadmeDailyTests {
 extension ProviderPage {
     /// A section of the README.
     static func readme(_ title: String) throws -> ProviderPage {
-        var folder = URL(fileURLWithPath: #filePath)
-        for _ in 1...3 { folder.deleteLastPathComponent() }
-        let text = try String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)
+        let text = try SourceTree.text("README.md")
         let section = try #require(text.components(separatedBy: "\n## \(title)\n").dropFirst().first)
         return ProviderPage(name: "README", text: section.components(separatedBy: "\n## ")[0])
     }

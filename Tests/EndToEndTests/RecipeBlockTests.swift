@@ -132,8 +132,7 @@ struct RecipeBlockTests {
 
     @Test("Python: the package of the repository, and requests")
     func python() async throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().path
+        let source = SourceTree.path("Sources/authd-client-python")
         let (pip, python) = (
             try Peer.program("pip", of: "authd-client"), try Peer.program("python", of: "authd-client")
         )
@@ -142,7 +141,7 @@ struct RecipeBlockTests {
             _ = try scene.desktop.folder.write(program, to: "home/me.py")
             let output = try await scene.run(
                 """
-                set -e; ln -s \(pip) bin/; mkdir Sources; cp -r \(root)/Sources/authd-client-python Sources/; export PYTHONPATH=$PWD/site
+                set -e; ln -s \(pip) bin/; mkdir Sources; cp -r \(source) Sources/; export PYTHONPATH=$PWD/site
                 export PIP_TARGET=$PWD/site PIP_NO_BUILD_ISOLATION=0 PIP_NO_INDEX=1 PIP_NO_DEPS=1 PIP_NO_CACHE_DIR=1
                 \(block("pip install ./Sources", [:]))
                 \(python) me.py

@@ -9,9 +9,7 @@ import Testing
 struct SignInStepTests {
     /// The samples of Docs/profiles.md, as they stand there.
     private func play(_ test: @escaping @Sendable (Scene, Peer) async throws -> Void) async throws {
-        var root = URL(fileURLWithPath: #filePath)
-        for _ in 1...3 { root.deleteLastPathComponent() }
-        let page = try String(contentsOf: root.appendingPathComponent("Docs/profiles.md"), encoding: .utf8)
+        let page = try SourceTree.text("Docs/profiles.md")
         let samples = page.components(separatedBy: "```toml\n").dropFirst()
             .map { $0.components(separatedBy: "\n```")[0] }
             .filter { $0.contains("[[sign_in.guarded.") || $0.contains("[sign_in.link") }

@@ -8,7 +8,7 @@ struct SiteTests {
     @Test("has every page of Docs, man page and example, in four parts, and each link leads somewhere")
     func links() async throws {
         try await withSite { site, _ in
-            for name in try FileManager.default.subpathsOfDirectory(atPath: Site.repository + "/Docs") {
+            for name in try FileManager.default.subpathsOfDirectory(atPath: SourceTree.path("Docs")) {
                 guard let page = Self.page(of: name) else { continue }
                 #expect(site.pages["Docs/" + page] != nil, "\(name)")
             }
@@ -121,7 +121,7 @@ struct SiteTests {
         let packaging = try desktop.folder.folder("tree/Sources/Packaging")
         for name in ["/site", "/desktop"] {
             try FileManager.default.copyItem(
-                atPath: Site.repository + "/Sources/Packaging" + name, toPath: packaging + name)
+                atPath: SourceTree.path("Sources/Packaging" + name), toPath: packaging + name)
         }
         _ = try desktop.folder.write("# One\n\n[Documentation](Docs/README.md)\n", to: "tree/README.md")
         _ = try desktop.folder.write(
@@ -149,7 +149,7 @@ struct SiteTests {
         case "md": return name.dropLast(2) + "html"
         default:
             var isFolder: ObjCBool = false
-            _ = FileManager.default.fileExists(atPath: Site.repository + "/Docs/" + name, isDirectory: &isFolder)
+            _ = FileManager.default.fileExists(atPath: SourceTree.path("Docs/" + name), isDirectory: &isFolder)
             return isFolder.boolValue ? nil : name + ".html"
         }
     }

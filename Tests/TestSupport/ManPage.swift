@@ -8,9 +8,7 @@ package struct ManPage {
     package private(set) var examples: [String] = []
 
     package static func text(of name: String) throws -> String {
-        var root = URL(fileURLWithPath: #filePath)
-        for _ in 1...3 { root.deleteLastPathComponent() }
-        return try String(contentsOf: root.appendingPathComponent("Docs/man/" + name), encoding: .utf8)
+        try SourceTree.text("Docs/man/" + name)
     }
 
     package init(_ name: String) throws {

@@ -45,8 +45,7 @@ package final class WrongClock: Sendable {
     }
 
     private static func compile(_ name: String, _ options: [String]) async throws {
-        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let source = tests.appending(path: "RealNetworkTests/\(name)").path
+        let source = SourceTree.path("Tests/RealNetworkTests/\(name)")
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let output = try await Child(["gcc", "-O1"] + options + [source], environment: ["PATH": path]).output()
         guard output.status == 0 else { throw Failure("gcc: \(output.err)") }

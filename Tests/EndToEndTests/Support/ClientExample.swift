@@ -9,8 +9,7 @@ struct ClientExample: Sendable {
     var build = "true"
     let run: String
 
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Docs/clients").path
+    static let folder = SourceTree.path("Docs/clients")
 
     /// With the interpreter from PyPI.
     static func node() throws -> ClientExample {

@@ -7,15 +7,11 @@ struct ProviderPage: Sendable {
     let name: String
     let text: String
 
-    private static let folder: URL = {
-        var folder = URL(fileURLWithPath: #filePath)
-        for _ in 1...4 { folder.deleteLastPathComponent() }
-        return folder.appendingPathComponent("Docs/providers")
-    }()
+    private static let folder = "Docs/providers"
 
     static func names() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).map { String($0.dropLast(".md".count)) }
-            .filter { $0 != "README" }.sorted()
+        try FileManager.default.contentsOfDirectory(atPath: SourceTree.path(folder))
+            .map { String($0.dropLast(".md".count)) }.filter { $0 != "README" }.sorted()
     }
 
     init(name: String, text: String) {
@@ -24,7 +20,7 @@ struct ProviderPage: Sendable {
 
     init(_ name: String) throws {
         self.name = name
-        text = try String(contentsOf: Self.folder.appendingPathComponent(name + ".md"), encoding: .utf8)
+        text = try SourceTree.text("\(Self.folder)/\(name).md")
     }
 
     /// The blocks of a language.

@@ -73,9 +73,7 @@ extension Scene {
 /// The blocks of Docs/recipes.md.
 enum Recipes {
     static func block(with line: String) throws -> String {
-        var root = URL(filePath: #filePath)
-        for _ in 1...4 { root.deleteLastPathComponent() }
-        let page = try String(contentsOf: root.appending(path: "Docs/recipes.md"), encoding: .utf8)
+        let page = try SourceTree.text("Docs/recipes.md")
         for match in page.matches(of: /```[a-z]*\n((?:(?!```).*\n)*)```/) {
             let lines = match.1.split(separator: "\n")
             if lines.contains(where: { $0.contains(line) }) { return String(match.1) }

@@ -15,13 +15,9 @@ struct Site {
     /// By their path in the site.
     let pages: [String: Page]
 
-    /// The folder with `Package.swift` in it.
-    static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
-
     /// Builds the site of a tree in a folder.
     static func build(
-        of tree: String = repository, in folder: String, _ desktop: Desktop
+        of tree: String = SourceTree.root, in folder: String, _ desktop: Desktop
     ) async throws -> Child.Output {
         try await desktop.run([tree + "/Sources/Packaging/site/build", folder])
     }
