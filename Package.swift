@@ -432,7 +432,7 @@ package.targets += [
     suite(
         "EndToEndTests",
         ["AuthModel", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport", "Subprocess"],
-        exclude: ["CLibrary"]),
+        exclude: ["Clients/CLibrary"]),
     // The real agent in network namespaces; lab.py runs the servers there.
     suite("RealNetworkTests", ["AuthWire", "TestSupport"], exclude: ["lab.py", "clock-shim.c", "clock-nudge.c"]),
     // The units and sleep on a machine that systemd boots; `boot` shows how.

@@ -6,7 +6,7 @@ import GLibRuntime
 import TestSupport
 import Testing
 
-/// gnome-keyring's own prompt; EndToEndTests/KeyringPromptTests.swift tests the agent's reaction.
+/// gnome-keyring's own prompt; EndToEndTests/Stores/KeyringPromptTests.swift tests the agent's reaction.
 @Suite("A prompt of the keyring", .timeLimit(.minutes(2)))
 struct KeyringPromptTests {
     @Test("may stay longer than any call, and the user's answer then counts")

@@ -16,7 +16,7 @@ struct ReadmeTests {
     @Test("a test names each section that has commands")
     func blocksAreRun() throws {
         let readme = try #require(ProjectFiles.file("README.md"))
-        let tests = try #require(ProjectFiles.file("Tests/EndToEndTests/ReadmeCommandTests.swift")).text
+        let tests = try #require(ProjectFiles.file("Tests/EndToEndTests/Documentation/ReadmeCommandTests.swift")).text
         let sections = readme.text.split(separator: "\n## ").filter { $0.contains("\n```sh\n") }
         #expect(sections.count >= 6)
         for title in sections.compactMap({ $0.split(separator: "\n").first }) {

@@ -43,7 +43,7 @@ struct CLibraryTests {
     func trial(linking: Linking) async throws {
         try await Scene.play(signedInTo: .programs, ["repositories", ""]) { scene, server in
             let done = try await scene.run(
-                Self.setUp + "trial=$root/Tests/EndToEndTests/CLibrary/trial.c\n" + linking.rawValue
+                Self.setUp + "trial=$root/Tests/EndToEndTests/Clients/CLibrary/trial.c\n" + linking.rawValue
                     + " \(server.url) 'curl -sfX POST \(server.url)/control/revoke'")
             #expect(done.status == 0 && done.out.hasSuffix("all is well\n"), "\(done.out)\(done.err)")
             #expect(!(done.out + done.err).contains("token-"))
@@ -97,7 +97,7 @@ struct CLibraryTests {
         try await Scene.play(keyring: false) { scene in
             let done = try await scene.run(
                 Self.setUp + """
-                    programs=$root/Tests/EndToEndTests/CLibrary
+                    programs=$root/Tests/EndToEndTests/Clients/CLibrary
                     c++ $strict -std=c++17 -Iinclude $programs/templates.cc lib/libauthclient.a -o templates
                     ./templates
                     cc -Wall -Wextra -Werror $programs/plugin.c -pthread -o plugin
