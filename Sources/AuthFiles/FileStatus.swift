@@ -49,6 +49,21 @@ package struct FileStatus: Sendable, Equatable {
         (device, inode) = (UInt64(found.st_dev), UInt64(found.st_ino))
     }
 
+    /// Why a file is not a place for a secret of its user.
+    package enum PrivacyProblem: Sendable, Equatable {
+        case notAFile
+        case otherOwner(UInt32)
+        case accessibleToOthers
+    }
+
+    /// `nil` for a regular file that belongs to the user, and whose mode gives other users nothing. A link that was not
+    /// followed is not a regular file.
+    package func privacyProblem(for user: UInt32) -> PrivacyProblem? {
+        if kind != .file { return .notAFile }
+        if owner != user { return .otherOwner(owner) }
+        return permissions & 0o077 == 0 ? nil : .accessibleToOthers
+    }
+
     /// Whether both are the same file.
     package func isSame(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
 }

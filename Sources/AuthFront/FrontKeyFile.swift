@@ -12,9 +12,14 @@ package enum FrontKeyFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw refused(path, "cannot be read (\(SystemError.text(errno)))") }
         defer { close(descriptor) }
-        guard let found = FileStatus(of: descriptor), found.kind == .file else { throw refused(path, "is not a file") }
-        guard found.owner == geteuid(), found.permissions & 0o077 == 0 else {
+        guard let found = FileStatus(of: descriptor) else { throw refused(path, "is not a file") }
+        switch found.privacyProblem(for: geteuid()) {
+        case .notAFile:
+            throw refused(path, "is not a file")
+        case .otherOwner, .accessibleToOthers:
             throw refused(path, "can be read by others: run `chmod 600 \(ShellWord.quoted(path))`")
+        case nil:
+            break
         }
         var bytes = [UInt8](repeating: 0, count: mostBytes)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)

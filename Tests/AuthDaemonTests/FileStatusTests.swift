@@ -30,6 +30,35 @@ struct FileStatusTests {
         #expect(FileStatus(at: link, followsLink: false)?.kind == .link)
     }
 
+    @Test("a file is private if it belongs to the user and its mode gives others nothing")
+    func privateFile() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("a secret", to: "a")
+        let user = geteuid()
+        for mode: mode_t in [0o600, 0o400, 0o700] {
+            try #require(chmod(path, mode) == 0)
+            #expect(try #require(FileStatus(at: path)).privacyProblem(for: user) == nil)
+        }
+        for mode: mode_t in [0o640, 0o620, 0o610, 0o604, 0o602, 0o601] {
+            try #require(chmod(path, mode) == 0)
+            let found = try #require(FileStatus(at: path))
+            #expect(found.privacyProblem(for: user) == .accessibleToOthers)
+            #expect(found.privacyProblem(for: user + 1) == .otherOwner(user))
+        }
+    }
+
+    @Test("what is not a regular file is never a private one")
+    func notPrivate() throws {
+        let folder = try TemporaryFolder()
+        let (file, link, pipe) = (try folder.write("", to: "a"), folder.path + "/link", folder.path + "/pipe")
+        try #require(chmod(file, 0o600) == 0 && symlink(file, link) == 0 && mkfifo(pipe, 0o600) == 0)
+        for path in [folder.path, link, pipe] {
+            let found = try #require(FileStatus(at: path, followsLink: false))
+            #expect(found.privacyProblem(for: geteuid()) == .notAFile, "\(path)")
+        }
+        #expect(try #require(FileStatus(at: link)).privacyProblem(for: geteuid()) == nil)
+    }
+
     @Test("a socket is known, and a missing file is reported")
     func others() throws {
         let folder = try TemporaryFolder()

@@ -1,8 +1,6 @@
 import AuthFiles
 package import AuthModel
 import AuthWire
-import CLinux
-import CSystemd
 import Glibc
 
 /// Reads the key of sealed files (authd.toml(5), `sealed_key`).
@@ -72,17 +70,17 @@ package enum KeyFile {
         let descriptor = unsafe open(path, O_RDONLY | (follows ? 0 : O_NOFOLLOW) | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure("open \(kind) \(path)") }
         defer { close(descriptor) }
-        var found = stat()
-        guard unsafe fstat(descriptor, &found) == 0 else { throw failure("read the status of \(kind) \(path)") }
-        guard found.st_mode & S_IFMT == S_IFREG else { throw .failed(reason: "\(kind) \(path) is not a file") }
-        if isOurs {
-            guard found.st_uid == geteuid() else {
-                throw .failed(reason: "\(kind) \(path) belongs to user \(found.st_uid), not to \(geteuid())")
-            }
-            guard found.st_mode & 0o077 == 0 else {
-                throw .failed(
-                    reason: "\(kind) \(path) is accessible to others: run `chmod 600 \(ShellWord.quoted(path))`")
-            }
+        guard let found = FileStatus(of: descriptor) else { throw failure("read the status of \(kind) \(path)") }
+        switch found.privacyProblem(for: geteuid()) {
+        case .notAFile:
+            throw .failed(reason: "\(kind) \(path) is not a file")
+        case .otherOwner(let owner) where isOurs:
+            throw .failed(reason: "\(kind) \(path) belongs to user \(owner), not to \(geteuid())")
+        case .accessibleToOthers where isOurs:
+            throw .failed(
+                reason: "\(kind) \(path) is accessible to others: run `chmod 600 \(ShellWord.quoted(path))`")
+        case .otherOwner, .accessibleToOthers, nil:
+            break
         }
         var bytes = [UInt8](repeating: 0, count: maxBytes)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)

@@ -1,6 +1,6 @@
 import AuthClient
+import AuthFiles
 import AuthWire
-import CLinux
 import Glibc
 
 /// Reads a key file. The agent gets the bytes, not the path: it opens no file for a client.
@@ -14,15 +14,16 @@ enum KeyFile {
         let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
         let file = Descriptor(number)
-        var found = stat()
-        guard unsafe fstat(file.number, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+        guard let found = FileStatus(of: file.number) else { throw .usage("\(path) is not a regular file") }
+        switch found.privacyProblem(for: geteuid()) {
+        case .notAFile:
             throw .usage("\(path) is not a regular file")
-        }
-        guard found.st_uid == geteuid() else {
-            throw .usage("the key \(path) belongs to user \(found.st_uid), not to \(geteuid())")
-        }
-        guard found.st_mode & 0o077 == 0 else {
+        case .otherOwner(let owner):
+            throw .usage("the key \(path) belongs to user \(owner), not to \(geteuid())")
+        case .accessibleToOthers:
             throw .usage("other users can open the key \(path)", hint: "run `chmod 600 \(ShellWord.quoted(path))`")
+        case nil:
+            break
         }
         return try FileText.read(file.number, named: path, atMost: maxBytes)
     }
