@@ -28,21 +28,9 @@ struct PlainStatusRequestTests {
         }
     }
 
-    @Test(
-        "any other spelling is left to the full reader",
-        arguments: [
-            "", "{", #"{"jsonrpc":"2.0","id":1,"method":"#, #"{"jsonrpc":"2.0","id":1,"method":"session.status""#,
-            #"{"jsonrpc":"2.0","id":01,"method":"session.status","params":{}}"#,
-            #"{"jsonrpc":"2.0","id":"1","method":"session.status","params":{}}"#,
-            #"{"jsonrpc":"2.0","method":"session.status","params":{}}"#,
-            #"{"jsonrpc":"2.0","id":1,"method":"session.status","params":{}} "#,
-            #"{"jsonrpc":"2.0","id":1,"method":"session.status","params":{},"id":2}"#,
-            #"{"jsonrpc":"2.0","id":1,"method":"session.status","params":{"session":"A"}}"#,
-            #"{"jsonrpc":"2.0","id":1,"method":"session.status","params":{"session":"a","x":1}}"#,
-            #"{"jsonrpc":"2.0","id":1,"method":"session.status"}"#,
-        ])
-    func others(line: String) {
-        #expect(plain(line) == nil)
+    @Test("any other spelling is left to the full reader", arguments: PlainStatusRequest.Method.allCases)
+    func others(method: PlainStatusRequest.Method) {
+        for line in PlainRequestLines.others(method: method.name) { #expect(plain(line) == nil, "\(line)") }
     }
 
     @Test("whatever is recognised, the full reader reads the same", arguments: 0..<4)
@@ -51,21 +39,10 @@ struct PlainStatusRequestTests {
             #"{"jsonrpc":"2.0","id":7,"method":"session.status","params":{"session":"work-2"}}"#,
             #"{"jsonrpc":"2.0","id":120,"method":"session.list","params":{}}"#,
             #"{"jsonrpc":"2.0","id":120,"method":"network.status","params":{}}"#,
-        ].map { Array($0.utf8) }
-        let bytes = Array("{}[]\",:.019azAZ_- \\\n\u{0}\u{E9}".utf8)
-        var random = SplitMix(seed: UInt64(part) + 43)
+        ]
         var recognised = 0
-        for round in 0..<5000 {
-            var line = forms[round % forms.count]
-            for _ in 0..<Int.random(in: 0...2, using: &random) {
-                let place = Int.random(in: 0..<line.count, using: &random)
-                switch Int.random(in: 0..<3, using: &random) {
-                case 0: line[place] = bytes.randomElement(using: &random) ?? 0
-                case 1: line.insert(bytes.randomElement(using: &random) ?? 0, at: place)
-                default: line.remove(at: place)
-                }
-            }
-            guard let seen = PlainStatusRequest(line.span) else { continue }
+        try PlainRequestLines.mutate(forms, rounds: 5000, seed: UInt64(part) + 43) { line in
+            guard let seen = PlainStatusRequest(line.span) else { return }
             recognised += 1
             let id = try #require(Int64(String(decoding: line[seen.id], as: UTF8.self)))
             #expect(RPCIncoming(line: line) == .single(.success(seen.question.request(id: .integer(id)))))
