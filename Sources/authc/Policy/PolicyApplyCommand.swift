@@ -5,7 +5,7 @@ extension Policy {
     struct Apply: AgentCommand {
         static let configuration = CommandConfiguration(
             commandName: "apply", abstract: "Show the changes in your policy.toml, ask, and have the agent use it.",
-            discussion: "Until then the agent uses the rules that you applied last, also after a restart or reload.")
+            discussion: "Until then the agent uses the rules that you applied last, even after a restart or reload.")
 
         @OptionGroup var common: AskingOptions
 

@@ -8,7 +8,7 @@ extension Policy {
             usage: "authc policy test [<options>] <method>",
             discussion: """
                 The program is this one, unless options describe another: then what they leave out is unknown, and a rule \
-                that tests it denies. Exit status: 77 if the rule denies, also if rules are not enforced.
+                that tests it denies. Exit status: 77 if the rule denies, even if rules are not enforced.
                 """)
 
         @OptionGroup var common: CommonOptions

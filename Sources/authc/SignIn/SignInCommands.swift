@@ -62,7 +62,7 @@ struct LoginCommand: AgentCommand {
     static let configuration = CommandConfiguration(
         commandName: "login", abstract: "Sign in.",
         discussion: """
-            Asks on the terminal for what is missing, also for the provider. Secrets are not shown, and are never arguments. \
+            Asks on the terminal for what is missing, even for the provider. Secrets are not shown, and are never arguments. \
             If the agent's user unit is installed but not running, its socket is started.
             """)
 
@@ -128,7 +128,7 @@ struct LoginCommand: AgentCommand {
         let lender = if let from { try BrowserLender(from) } else { BrowserLender?.none }
         AgentStart.ifNeeded(options)
         let target = signIn.provider == nil ? try FirstSignIn.run(options) : nil
-        // --from needs a browser, also if the provider's first method is another one.
+        // --from needs a browser, even if the provider's first method is another one.
         let chosen = ways.first ?? method ?? (from == nil ? nil : "browser")
         do throws(Failure) {
             return try signIn.run(

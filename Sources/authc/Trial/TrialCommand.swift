@@ -10,7 +10,7 @@ struct TrialCommand: AgentCommand {
             Signs in, gets a token, renews it once for five programs, calls an API, shows what happens while the provider \
             cannot be reached, and signs out. It prints the commands that do this, takes about 5 seconds and asks nothing. \
             Your keyring, settings, sessions and agent are not used, nothing is sent to another machine, and its folder is \
-            removed at the end, also after ^C.
+            removed at the end, even after ^C.
             """)
 
     @OptionGroup(visibility: .hidden) var common: PlainOptions
