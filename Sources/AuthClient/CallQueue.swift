@@ -17,7 +17,7 @@ struct CallQueue {
     private var live: [Int64: Call] = [:]
     /// In the order of adding. Some may no longer be in `live`.
     private var unsent: [Int64] = []
-    /// Sent without a response yet, also for cancelled calls: the agent counts them (`requestsPerConnection`).
+    /// Sent without a response yet, even for cancelled calls: the agent counts them (`requestsPerConnection`).
     private var inFlight: Set<Int64> = []
     private var lastID: Int64 = 0
 

@@ -140,7 +140,7 @@ struct ClusterMembership: Sendable {
 
     /// - Parameters:
     ///   - keys: those of the roster that this host has, the newest first.
-    ///   - wrapped: also former keys, for hosts that were away.
+    ///   - wrapped: includes former keys, for hosts that were away.
     private func made(
         _ roster: ClusterRoster, with keys: [SealingKey], wrapped: [WrappedKey], formerRosters: [[UInt8]]
     ) throws(ClusterFault) -> AcceptedCluster {

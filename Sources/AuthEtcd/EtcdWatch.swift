@@ -9,7 +9,7 @@ extension EtcdClient {
     /// - Parameters:
     ///   - end: what all keys of the range are less than.
     ///   - revision: the first one of interest.
-    ///   - receive: gets each message, also the one that ends the watch.
+    ///   - receive: gets each message, including the one that ends the watch.
     /// - Returns: why it ended.
     func watch(
         _ start: String, to end: [UInt8], from revision: Int64,

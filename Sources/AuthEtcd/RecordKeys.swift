@@ -1,6 +1,6 @@
 import AuthSealedFile
 
-/// The record keys that a host finds in the cluster's record, also if the key was changed several times since it last read that.
+/// The record keys that a host finds in the cluster's record, even if the key was changed several times since it last read that.
 ///
 /// A host knows the members of its time. The roster before each change is sealed with the key before, so with a key and its
 /// roster the host knows who may have wrapped the next one, and so on up to the newest.

@@ -70,7 +70,7 @@ package struct EndpointFolder: Sendable {
 
     /// - Returns: whether there was one.
     package func remove(_ name: ClientName) throws(SystemFailure) -> Bool {
-        // Also a link that leads nowhere, or an entry without a key.
+        // A link that leads nowhere, and an entry without a key, count too.
         let isThere = [keyFile(of: name), file(of: name)].contains { path in
             var target: UInt8 = 0
             return unsafe readlink(path, &target, 1) >= 0 || access(path, F_OK) == 0

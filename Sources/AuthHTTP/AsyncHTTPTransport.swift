@@ -62,7 +62,7 @@ package final class AsyncHTTPTransport: HTTPLiveTransport {
     private let pool: ClientPool
     /// For streamed requests, which are long and have their own time limit, so that others need not wait for them.
     private let streams: ClientPool
-    /// For responses that are read while they arrive; also with HTTP/2. The agent itself has none.
+    /// For responses that are read while they arrive. These may use HTTP/2. The agent itself has none.
     let live: ClientPool
     /// For ``connect(to:on:)``, once it was needed.
     let tlsContext = Mutex<NIOSSLContext?>(nil)

@@ -70,7 +70,7 @@ import Synchronization
 
     /// A commit is then written to a log first (sqlite.org/wal.html).
     func useWriteAheadLog() throws(Failure) {
-        // It returns the mode that is in use, and without an error also another one.
+        // It returns the mode that is in use, which may be another one even without an error.
         let mode = try run("PRAGMA journal_mode = WAL").first?.first?.text
         guard mode == "wal" else {
             throw Failure(

@@ -7,7 +7,7 @@ import CSecret
 package final class BusVariant {
     private let variant: OpaquePointer
 
-    /// Owns the reference, also a floating one.
+    /// Owns the reference, even a floating one.
     package init(taking variant: OpaquePointer) {
         self.variant = g_variant_take_ref(variant)
     }

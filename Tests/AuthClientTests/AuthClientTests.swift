@@ -121,7 +121,7 @@ struct AuthClientTests {
         #expect(try await client.result(of: AgentPing())["pid"] == 2)
     }
 
-    @Test("calls of a closed client are cancelled, also later ones")
+    @Test("calls of a closed client are cancelled, including later ones")
     func close() async throws {
         let agent = try TestAgent { _, _ in }
         defer { agent.stop() }

@@ -240,7 +240,7 @@ struct QuickCommandTests {
         #expect(closed.errors == "authc: cannot start \(program)-full: Permission denied.\n" && closed.status == 70)
     }
 
-    @Test("finds that program in its own folder, or where make install puts it, also through a link")
+    @Test("finds that program in its own folder, or where make install puts it, even through a link")
     func places() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -157,7 +157,7 @@ struct QuickHelpTests {
         try await lone.expectLeft(["--help"])
     }
 
-    @Test("finds the file where make install puts it, also through a link")
+    @Test("finds the file where make install puts it, even through a link")
     func places() async throws {
         let lone = try await QuickInstalledTexts()
         let files = FileManager.default

@@ -28,7 +28,7 @@ struct WatchInputTests {
     }
 
     @Test(
-        "text that was sent with the key that asks is not an answer, and pasted text is ignored, also in parts",
+        "text that was sent with the key that asks is not an answer, and pasted text is ignored, even in parts",
         arguments: [
             (["easy"], true), (["sy"], true), (["\u{1B}[200~easy\u{1B}[201~"], false),
             (["\u{1B}[20", "0~s", "y\u{1B}[2", "01~"], false),

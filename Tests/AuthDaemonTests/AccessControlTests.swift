@@ -86,7 +86,7 @@ struct AccessControlTests {
         }
     }
 
-    @Test("other rules apply to the next request of a connection, also if it is the one from memory")
+    @Test("other rules apply to the next request of a connection, even if it is the one from memory")
     func changed() async throws {
         try await TestServer.run { rig in
             try await onThread {

@@ -10,7 +10,7 @@ import Testing
 /// Which program, session and result an entry of the audit log has.
 @Suite("What the audit log records of a request", .timeLimit(.minutes(1)))
 struct AuditRecordTests {
-    @Test("the program is known, also if its executable can no longer be read after the first response")
+    @Test("the program is known, even if its executable can no longer be read after the first response")
     func hidden() async throws {
         try await TestServer.run { rig in
             let answers = try await SenderTests.responses("hidden", rig.path)
@@ -76,7 +76,7 @@ struct AuditRecordTests {
         #expect(entries.map(\.cancelled) == [hasLeft ? true : nil])
     }
 
-    @Test("a request that a lock of the agent has ended is recorded as that, also if its client leaves then")
+    @Test("a request that a lock of the agent has ended is recorded as that, even if its client leaves then")
     func locked() async throws {
         let log = AuditLog(clock: BootClock())
         let (late, departure) = (OneShot<AgentError>(), Departure())

@@ -179,7 +179,7 @@ struct CallerIdentityTests {
         await executor.stop()
     }
 
-    @Test("the path of a program is the kernel's own, also when its file has been removed")
+    @Test("the path of a program is the kernel's own, even when its file has been removed")
     func removedFile() async throws {
         let folder = try TemporaryFolder()
         let copy = folder.path + "/program"

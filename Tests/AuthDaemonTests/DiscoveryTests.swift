@@ -124,7 +124,7 @@ struct DiscoveryTests {
                 values.contains { value in
                     var members = required
                     members[name] = value
-                    // Also without what excludes it.
+                    // Even without what excludes it.
                     let others = chosen.keys.filter { $0 != name }
                     let groups = others.reduce(into: [[]]) { groups, key in groups += groups.map { $0 + [key] } }
                     return groups.contains { group in

@@ -39,7 +39,7 @@ struct InputSocketTests {
         }
     }
 
-    @Test("a client cannot write to a socket that is closed, also while nobody waits for it", arguments: [false, true])
+    @Test("a client cannot write to a socket that is closed, even while nobody waits for it", arguments: [false, true])
     func closing(waits: Bool) async throws {
         try await Pair.play(Self.open) { pair in
             if waits { pair.socket.whenReady {} }

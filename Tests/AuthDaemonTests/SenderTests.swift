@@ -23,7 +23,7 @@ struct SenderTests {
     }
 
     @Test(
-        "a program that writes to its own connection gets a token, also if it cannot be traced",
+        "a program that writes to its own connection gets a token, even if it cannot be traced",
         arguments: PeerRecognition.allCases)
     func honest(recognition: PeerRecognition) async throws {
         try await TestServer.run(recognition: recognition) { rig in

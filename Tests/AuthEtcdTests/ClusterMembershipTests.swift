@@ -132,7 +132,7 @@ struct ClusterMembershipTests {
         #expect(try membership(one).decision(on: two.accepted?.record.bytes) == .refuse(.otherCluster))
     }
 
-    @Test("leaves no host without a key during a change of keys, also one that was away")
+    @Test("leaves no host without a key during a change of keys, not even one that was away")
     func rekeyed() throws {
         var hosts = try cluster("one", "two", "three")
         let old = try #require(hosts[0].accepted?.currentKeys.first)

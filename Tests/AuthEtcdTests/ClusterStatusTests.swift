@@ -97,7 +97,7 @@ struct ClusterStatusTests {
         }
     }
 
-    @Test("has each member of etcd, also without a majority", arguments: Programs.allCases)
+    @Test("has each member of etcd, even without a majority", arguments: Programs.allCases)
     func members(programs: Programs) async throws {
         try await EtcdMembers.running(programs.options(count: 3)) { members in
             try await host("one").start(at: members.endpoints) { store in
@@ -113,7 +113,7 @@ struct ClusterStatusTests {
                     #expect(version.hasPrefix(programs == .debian ? "3.4" : "3.5") && term > 0 && index > 0)
                     #expect(member.bytes ?? 0 > 0 && member.behind ?? 1000 < 1000)
                 }
-                // A member that hangs holds nobody up, also if it is the one in use.
+                // A member that hangs holds nobody up, even if it is the one in use.
                 members.signal(SIGSTOP, 0)
                 #expect(
                     try await until {

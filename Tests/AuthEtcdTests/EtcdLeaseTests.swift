@@ -208,7 +208,7 @@ struct EtcdLeaseTests {
             var theirs = try etcdSample(generation: 2)
             theirs.tokens.accessToken = Secret("theirs")
             #expect(try await other.update(theirs, replacesOther: false).stored == nil)
-            // Also at a later attempt, with dates that were corrected since.
+            // Even at a later attempt, with dates that were corrected since.
             var corrected = mine
             (corrected.corrections, corrected.tokens.issuedAt) = (1, mine.tokens.issuedAt + .seconds(100))
             #expect(try await store.update(corrected, replacesOther: false).overtaker == Secret("theirs"))
@@ -291,7 +291,7 @@ struct EtcdLeaseTests {
             _ = try await store.update(signIn, replacesOther: true)
             try await other.delete(Self.work)
             #expect(try await store.load(Self.work)?.signIn == signIn.signIn)
-            // Also after this host has read the new one.
+            // Even after this host has read the new one.
             #expect(try await other.load(Self.work)?.signIn == signIn.signIn)
             #expect(try await other.delete(Self.work, of: etcdSample().signIn) == nil)
             #expect(try await store.load(Self.work)?.signIn == signIn.signIn)

@@ -96,7 +96,7 @@ struct EtcdMessageTests {
         #expect(view.lost.isEmpty)
         read = view.read(header(9), [a: 4, b: 8])
         #expect(read == ([b], false))
-        // Another host signed out: that is no loss, also if a backup is restored later.
+        // Another host signed out: that is no loss, even if a backup is restored later.
         changed = view.apply(header(10), [(b, 10, true)])
         read = view.read(header(3, of: "2"), [a: 4])
         #expect(changed == [b] && read.wentBack && view.lost.isEmpty)

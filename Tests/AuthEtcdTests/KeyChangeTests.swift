@@ -54,7 +54,7 @@ struct KeyChangeTests {
         }
     }
 
-    @Test("that removes a host is seen by that host's next watch, also without any session")
+    @Test("that removes a host is seen by that host's next watch, even without any session")
     func removal() async throws {
         try await EtcdMembers.running { members in
             let (one, two) = (try EtcdHost("one"), try EtcdHost("two"))
@@ -129,7 +129,7 @@ struct KeyChangeTests {
         }
     }
 
-    @Test("makes a record damaged that is written with the former key afterwards, also after others join")
+    @Test("makes a record damaged that is written with the former key afterwards, even after others join")
     func written() async throws {
         try await TwoHosts.running { hosts in
             let (one, two) = (hosts.store, hosts.other)
@@ -154,7 +154,7 @@ struct KeyChangeTests {
     }
 
     @Test(
-        "that was interrupted makes a record damaged that is written with the former key afterwards, also by the next one"
+        "that was interrupted makes a record damaged that is written with the former key afterwards, even by the next one"
     )
     func interrupted() async throws {
         try await TwoHosts.running { hosts in

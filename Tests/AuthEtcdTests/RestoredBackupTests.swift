@@ -138,7 +138,7 @@ struct RestoredBackupTests {
         }
     }
 
-    @Test("makes a host that is sending note its intent again, also if another host has the session and waits")
+    @Test("makes a host that is sending note its intent again, even if another host has the session and waits")
     func sendingBehindWaiting() async throws {
         try await TwoHosts.running { hosts in
             let (one, two, members) = (hosts.store, hosts.other, hosts.members)
@@ -165,7 +165,7 @@ struct RestoredBackupTests {
         }
     }
 
-    @Test("makes a host that is sending note that again, also if another one was when the backup was made")
+    @Test("makes a host that is sending note that again, even if another one was when the backup was made")
     func sendingAfterOther() async throws {
         try await TwoHosts.running { hosts in
             let (one, two, members) = (hosts.store, hosts.other, hosts.members)
@@ -188,7 +188,7 @@ struct RestoredBackupTests {
         }
     }
 
-    @Test("does not make a host replace what another one has noted since, also if that one has let the session go")
+    @Test("does not make a host replace what another one has noted since, even if that one has let the session go")
     func notedSince() async throws {
         try await TwoHosts.running { hosts in
             let (one, two, members) = (hosts.store, hosts.other, hosts.members)

@@ -119,7 +119,7 @@ struct RestoredHistoryTests {
             })
     }
 
-    @Test("has had the revision before a hold, also if the response to the hold has shown a lower one than before")
+    @Test("has had the revision before a hold, even if the response to the hold has shown a lower one than before")
     func shownByHold() async throws {
         let etcd = OneKey()
         let store = EtcdStore(

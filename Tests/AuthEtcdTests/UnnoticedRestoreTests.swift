@@ -53,7 +53,7 @@ struct UnnoticedRestoreTests {
         }
     }
 
-    @Test("is noticed by the response to a hold, also if that brings etcd to the revision that the host knows")
+    @Test("is noticed by the response to a hold, even if that brings etcd to the revision that the host knows")
     func holdOfSameRevision() async throws {
         let etcd = OneKey()
         let changes = Mutex<[JSON]>([])

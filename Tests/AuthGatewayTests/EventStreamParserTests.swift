@@ -26,7 +26,7 @@ struct EventStreamParserTests {
             ("data\n\ndata\ndata\n\ndata:", ["message|", "message|\n"]),
             ("data:test\n\ndata: test\n\n", ["message|test", "message|test"]),
             ("event: add\ndata: 1\n\ndata: 2\n\n", ["add|1", "message|2"]),
-            // Every kind of line end, also mixed.
+            // Every kind of line end, even mixed.
             ("data: a\r\n\r\ndata: b\r\rdata: c\n\n", ["message|a", "message|b", "message|c"]),
             ("data: a\r\ndata: b\r\n\r\n", ["message|a\nb"]),
             // A byte order mark at the beginning, and elsewhere.

@@ -89,7 +89,7 @@ struct MetadataRouteTests {
         #expect(status { _ = try EndpointReply.metadata(identity: opaque) } == 400)
     }
 
-    @Test("every response, also a refusal, says that it is from such a server")
+    @Test("every response, even a refusal, says that it is from such a server")
     func flavor() throws {
         let flavor = MetadataRoute.flavor
         let refusal = EndpointReply(metadata: FrontProblem(401, .notSignedIn, "No."))

@@ -67,7 +67,7 @@ struct ProxyFieldsTests {
         }
     }
 
-    @Test("WebDAV's addresses become those of the server, also as paths; names of locks and versions stay")
+    @Test("WebDAV's addresses become those of the server, even as paths; names of locks and versions stay")
     func webDAV() throws {
         func field(_ name: String, _ value: String, prefix: String = "/KEY") throws -> String? {
             let fields = try sent([(name, value)], prefix: prefix, ProxyToken(secret)).fields

@@ -84,7 +84,7 @@ struct RelayTests {
         }
     }
 
-    @Test("an upload that is abandoned ends the request, also before the connection")
+    @Test("an upload that is abandoned ends the request, even before the connection")
     func abandoned() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let script: LoopbackServer.Script = { connection in

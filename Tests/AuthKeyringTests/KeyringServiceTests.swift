@@ -54,7 +54,7 @@ struct KeyringServiceTests {
         }
     }
 
-    @Test("that cannot be started is missing, also for the user")
+    @Test("that cannot be started is missing, even for the user")
     func nothingToStart() async throws {
         try await withStore { store, _ in
             await store.retryPrompts()

@@ -5,7 +5,7 @@ import TestSupport
 
 /// A message bus and a gnome-keyring for one test, in a temporary folder.
 ///
-/// A shell runs both as children and executes one command per line. It ends them and itself when its input ends, also if the
+/// A shell runs both as children and executes one command per line. It ends them and itself when its input ends, even if the
 /// test process is killed. Needs dbus-daemon, gnome-keyring, libglib2.0-bin (gdbus), libsecret-tools.
 actor PrivateKeyring {
     static let password = "open sesame"

@@ -63,7 +63,7 @@ struct SystemNetworkWatchTests {
         }
     }
 
-    @Test("another gateway is another generation, and another address also a move")
+    @Test("another gateway is another generation, and another address is a move, too")
     func addressChanges() async throws {
         try await withNamespace(before: Self.cable) { namespace in
             let first = try #require(try await namespace.next())

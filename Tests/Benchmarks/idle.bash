@@ -38,7 +38,7 @@ idle() {
     done
 }
 
-# Whether perf(1) may record each switch of a thread, also in the kernel: a program that sleeps has one at least.
+# Whether perf(1) may record each switch of a thread, even in the kernel: a program that sleeps has one at least.
 kernel_traces() {
     perf record -q -e context-switches -c 1 -o "$world/perf" -- sleep 0.1 2>/dev/null && (($(recorded_switches) > 0))
 }

@@ -1,6 +1,6 @@
 // Round trips of one line on two open connections, in turn: trip WAIT COUNT SOCKET SOCKET [SESSIONS]
 // COUNT is how many on each, or with an `s` behind it for how many seconds. The line is a token.get; a trip ends with the line feed of its answer. WAIT is how the client waits for that: in poll, as clients
-// with a deadline or an event loop do, or in read. The kernel wakes the latter also when the server reads the request, because
+// with a deadline or an event loop do, or in read. The kernel also wakes the latter when the server reads the request, because
 // there is room to write again; a server that has run for long enough is then interrupted.
 // With SESSIONS the first server is asked for the tokens of s0, s1 and so on in turn, so many, and the second for ten at most.
 #define _GNU_SOURCE

@@ -6,7 +6,7 @@ import Testing
 /// With the programs of the tests in `make test`, with release programs in a Debian without Swift in `make check-packages`.
 @Suite("The README, on a machine with the Debian packages", .serialized, .timeLimit(.minutes(10)))
 struct PackageReadmeTests {
-    @Test("its commands take a new user to tokens, also after a wrong password, to completions and the live view")
+    @Test("its commands take a new user to tokens, even after a wrong password, to completions and the live view")
     func readme() async throws {
         let commands = try BootedMachine.blocks(of: "README.md", "sh").map {
             $0.split(separator: "\n").map { $0.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces) }

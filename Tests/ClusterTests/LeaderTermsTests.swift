@@ -6,7 +6,7 @@ struct LeaderTermsTests {
     private static let start = ContinuousClock.now
     private static func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-    @Test("an election counts for a token that was issued before it and served after it, also after the next reading")
+    @Test("an election counts for a token that was issued before it and served after it, even after the next reading")
     func election() {
         var leaders = LeaderTerms(1, at: Self.at(0))
         leaders.note(1, at: Self.at(10))

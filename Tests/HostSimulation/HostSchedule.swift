@@ -122,7 +122,7 @@ package enum HostInjectedFault: String, Sendable, CaseIterable {
 
 /// The rules that every schedule must keep (Docs/cluster.md, Docs/decisions/simulation.md).
 package enum HostRule: String, Sendable {
-    case alone = "1: one host sends a refresh token at a time, also after a restore"
+    case alone = "1: one host sends a refresh token at a time, even after a restore"
     case reuse = "2: a used refresh token is sent again only if the next one was lost on its way to etcd"
     case lost = "3: a session that the provider accepts is lost on no host"
     case writtenAgain = "4: what a running host knows and a restored backup lacks is in etcd again ten seconds later"

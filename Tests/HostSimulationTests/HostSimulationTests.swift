@@ -59,7 +59,7 @@ struct HostSimulationTests {
         #expect(outcome.coverage.removedHosts == 1 && outcome.coverage.writtenAgain == 1)
     }
 
-    @Test("a host that is disconnected while it is removed is not a member after that, also without any session")
+    @Test("a host that is disconnected while it is removed is not a member after that, even without any session")
     func removedWhileDisconnected() async {
         let outcome = await play(
             [
@@ -88,7 +88,7 @@ struct HostSimulationTests {
         #expect(outcome.coverage.renewals > 0 && outcome.coverage.reuses == 0 && outcome.coverage.lost == 0)
     }
 
-    @Test("tokens that end with their host may be lost, also if it seals the former ones with a new key meanwhile")
+    @Test("tokens that end with their host may be lost, even if it seals the former ones with a new key meanwhile")
     func lostRenewal() async {
         // It has broken rule 2: the former tokens, sealed again, counted as the new ones.
         let schedule = HostSchedule(
@@ -157,7 +157,7 @@ struct HostSimulationTests {
                 Step(.events(8), .backUp), Step(.events(10), .ask(2, .token)),
                 Step(.events(12), .restore(.behindProxy)),
             ]),
-        // 4: the backup had a hold, also of the host that had to write.
+        // 4: the backup had a hold, even of the host that had to write.
         HostSchedule(
             hosts: 2,
             steps: [

@@ -225,7 +225,7 @@ extension SimulationRun {
             storeCalls[number] = nil
             guard call.error == nil, random.next() & 1 == 0 else { continue }
             call.carryOut(in: store, at: key(call.session))
-            // The store notifies the other agents, also of a call by an agent that died.
+            // The store notifies the other agents, even of a call by an agent that died.
             if setting.agents > 1, call.call.isChange { reportStoreChange(key(call.session)) }
         }
         if !running.contains(true) {

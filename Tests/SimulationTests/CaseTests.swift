@@ -125,7 +125,7 @@ struct CaseTests {
         }
     }
 
-    @Test("a 401 with a token counts also after the other agent has written that token with another refresh token")
+    @Test("a 401 with a token counts even after the other agent has written that token with another refresh token")
     func rejectedAtTwoAgents() {
         for seed in Self.seeds {
             var setting = Setting()

@@ -26,7 +26,7 @@ package actor ServerMetadataCache {
     private var metadata: [String: Entry] = [:]
     /// By address.
     private var keys: [String: Entry] = [:]
-    /// Token endpoints of servers that want the client's name in the form also with `basic`.
+    /// Token endpoints of servers that want the client's name in the form even with `basic`.
     private var formServers: Set<String> = []
 
     package init() {}

@@ -139,7 +139,7 @@ package actor Runner<M: Machine> {
     // MARK: Work
 
     /// Begins work beside the runner. Its event is handled, unless the runner is closed by then.
-    /// - Returns: `false` if the runner is closed, also by the end of the agent: the work is not done.
+    /// - Returns: `false` if the runner is closed, for example by the end of the agent: the work is not done.
     @discardableResult
     package func start(_ work: @escaping @Sendable () async -> M.Event?) -> Bool {
         guard !isClosed else { return false }

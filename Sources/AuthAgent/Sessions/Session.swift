@@ -51,7 +51,7 @@ package final class Session: Sendable {
     // MARK: Changes from outside
 
     /// Records the state of the network for the provider at `origin`. An older version than the last one is dropped.
-    /// - Returns: `false` if the provider is at another origin by now: the state is then not about it. `true` also if the
+    /// - Returns: `false` if the provider is at another origin by now: the state is then not about it. `true` even if the
     ///   session has ended: it needs no state.
     package func networkChanged(_ news: VersionedNetworkState, at origin: Origin?) async -> Bool {
         await runner.together { [providers] runner in

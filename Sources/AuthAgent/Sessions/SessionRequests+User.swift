@@ -4,7 +4,7 @@ package import AuthWire
 
 /// The requests of clients that are about the user of a session.
 extension SessionRequests {
-    /// The user as last received, also offline. It is fetched if the caller asks for that, or if none was received.
+    /// The user as last received, even offline. It is fetched if the caller asks for that, or if none was received.
     package func user(_ params: UserGet) async throws(AgentError) -> UserResult {
         let session = try await registry.session(params.session)
         let record = await session.record

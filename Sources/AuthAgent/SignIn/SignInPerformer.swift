@@ -138,7 +138,7 @@ final class SignInPerformer: ActionPerformer {
         }
     }
 
-    /// The session's profile says whether to wait, also for a provider where the user proves who they are.
+    /// The session's profile says whether to wait, even for a provider where the user proves who they are.
     private func isOffline(_ action: SignInAction, of form: SignInForm) -> Bool {
         switch action {
         case .request, .requestReset, .changePassword: break

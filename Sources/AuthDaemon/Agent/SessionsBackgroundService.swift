@@ -3,7 +3,7 @@ package import AuthModel
 package import Logging
 import ServiceLifecycle
 
-/// Runs the sessions in the background. At the end it writes what is unwritten, also if it is cancelled.
+/// Runs the sessions in the background. At the end it writes what is unwritten, even if it is cancelled.
 package struct SessionsBackgroundService: Service {
     /// For unwritten sessions: within the 10 s that a user waits for a service to stop.
     package static let drainLimit = Duration.seconds(4)

@@ -247,7 +247,7 @@ private struct Handler<Method: AgentMethod>: MethodHandler {
             if let confinement {
                 try confinement.check(Method.name, Method.access)
                 var request = try Method(params: params)
-                // Also if it is refused.
+                // Even if it is refused.
                 defer { describe(request) }
                 let confined = try confinement.confine(&request)
                 _ = try decide(request)

@@ -14,7 +14,7 @@ extension Connection {
             answered(ticket, .failure(.agentLocked))
             stream.close(.agentLocked)
         }
-        // Also if nothing was answered, the number of buffered bytes may have changed.
+        // Even if nothing was answered, the number of buffered bytes may have changed.
         flush()
     }
 

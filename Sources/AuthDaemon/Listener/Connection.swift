@@ -190,7 +190,7 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         return ticket
     }
 
-    /// Called once for each reserved ticket, also after the connection has closed.
+    /// Called once for each reserved ticket, even after the connection has closed.
     private func endRequest(_ ticket: Int) {
         pending.release(ticket)
         let longBytes = longRequests.removeValue(forKey: ticket) ?? 0

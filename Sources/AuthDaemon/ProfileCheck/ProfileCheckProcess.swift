@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// Invariant: each child has ended before the next one starts, and before its caller gets a response.
 package actor ProfileCheckProcess {
-    /// For the life of a child: far above its limit of processor time, also if every processor is busy.
+    /// For the life of a child: far above its limit of processor time, even if every processor is busy.
     private static let defaultTimeout = Duration.seconds(20)
     /// Callers that may wait for their turn. A check takes some hundredths of a second.
     private static let maxWaiting = 16

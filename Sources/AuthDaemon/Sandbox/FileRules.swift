@@ -72,7 +72,7 @@ package struct FileRules: Sendable, Equatable {
         if !list.contains(rule) { list.append(rule) }
     }
 
-    /// A folder of the system, which is needed also if the user's home is below it.
+    /// A folder of the system, which is needed even if the user's home is below it.
     private mutating func addSystem(_ path: String, _ access: Access, _ places: FilePlaces) {
         add(path, access)
         if let home = places.home, FilePlaces.covers(path, home) {

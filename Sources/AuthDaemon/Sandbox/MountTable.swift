@@ -16,7 +16,7 @@ final class MountTable: Sendable {
         /// The kernel, from a disk or from memory.
         case kernel
         /// A server or a process of root, with a file system that root has mounted. A file number may belong to several
-        /// files, or change. Also a disk whose file system keeps no status time.
+        /// files, or change. This includes a disk whose file system keeps no status time.
         case server
         /// A user's process (FUSE): it can report anything about a file.
         case user

@@ -12,7 +12,7 @@ import Synchronization
 /// shows those as ptrace(2) would, and a process in a Landlock domain may trace only processes of the same domain. So a child
 /// that was started before the agent restricted itself reads them.
 ///
-/// Invariant: one question is in progress at a time, also one that was not answered in time.
+/// Invariant: one question is in progress at a time, even if it was not answered in time.
 package final class ProcessReader: Sendable {
     /// The kernel's own limit for a path.
     private static let longestPath = 4096

@@ -40,7 +40,7 @@ package enum EndpointRoute: Sendable, Equatable {
         }
     }
 
-    /// The view that the path belongs to, also of a request that is refused; `nil`: none.
+    /// The view that the path belongs to, even of a request that is refused; `nil`: none.
     package static func view(of request: FrontRequest) -> EndpointClient.View? {
         switch request.path {
         case "/v1/token": .token

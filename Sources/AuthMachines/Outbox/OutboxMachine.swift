@@ -8,7 +8,7 @@ package import AuthWire
 /// 2. A session has one entry in progress, the oldest that is not given up. The next one is sent after the store has the end
 ///    of it.
 /// 3. An entry ends with a final answer, or because the user drops it.
-/// 4. Each caller gets one reply, also if it no longer waits.
+/// 4. Each caller gets one reply, even if it no longer waits.
 package struct OutboxMachine: Machine {
     /// More is no longer a queue, but a program that does not check.
     package static let maxEntries = 1000

@@ -90,7 +90,7 @@ package enum SessionAction: Sendable {
     indirect case renew(RenewalRequestID, SessionRecord)
     indirect case requestTargeted(RenewalRequestID, SessionRecord, TokenTarget)
     case reread(RenewalRequestID)
-    /// Replaces records that are not newer; with `replacesOther` also those of another sign-in.
+    /// Replaces records that are not newer; with `replacesOther`, even those of another sign-in.
     indirect case save(SessionRecord, replacesOther: Bool)
     /// The store has this record, and it is written once more, to see whether the store accepts a write. The result is that
     /// of a save.

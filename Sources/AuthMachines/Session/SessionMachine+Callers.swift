@@ -59,7 +59,7 @@ extension SessionMachine {
     }
 
     /// A 401 for a new token: it was revoked elsewhere, or it is refused for a reason that no renewal changes. Therefore
-    /// there is one renewal, and the token stays in use if that fails, also if it is refused. The next such 401 soon after
+    /// there is one renewal, and the token stays in use if that fails, even if it is refused. The next such 401 soon after
     /// is the second kind; otherwise each call of such an endpoint would renew the session.
     private mutating func rejectedYoung(_ caller: CallerID, _ turn: inout SessionTurn) {
         let isRenewing = currentRequest != nil && currentRequest?.target == nil

@@ -35,9 +35,9 @@ package struct CallerIdentity: Sendable, Hashable {
     package var loginSession: String?
     /// Such as `pts/3`.
     package var terminal: String?
-    /// Its control group was read, so that ``unit``, ``slice`` and ``loginSession`` are known, also if there is none.
+    /// Its control group was read, so that ``unit``, ``slice`` and ``loginSession`` are known, even if there is none.
     package var isGroupKnown = false
-    /// ``label`` is known, also if there is none.
+    /// ``label`` is known, even if there is none.
     package var isLabelKnown = false
     /// The hard boundary applies to it.
     package var isConfined = false

@@ -64,7 +64,7 @@ package struct ListenerName: RawRepresentable, Sendable, Hashable, Comparable {
     /// Whether all its clients are confined.
     package var isLimited: Bool { self != .api && self != .dbus }
 
-    /// The listener whose table says what confined clients may do here. `[listener.extra]` is also for those in a
+    /// The listener whose table says what confined clients may do here. `[listener.extra]` also applies to those in a
     /// sandbox at the main socket and on the session bus.
     package var boundary: ListenerName { isLimited ? self : .extra }
 

@@ -1,4 +1,4 @@
-/// A text of an access rule that values are compared with: `*` stands for any characters, also none.
+/// A text of an access rule that values are compared with: `*` stands for any characters, or none.
 package struct TextPattern: Sendable, Hashable {
     /// In bytes. A path may be longer, but no rule needs it.
     package static let longest = 512

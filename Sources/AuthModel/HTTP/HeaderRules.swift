@@ -29,7 +29,7 @@ package enum HeaderRules {
         }
     }
 
-    /// Also of a cookie (RFC 6265 §4.1.1).
+    /// Applies to cookies, too (RFC 6265 §4.1.1).
     package static func isName(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isTokenCharacter) }
 
     /// RFC 9110 §5.5: no control characters except tab.

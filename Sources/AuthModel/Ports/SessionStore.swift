@@ -12,7 +12,7 @@ package protocol SessionStore: Sendable {
     /// The sessions as far as they are known while the store is locked; not all stores support that.
     func names() async throws(StoreError) -> [StoredName]
 
-    /// A user is present: the store may prompt again, also after a dismissed prompt.
+    /// A user is present: the store may prompt again, even after a dismissed prompt.
     func retryPrompts() async
 
     /// What could not be reached may be there now.

@@ -84,7 +84,7 @@ package enum PercentEncoding {
     /// Windows servers, and URL parsers such as those of browsers, read a backslash as a slash.
     private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
 
-    /// `.` and `..`, also with parameters (`..;x`), which servlet containers remove first.
+    /// `.` and `..`, even with parameters (`..;x`), which servlet containers remove first.
     private static func isDotSegment(_ segment: ArraySlice<UInt8>) -> Bool {
         let name = segment.prefix { $0 != UInt8(ascii: ";") }
         return name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)

@@ -60,7 +60,7 @@ extension ProfileReader {
         return template
     }
 
-    /// The token must be in one place, also if another key of the profile names the same one, or the token.
+    /// The token must be in one place, even if another key of the profile names the same one, or the token.
     static func checkTokenPlace(_ root: TOMLSection, _ profile: ProviderProfile) {
         guard profile.tokenPlace != .standard else { return }
         for header in profile.headers where header.value.placeholders.contains(TemplateValues.Name.accessToken) {

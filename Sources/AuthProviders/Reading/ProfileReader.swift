@@ -84,7 +84,7 @@ package enum ProfileReader {
         }
     }
 
-    /// Also for environments from the settings.
+    /// Reads environments from the settings, too.
     static func environment(
         _ name: String, _ url: String, at path: String, insecure: Bool, problems: ProblemList
     ) -> ProviderEnvironment? {

@@ -8,7 +8,7 @@ struct JSONNumberScan {
         self.offset = start
     }
 
-    /// - Throws: also for a number that is too large for a double. One that is too close to zero becomes zero.
+    /// - Throws: even for a number that is too large for a double. One that is too close to zero becomes zero.
     mutating func read(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
         let negative = bytes[offset] == UInt8(ascii: "-")
         if negative { offset += 1 }

@@ -18,7 +18,7 @@ struct JSONReader {
         return try read(bytes, subtractingFrom: &values)
     }
 
-    /// - Parameter values: the limit; the values that were read are subtracted, also if the text is refused.
+    /// - Parameter values: the limit; the values that were read are subtracted, even if the text is refused.
     static func read(_ bytes: Span<UInt8>, subtractingFrom values: inout Int) throws(JSONError) -> JSON {
         var reader = JSONReader(values: values)
         defer { values = reader.valuesLeft }

@@ -6,7 +6,7 @@ public struct LoginLend: AgentMethod {
 
     /// A SHA-256 hash in base64url.
     public static let challengeLength = 43
-    /// Also for ``nonce`` and ``comparison``. All are random, and made on the other machine.
+    /// Applies to ``nonce`` and ``comparison``, too. All are random, and made on the other machine.
     public static let longestState = 128
     /// As for a host name (hostname(7)).
     public static let longestHost = 64
@@ -67,7 +67,7 @@ public struct LoginLend: AgentMethod {
     public var comparisonCode: String? {
         guard let source = (codeChallenge ?? comparison)?.utf8.prefix(Self.codeLength), source.count == Self.codeLength
         else { return nil }
-        // base64url has 64 letters, twice as many as these. Each is as frequent as any other, also in a hash.
+        // base64url has 64 letters, twice as many as these. Each is as frequent as any other, even in a hash.
         return String(
             source.map { Self.codeLetters[(Self.base64url.firstIndex(of: $0) ?? 0) % Self.codeLetters.count] })
     }

@@ -37,7 +37,7 @@ public struct SessionValidate: AgentMethod {
     public static let info = MethodInfo("session.validate", .token, "Asks the provider whether a session is valid.")
 
     public var session: SessionName?
-    /// Also of the wait for a network. `nil`: as long as the agent lets a request wait.
+    /// Includes the wait for a network. `nil`: as long as the agent lets a request wait.
     public var timeout: Duration?
 
     public init(blank: Blank) {}

@@ -4,7 +4,7 @@ public enum RPCReply {
         ["jsonrpc": "2.0", "id": id.json, "result": value]
     }
 
-    /// The start of every response, up to its id; also of a plain request.
+    /// The start of every response, up to its id, and of every plain request.
     public static let head: StaticString = #"{"jsonrpc":"2.0","id":"#
     /// The text between an id and a result. A brace follows the result.
     public static let middle: StaticString = #","result":"#

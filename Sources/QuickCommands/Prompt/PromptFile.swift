@@ -1,7 +1,7 @@
 import CStart
 
-/// `prompt`, also with `--json`: prints the line of the prompt file (`PromptLine` in AuthWire), if the agent that wrote it still
-/// runs. If the settings or ``PromptReading`` change what is shown, the full program prints it.
+/// `prompt`, with or without `--json`: prints the line of the prompt file (`PromptLine` in AuthWire), if the agent that
+/// wrote it still runs. If the settings or ``PromptReading`` change what is shown, the full program prints it.
 enum PromptFile {
     private enum Content {
         /// There is no file, it belongs to another user, or its agent has ended.

@@ -8,7 +8,7 @@ enum PromptSettings {
     /// The settings of `[prompt]`. Other settings may contain these words, too; the full program then reads the file.
     private static var names: [StaticString] { ["format", "folder_only", "attention_only"] }
 
-    /// `true` also if it is not known.
+    /// `true` if it is not known.
     static var mayBeSet: Bool {
         guard let own else { return true }
         var number = unsafe own.withCString { unsafe start_open($0) }

@@ -156,7 +156,7 @@ package final class OAuthStandIn: Sendable {
     /// `nil`: it was never issued.
     package func standing(ofAccessToken token: String) -> OAuthStanding? { state.standing(ofAccessToken: token) }
 
-    /// How long used refresh tokens are accepted from now on, also those that were used before.
+    /// How long used refresh tokens are accepted from now on, even those that were used before.
     package func setGrace(_ length: Duration) { state.setGrace(length) }
 
     /// What tokens live that are given out from now on.

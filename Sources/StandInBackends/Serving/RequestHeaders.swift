@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Gives every refusal, also the router's, the form of the backend.
+/// Gives every refusal, even the router's, the form of the backend.
 struct RequestHeaders: RouterMiddleware {
     typealias Context = CallContext
 

@@ -58,7 +58,7 @@ enum CommandLineParser {
     /// - Parameter text: help that is not wrapped, or the version.
     private static func printHelp(_ text: String, _ words: [String]) -> Int32 {
         do throws(Failure) {
-            // Also for a pager, which may be on the same terminal.
+            // Even for a pager, which may be on the same terminal.
             let help =
                 isHelp(text)
                 ? HelpText.wrapped(HelpText.marked(text), columns: HelpWidth.current)

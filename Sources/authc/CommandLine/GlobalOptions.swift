@@ -3,7 +3,7 @@ enum GlobalOptions {
     private static let flags = ["--json", "--no-input"]
     private static let withValue = ["-s", "--session", "--timeout", "--socket"]
 
-    /// Whether errors are to be JSON, also before the command line is parsed.
+    /// Whether errors are to be JSON, even before the command line is parsed.
     static func haveJSON(_ words: [String]) -> Bool {
         words.prefix { $0 != "--" }.contains { $0 == "--json" || $0.hasPrefix("--json=") }
     }

@@ -41,7 +41,7 @@ struct Completion: AgentCommand {
                 if [[ $1 != -W || $completion != *[\$\`]* ]]; then COMPREPLY+=("$completion"); fi
             done < <(IFS=$'\n' compgen "${source[@]}" -- "$cur")
         }
-        # bash divides words at =, : and @, also inside values. The parser gets whole words.
+        # bash divides words at =, : and @, even inside values. The parser gets whole words.
         _authc_and_values() {
             local -a words=()
             local -i index cursor=0

@@ -82,7 +82,7 @@ struct Config: ParsableCommand {
         var key: String
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
-            // Also an unknown one, which may be in the file by mistake.
+            // Even an unknown one, which may be in the file by mistake.
             guard let path = TOMLPath.components(key) else { throw SettingName.invalid(key) }
             return try SettingsChange(file: try SettingsFile(named: place.file), options: options).perform(path) {
                 text throws(TOMLText.Refusal) in

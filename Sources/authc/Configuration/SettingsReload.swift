@@ -31,7 +31,7 @@ enum SettingsReload {
         return "it applies to `authc prompt` now, and to the prompts of new shells"
     }
 
-    /// Also in JSON.
+    /// Reports the outcome, in JSON as well.
     /// - Parameter path: the changed setting; `nil` if the whole file was edited.
     static func report(
         _ outcome: Outcome, of path: [TOMLPath.Component]?, _ json: inout JSONObject, asJSON: Bool

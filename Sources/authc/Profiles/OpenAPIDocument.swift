@@ -178,7 +178,7 @@ struct OpenAPIDocument {
         return resolved(value, &followed, depth: 0)
     }
 
-    /// - Parameter followed: references that add nothing a second time. So the work has a limit, also with cycles.
+    /// - Parameter followed: references that add nothing a second time. So the work has a limit, even with cycles.
     private func resolved(_ value: JSON, _ followed: inout Set<String>, depth: Int) -> JSON {
         var value = value
         while let reference = value["$ref"]?.stringValue {

@@ -37,7 +37,7 @@ enum SignInRequestOptions {
     ///   - replaces: ends another sign-in to the session that is in progress.
     ///   - replacesAccount: gives the session to another account without asking.
     ///   - borrows: uses the browser of another machine.
-    ///   - timeout: also how long a missing network is waited for, if the profile says to wait.
+    ///   - timeout: limits the wait for a network, too, if the profile says to wait.
     func request(
         _ session: SessionName?, fields: [String: String], replaces: Bool, replacesAccount: Bool, borrows: Bool,
         timeout: Duration?

@@ -4,7 +4,7 @@ import Glibc
 
 /// Asks the user on the terminal. Secrets are read without echo.
 ///
-/// Invariant: the terminal has its original settings whenever this is not reading, also while the program is stopped and
+/// Invariant: the terminal has its original settings whenever this is not reading, even while the program is stopped and
 /// after a signal ends it.
 struct TerminalInput {
     /// The kernel's limit in canonical mode. It drops the rest of a longer line silently (termios(3)).

@@ -163,7 +163,7 @@ struct LiveModel {
 
     /// Takes away a message that was shown long enough.
     mutating func pass(to now: Double) {
-        // Also if the clock was set back.
+        // Even if the clock was set back.
         if now >= messageEnd || now < messageEnd - Self.messageTime { message = nil }
     }
 

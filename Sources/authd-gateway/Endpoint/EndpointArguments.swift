@@ -7,7 +7,7 @@ struct EndpointArguments: Sendable {
     var socket: String?
     /// `authc` names at least one.
     var listen: [FrontAddress] = []
-    /// Also on the Unix socket `$XDG_RUNTIME_DIR/authd-http/socket`.
+    /// Whether it listens on the Unix socket `$XDG_RUNTIME_DIR/authd-http/socket`, too.
     var hasUnixSocket = false
     /// What the service manager passed.
     var sockets: [FrontSocket] = []

@@ -23,7 +23,7 @@ struct EndpointClients: Sendable {
     /// - Throws: 403 if it was removed.
     func client(named name: ClientName) async throws(FrontProblem) -> EndpointClient {
         let found = await thread.complete { [folder] () -> Result<EndpointClient?, AgentError> in
-            // Without its key there is no such program, also if it is asked for by its port.
+            // Without its key there is no such program, even if it is requested by its port.
             do throws(AgentError) { _ = try FrontKeyFile.read(folder.keyFile(of: name)) } catch { return .success(nil) }
             do throws(AgentError) { return .success(try folder.client(name)) } catch { return .failure(error) }
         }

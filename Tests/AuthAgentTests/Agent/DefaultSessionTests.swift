@@ -27,7 +27,7 @@ struct DefaultSessionTests {
         #expect(sessions.context.board.statuses().allSatisfy { !$0.isDefault })
     }
 
-    @Test("when the default session is signed out and several are left, none takes its place, also after a restart")
+    @Test("when the default session is signed out and several are left, none takes its place, even after a restart")
     func severalLeft() async throws {
         let store = MemoryStore()
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())

@@ -10,7 +10,7 @@ struct LendingTurnTests {
         func add() { value.withLock { $0 += 1 } }
     }
 
-    @Test("it ends once, also if it is still referred to")
+    @Test("it ends once, even if it is still referred to")
     func once() {
         let ends = Counter()
         do {

@@ -89,7 +89,7 @@ struct RememberedSignInTests {
         try await example.running { sessions, signIns in
             _ = try await signIns.start(Self.start(remember: remember))
             #expect(try sessions.status(nil).remembered == remember)
-            // The refresh token is tried first also after the token's end.
+            // The refresh token is tried first even after the token's end.
             example.clock.advance(.seconds(2000))
             if remember {
                 #expect(try await sessions.token(SessionRegistryTests.get).accessToken == "token-2")

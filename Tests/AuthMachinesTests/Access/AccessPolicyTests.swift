@@ -290,7 +290,7 @@ struct AccessPolicyTests {
         }
     }
 
-    @Test("a file that cannot be used denies account and admin, also if rules are not enforced")
+    @Test("a file that cannot be used denies account and admin, even if rules are not enforced")
     func broken() throws {
         for policy in [AccessPolicy(root: .broken(.root)), AccessPolicy(user: .broken(.user))] {
             let source = policy.root.isBroken ? "root" : "user"
@@ -310,7 +310,7 @@ struct AccessPolicyTests {
         #expect(!repair.isDenied)
     }
 
-    @Test("the user's programs may lock and unlock, also without a terminal or if a file is broken; others may not")
+    @Test("the user's programs may lock and unlock, even without a terminal or with a broken file; others may not")
     func lock() throws {
         let policies = [
             AccessPolicy(), AccessPolicy(user: Self.rules(enforces: true)), AccessPolicy(root: .broken(.root)),

@@ -173,7 +173,7 @@ struct ConsentMachineTests {
         }
     }
 
-    @Test("no answer within a minute is a refusal, also if nothing can be shown, and so is leaving")
+    @Test("no answer within a minute is a refusal, even if nothing can be shown, and so is leaving")
     func unanswered() throws {
         for leaves in [false, true] {
             var machine = ConsentMachine(delay: .zero)

@@ -69,7 +69,7 @@ struct PresenceMachineTests {
         #expect(Self.causes(second) == ["presence_refused", "presence_refused"])
     }
 
-    @Test("three failures in five minutes pause checks for five minutes, also those that wait")
+    @Test("three failures in five minutes pause checks for five minutes, including those that wait")
     func pause() throws {
         var machine = PresenceMachine(delay: .zero)
         let question = try Self.question()

@@ -21,7 +21,7 @@ struct SessionMachineBeforeEndTests {
         #expect(bench.snapshot?.status.state == .active)
     }
 
-    @Test("is renewed before its end also if the provider asks for short waits", arguments: 1...50)
+    @Test("is renewed before its end even if the provider asks for short waits", arguments: 1...50)
     func shortWaits(seed: UInt64) throws {
         var bench = MachineBench(life: .seconds(3600), seed: seed, means: .liveToken)
         while try bench.sleepUntilWake() < .seconds(3600 - 16) {

@@ -48,7 +48,7 @@ struct SessionMachineLeaseTests {
         #expect(bench.forgotten)
     }
 
-    @Test("reads a change by another host without a pause, also if that host keeps it from writing")
+    @Test("reads a change by another host without a pause, even if that host keeps it from writing")
     func changedDuringPause() throws {
         var bench = renewing()
         try bench.provider(gives: "ours")
@@ -236,7 +236,7 @@ struct SessionMachineLeaseTests {
         #expect(bench.renewals.last?.tokens.refreshToken == Secret("refresh of ours"))
     }
 
-    @Test("sends a refresh token that stays the same, also while etcd cannot be reached")
+    @Test("sends a refresh token that stays the same, even while etcd cannot be reached")
     func unwrittenAccessToken() throws {
         var bench = renewing()
         let grant = Grant(

@@ -72,7 +72,7 @@ struct SessionMachineSignOutTests {
         #expect(bench.snapshot?.token == Secret("new"))
     }
 
-    @Test("are also valid tokens for one scope or audience, also one whose refresh token is being written")
+    @Test("are also valid tokens for one scope or audience, even one whose refresh token is being written")
     func targeted() throws {
         var bench = MachineBench()
         for (caller, scope) in ["old", "read", "write"].enumerated() {

@@ -12,7 +12,7 @@ struct SessionMemoryTests {
         #expect(MemoryLayout<HandedOverSession>.size <= 16)
     }
 
-    @Test func `the machine and the handover share one record, also after a renewal`() throws {
+    @Test func `the machine and the handover share one record, even after a renewal`() throws {
         var bench = MachineBench(fresh: true)
         try bench.storeTakesIt()
         var former: Shared<SessionRecord>.Box?

@@ -67,7 +67,7 @@ struct PasswordResetTests {
         #expect(bench.installed.map(\.needsPassword) == [!asks])
     }
 
-    @Test("a remembered sign-in gets the password of the step, also if another step follows", arguments: [true, false])
+    @Test("a remembered sign-in gets the password of the step, even if another step follows", arguments: [true, false])
     func remembered(then last: Bool) throws {
         let bench = try installed(former(remembered: true), Self.profile(), then: last)
         let reset = try #require(bench.machine.passwordReplacement)

@@ -95,7 +95,7 @@ struct SignInNetworkTests {
         let missing = SignInEvent.networkMissing(.request(.own))
         bench.send(missing)
         #expect(bench.wakeAt == bench.now.boot + SignInMachine.abandonedAfter)
-        // The network's coming and going is not a client, and a client that asks is one, also if it leaves.
+        // The network's coming and going is not a client, and a client that asks is one, even if it leaves.
         let first = bench.wakeAt
         bench.advance(.seconds(800))
         bench.send(.networkReturned)

@@ -24,7 +24,7 @@ struct AccessRuleItemTests {
         return rule
     }
 
-    @Test("gives the same rule, also through JSON", arguments: AccessRule.Effect.allCases)
+    @Test("gives the same rule, even through JSON", arguments: AccessRule.Effect.allCases)
     func same(effect: AccessRule.Effect) throws {
         let rule = Self.full(effect)
         #expect(AccessRule(rule.item) == rule)

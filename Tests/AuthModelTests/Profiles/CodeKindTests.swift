@@ -61,7 +61,7 @@ struct CodeKindTests {
     }
 
     @Test(
-        "a whole message is mapped in any case, also inside of a 200 and as a detail; a code precedes it",
+        "a whole message is mapped in any case, even inside of a 200 and as a detail; a code precedes it",
         arguments: [
             (#"{"ok":false,"error":"NOT yours"}"#, 200, ErrorKind.forbidden),
             (#"{"ok":false,"error":"Not yours"}"#, 400, .forbidden),

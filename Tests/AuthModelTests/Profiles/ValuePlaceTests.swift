@@ -91,7 +91,7 @@ struct ValuePlaceTests {
         return profile.signInResult(reply(headers), method: try Sample.password(), sentAt: Sample.sentAt)
     }
 
-    @Test("tokens are read from headers and cookies, also from an HttpOnly one")
+    @Test("tokens are read from headers and cookies, even from an HttpOnly one")
     func tokens() throws {
         let map = ResponseMap(
             accessToken: .header("Authorization"), refreshToken: .cookie("refresh"), expiresIn: .header("X-Lifetime"))

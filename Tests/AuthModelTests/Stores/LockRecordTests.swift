@@ -16,7 +16,7 @@ struct LockRecordTests {
         #expect(LockRecord(record.encoded) == record && LockRecord(LockRecord().encoded) == LockRecord())
     }
 
-    @Test("whatever else is in the file is not a record, also every part of one")
+    @Test("whatever else is in the file is not a record, nor is any part of one")
     func damaged() {
         let record = LockRecord(
             lock: .init(since: date(1_800_000_000), reason: .idle), failures: [date(7), date(8), date(9)])

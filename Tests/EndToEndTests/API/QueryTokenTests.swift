@@ -10,7 +10,7 @@ import Testing
 struct QueryTokenTests {
     private static let token = "secret-token-q7w8e9"
 
-    @Test("it is sent once, to its own server, also from the queue, and is nowhere in logs, errors and lists")
+    @Test("it is sent once, to its own server, even from the queue, and is nowhere in logs, errors and lists")
     func query() async throws {
         try await ScriptedBackend.serving({ _ in .init(200, "{}") }) { other in
             let isDown = Mutex(false)

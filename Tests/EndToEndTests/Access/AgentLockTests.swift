@@ -213,7 +213,7 @@ struct AgentLockTests {
         }
     }
 
-    @Test("three wrong passphrases pause the lock, also after a kill; a kill during a check counts as a failure")
+    @Test("three wrong passphrases pause the lock, even after a kill; a kill during a check counts as a failure")
     func attempts() async throws {
         try await Scene.play { scene in
             // A check takes long enough to be killed.

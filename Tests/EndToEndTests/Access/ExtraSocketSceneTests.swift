@@ -49,7 +49,7 @@ struct ExtraSocketSceneTests {
                 let refused = try await scene.authc(["token", "--socket", extra] + more)
                 #expect(refused.status == 77 && refused.out.isEmpty, "\(more): \(refused)")
             }
-            // Also on the way from memory: the user may have it.
+            // Even on the way from memory: the user may have it.
             server.misbehave(.grantsMore)
             let list = "sessions = [\"oauth-test\"]\nmethods = [\"token.get\"]\nscopes = [\"list\"]"
             _ = try await scene.openExtra(list)

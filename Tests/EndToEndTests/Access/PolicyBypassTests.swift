@@ -122,7 +122,7 @@ struct PolicyBypassTests {
         }
     }
 
-    @Test("a locked agent can be unlocked without a terminal, whatever rules are in force, also if a file is broken")
+    @Test("a locked agent can be unlocked without a terminal, whatever rules are in force, even if a file is broken")
     func unlock() async throws {
         try await Scene.play { scene in
             try await scene.prepareLock()

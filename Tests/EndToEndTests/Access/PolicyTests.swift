@@ -181,7 +181,7 @@ struct PolicyTests {
             #expect(closed.status == 77 && closed.err.contains("user.broken-file"), "\(closed)")
             let show = try await scene.authc(["policy", "show"])
             #expect(show.err.contains("What user.broken-file denies is refused."), "\(show.err)")
-            // Applying others repairs it, also if the user's file is empty.
+            // Applying others repairs it, even if the user's file is empty.
             try scene.writePolicy("")
             #expect(try await scene.applyPolicy(answer: "y").contains("The rules are in use."))
             #expect(try await scene.authc(["logout", "--no-input"]).status == 0)

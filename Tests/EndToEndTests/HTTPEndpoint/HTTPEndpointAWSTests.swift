@@ -61,7 +61,7 @@ struct HTTPEndpointAWSTests {
         }
     }
 
-    @Test("a signed-out session gets AWS's form of an error at once, also if credentials are in memory")
+    @Test("a signed-out session gets AWS's form of an error at once, even if credentials are in memory")
     func signedOut() async throws {
         try await EndpointScene.play { play in
             let key = try await play.addAWS("backup")

@@ -80,7 +80,7 @@ struct OAuthBrowserTests {
         }
     }
 
-    @Test("a client with a registered fixed port gets that port, also with the name localhost")
+    @Test("a client with a registered fixed port gets that port, even with the name localhost")
     func fixedPort() async throws {
         let port = try FreePort.find()
         let more = "[oauth]\nredirect = \"http://localhost:\(port)/signed-in\""

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The real agent against django-allauth's headless API for apps, with a profile alone. Its 401 has a list of what can
-/// come next, also after the request for a reset of the password.
+/// come next, even after the request for a reset of the password.
 @Suite("django-allauth", .serialized, .timeLimit(.minutes(2)))
 struct AllauthTests {
     private static func profile(_ server: Peer) -> String {

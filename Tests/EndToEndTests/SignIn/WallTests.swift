@@ -10,7 +10,7 @@ struct WallTests {
     static let grace = "grace@example.org"
 
     @Test(
-        "C: registering with a code that begins with 0; the missing password is reported, also after a restart, and set"
+        "C: registering with a code that begins with 0; the missing password is reported, even after a restart, and set"
     )
     func register() async throws {
         try await Scene.play { scene in

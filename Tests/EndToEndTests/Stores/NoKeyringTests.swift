@@ -25,7 +25,7 @@ struct NoKeyringTests {
         return terminal.words
     }
 
-    @Test("as they stand, they lead to a sign-in, also if only the first one was run before")
+    @Test("as they stand, they lead to a sign-in, even if only the first one was run before")
     func commands() async throws {
         try await Scene.play(keyring: false) { scene in
             let refused = try await scene.login(.appTemplate)

@@ -23,7 +23,7 @@ extension FuzzTarget {
 
 /// The scanner decides which texts the TOML library receives, so both must read a text in the same way.
 package enum TOMLComparison {
-    /// What only one of them has found; `nil` also if the library refuses the text: the scanner does not check everything.
+    /// What only one of them has found; `nil` even if the library refuses the text: the scanner does not check everything.
     package static func difference(_ lines: KeyLines, _ text: String) -> String? {
         guard let table = try? TOMLTable(text) else { return nil }
         var paths: Set<String> = []

@@ -10,7 +10,7 @@ final class SimulatedSignIn {
     var wakeUp: BootInstant?
     /// Those that have no reply yet, and since when they wait.
     var waiting: [CallerID: Duration] = [:]
-    /// Those that asked for the step, also after the end.
+    /// Those that asked for the step, even after the end.
     var joined: Set<CallerID> = []
     var starter: CallerID?
     var attempt: AuthorizationAttempt?

@@ -112,7 +112,7 @@ package struct ErrorDecoder: Sendable {
             ? .temporary(error, retryAfter: retryAfter) : .refused(error)
     }
 
-    /// An OAuth server uses the error members of OAuth, also in an API whose profile does not map them.
+    /// An OAuth server uses the error members of OAuth, even in an API whose profile does not map them.
     private func map(_ body: ResponseBody) -> ErrorMap {
         guard profile.oauth != nil, profile.errors == ErrorMap(), body.json?["error"]?.stringValue != nil else {
             return profile.errors

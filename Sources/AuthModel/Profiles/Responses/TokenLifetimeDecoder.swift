@@ -45,7 +45,7 @@ enum TokenLifetimeDecoder {
         return value.stringValue.flatMap(TimestampParser.parse)
     }
 
-    /// A number of seconds, also as text, as some providers write it.
+    /// A number of seconds, or its text, as some providers write it.
     static func number(_ value: JSON) -> Double? {
         if let number = value.doubleValue { return number.isFinite ? number : nil }
         guard let text = value.stringValue, !text.isEmpty, text.utf8.count <= 32,
