@@ -166,7 +166,7 @@ struct ClusterMembership: Sendable {
 }
 
 extension AcceptedCluster {
-    /// Before a change: nothing was sealed with another key than the newest after the last one.
+    /// Before a change: nothing was sealed with a key other than the newest after the last one.
     /// - Parameter revision: of the last change of the cluster's record.
     func givingUpFormerKeys(at revision: Int64) -> AcceptedCluster {
         var roster = roster

@@ -59,7 +59,7 @@ extension EtcdMemberInfo {
         alarms = status.alarms
         switch state {
         case .noLeader: message = "it is not connected to a majority of the members"
-        case .otherCluster: message = "it belongs to another cluster than the members before it"
+        case .otherCluster: message = "it belongs to a different cluster than the members before it"
         default:
             if let newest, let applied = status.appliedIndex ?? status.index { behind = Int(max(0, newest - applied)) }
         }

@@ -16,7 +16,7 @@ struct EtcdHistory: Sendable, Equatable {
 
     var isRead: Bool { !values.isEmpty }
 
-    /// Whether etcd has another value than this host expects.
+    /// Whether etcd has a different value than this host expects.
     func isOther(_ entry: EtcdEntry?) -> Bool { values.last.map { $0 != Self.value(entry) } ?? false }
 
     /// Whether a host has written this value since this one has read the last one.

@@ -9,7 +9,7 @@ public enum ClientMetadata {
         "authorization_code", refreshGrant, "urn:ietf:params:oauth:grant-type:device_code",
     ]
 
-    /// The members of both. A client with another authentication than `none` has a secret.
+    /// The members of both. A client with an authentication other than `none` has a secret.
     public static func members(
         redirectURI: String = redirectURI, grants: [String] = grants, authentication: String = "none"
     ) -> JSONObject {

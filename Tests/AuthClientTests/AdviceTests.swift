@@ -187,7 +187,7 @@ struct AdviceTests {
         inBlocks(file) + inWords(file)
     }
 
-    /// In the lines of blocks that are no data and no drawing.
+    /// In the lines of blocks that are neither data nor a drawing.
     private static func inBlocks(_ file: (path: String, text: String)) -> [Advice] {
         var found: [Advice] = []
         var block: [String]?

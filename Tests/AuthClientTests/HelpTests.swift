@@ -49,7 +49,7 @@ struct HelpTests {
             let name = command.joined(separator: " ")
             let help = try await Program.run(command + ["--help"], folder: folder)
             #expect(help.status == 0 && help.output.contains("USAGE: authc"), "\(name): \(help.output)")
-            // Even for a pager or terminal with another language than the test's.
+            // Even for a pager or terminal with a different language than the test's.
             #expect(help.output.utf8.allSatisfy { $0 < 0x80 }, "\(name)")
             let parts = help.output.components(separatedBy: "\nEXAMPLES:\n")
             #expect(parts.count == 2, "\(name) has no examples")

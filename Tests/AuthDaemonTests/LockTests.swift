@@ -19,7 +19,7 @@ struct LockTests {
         }
     }
 
-    @Test("every method of another class than status is refused, except lock, unlock and sign-out")
+    @Test("every method of a class other than status is refused, except lock, unlock and sign-out")
     func methods() async throws {
         try await Self.play { rig in
             _ = try await rig.lock.lock()

@@ -356,7 +356,8 @@ struct ClusterMembershipTests {
     }
 
     @Test(
-        "is not changed by bytes that are no record", arguments: ["", "{}", "[1]", "nothing of use", #"{"format":9}"#])
+        "is not changed by bytes that are not a record",
+        arguments: ["", "{}", "[1]", "nothing of use", #"{"format":9}"#])
     func garbage(_ text: String) throws {
         #expect(throws: ClusterFault.self) { try membership(host("one")).decision(on: Array(text.utf8)) }
     }

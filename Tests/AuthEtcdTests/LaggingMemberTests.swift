@@ -92,7 +92,7 @@ struct LaggingMemberTests {
         #expect(!view.lacks([:], at: 4))
     }
 
-    @Test("is another matter than a session with an earlier last change: etcd went back then")
+    @Test("is a different matter from a session with an earlier last change: etcd went back then")
     func older() async throws {
         let cluster = Cluster()
         cluster.setChange(5)

@@ -109,7 +109,7 @@ struct MissingSessionTests {
         #expect(!isSignedOut && mustReadAgain)
     }
 
-    @Test("is another matter than one with an earlier last change than before: that shows that etcd went back")
+    @Test("is a different matter from one with an earlier last change than before: that shows that etcd went back")
     func older() async throws {
         let etcd = OneKey()
         let transport = ScriptedTransport { path, body throws(TransportError) in

@@ -23,7 +23,7 @@ package struct Reuse: Sendable {
     /// Judges every such request in a log.
     /// - Parameters:
     ///   - from: the number of requests that were judged before.
-    ///   - servedElsewhere: when a client of another host than this one first got that access token, if one did.
+    ///   - servedElsewhere: when a client of a host other than this one first got that access token, if one did.
     package static func all(
         in log: [OAuthRenewal], from start: Int, interruptions: [Interruption],
         servedElsewhere: (_ accessToken: String, _ host: String?) -> ContinuousClock.Instant?

@@ -27,7 +27,7 @@ struct ShownState {
     let hasMark: Bool
     /// The response is that of a check of the mark.
     let isCheck: Bool
-    /// etcd had another mark than the process expects: another host has noticed the restore.
+    /// etcd had a different mark than the process expects: another host has noticed the restore.
     let isMarked: Bool
     /// etcd had a session.
     let hasSession: Bool

@@ -58,7 +58,7 @@ struct ConsentSceneTests {
         }
     }
 
-    @Test("an answer of another server than the one that shows the question does not count")
+    @Test("an answer of a server other than the one that shows the question does not count")
     func servers() async throws {
         try await Self.play { lab, bus in
             let waiting = try await lab.start(["token"])

@@ -60,7 +60,7 @@ final class SimulatedSession {
         var validSince: WallTime?
         /// The clock has once agreed with its dates.
         var isKnown = false
-        /// Its dates are from another clock than that of now: when it is over at the latest.
+        /// Its dates are from a different clock than that of now: when it is over at the latest.
         var doubtfulUntil: Duration?
         /// The number for the token when this was judged: a prolonged one is judged again.
         var prolongations: Int

@@ -79,7 +79,7 @@ package enum ProviderBehaviour: Sendable, Equatable {
     case limits(retryAfter: Duration?)
     /// A refusal that is not final.
     case refuses
-    /// It states another life than the token has.
+    /// It states a different life than the token has.
     case states(life: Duration)
 }
 

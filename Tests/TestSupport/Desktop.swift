@@ -148,7 +148,7 @@ package final class Desktop: Sendable {
         guard removed.status == 0 else { throw Failure("the item was not removed: \(removed.err)") }
     }
 
-    /// Puts something in the item's place that is no record of authd's.
+    /// Puts something in the item's place that is not a record of authd's.
     package func spoilItem(session: String, provider: String) async throws {
         let stored = try await run(
             [

@@ -255,7 +255,7 @@ package final class SessionLoader: Sendable {
 
     // MARK: Reading again
 
-    /// Loads sessions that another way than a sign-in has brought into the store, and writes what is unwritten.
+    /// Loads sessions that a way other than a sign-in has brought into the store, and writes what is unwritten.
     func storeWasReplaced() async {
         storage.handovers.storeWasReplaced()
         storage.flushHandovers()

@@ -242,7 +242,7 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// A request of another class than `status` is carried out.
+    /// A request of a class other than `status` is carried out.
     package func recordUse(at now: BootInstant? = nil) {
         let now = now ?? clock.bootInstant
         used.withLock { $0 = now }

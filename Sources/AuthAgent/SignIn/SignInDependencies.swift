@@ -6,7 +6,7 @@ package struct SignInDependencies: Sendable {
     package let redirects: any RedirectListening
     /// Stores the clients that providers have registered.
     package let keys: any KeyStore
-    /// Logs that a sign-in proceeds in another way than intended. The text has no secrets.
+    /// Logs that a sign-in proceeds in a different way than intended. The text has no secrets.
     package let note: @Sendable (String) -> Void
 
     package init(

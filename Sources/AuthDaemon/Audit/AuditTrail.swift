@@ -98,7 +98,7 @@ struct AuditTrail: Sendable {
             (answered.rule, answered.enforced) = (again.rule.id, again.enforced)
         }
         switch error?.cause {
-        // It may be another rule than when the request was made.
+        // It may be a different rule than when the request was made.
         case AccessDecision.cause: (answered.rule, answered.enforced) = (error?.details.first ?? rule, true)
         case AgentError.confinedCause: answered.enforced = true
         default: break

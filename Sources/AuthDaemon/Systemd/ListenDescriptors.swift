@@ -64,7 +64,7 @@ package enum ListenDescriptors {
     /// What the service manager passed.
     package struct Received: Sendable {
         package var sockets: [ListenerName: SocketFile] = [:]
-        /// Those that are no sockets of the agent. The caller closes them.
+        /// Those that are not sockets of the agent. The caller closes them.
         package var others: [Given] = []
         /// Why sockets are not served. They are closed.
         package var refusals: [Refusal] = []

@@ -9,7 +9,7 @@ package enum LockEvent: Sendable {
     case sleeping(CallerID)
     /// Whether all login sessions of the user are locked now.
     case loginSessions(areLocked: Bool)
-    /// When a client last made a request of another class than `status`.
+    /// When a client last made a request of a class other than `status`.
     case idleTick(lastUse: BootInstant)
     case unlockRequested(CallerID, Secret?)
     case passphraseRequested(CallerID, new: Secret, current: Secret?)

@@ -169,7 +169,7 @@ package struct NoticeMachine: Machine {
         staleSince = still
     }
 
-    /// Stale for another reason than the network.
+    /// Stale for a reason other than the network.
     private func isFailing(_ status: SessionStatus) -> Bool {
         let isNetwork = [ErrorKind.offline, .captivePortal].contains { $0.rawValue == status.cause }
         return status.state == .stale && view.network == .online && !isNetwork

@@ -19,7 +19,7 @@ package struct SessionMachine: Machine {
     @Boxed package internal(set) var currentRequest: RenewalRequest?
     /// The provider's final refusal.
     @Boxed package internal(set) var finalRefusal: AgentError?
-    /// The profile names another origin than the session was signed in at: nothing is sent, and no token is returned.
+    /// The profile names a different origin than the session was signed in at: nothing is sent, and no token is returned.
     @Boxed package internal(set) var originChange: AgentError?
     /// Why renewing has failed so far.
     @Boxed package internal(set) var lastFailure: AgentError?

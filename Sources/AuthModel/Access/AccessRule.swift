@@ -4,9 +4,9 @@ package import AuthWire
 package struct AccessRule: Sendable, Equatable {
     package enum Effect: String, Sendable, CaseIterable {
         case allow, deny
-        /// Allows a request of another class than `status` after a check of the user's presence.
+        /// Allows a request of a class other than `status` after a check of the user's presence.
         case presence
-        /// Allows a request of another class than `status` after the user has allowed it.
+        /// Allows a request of a class other than `status` after the user has allowed it.
         case ask
 
         /// How much of the user it needs. Of two rules that allow a request, the one that needs more counts.

@@ -17,7 +17,7 @@ package enum PresenceAction: String, Sendable, CaseIterable {
     /// another host.
     package static let exporting = [SessionExport.name, StoreMigrate.name, StoreRekey.name, ClusterAdmit.name]
 
-    /// For a request of another class than `status`.
+    /// For a request of a class other than `status`.
     package init(method: String, _ access: AccessClass) {
         self =
             switch access {

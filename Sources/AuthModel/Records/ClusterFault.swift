@@ -25,7 +25,7 @@ package enum ClusterFault: Error, Sendable, Hashable {
     case markRefused(reason: String)
     /// No host of the cluster has admitted this one.
     case notAdmitted
-    /// The sessions belong to another cluster than this host does.
+    /// The sessions belong to a different cluster than this host does.
     case otherCluster
     /// A record is larger than etcd accepts; the limit is 0 if etcd has a lower one than usual, which it does not report.
     case tooLarge(bytes: Int, limit: Int)
@@ -86,7 +86,7 @@ package enum ClusterFault: Error, Sendable, Hashable {
                 + "Give the user of etcd `readwrite` for all keys below etcd.prefix, and check that etcd has space."
         case .notAdmitted: "This host is not a member of the cluster: run `authc cluster join` here."
         case .otherCluster:
-            "The sessions in etcd belong to another cluster than this host: check the prefix, or what has replaced it."
+            "The sessions in etcd belong to a different cluster than this host: check the prefix, or what has replaced it."
         case .tooLarge(let bytes, let limit):
             "A record has \(bytes) bytes, and etcd accepts \(limit == 0 ? "fewer" : String(limit)) in one request "
                 + "(--max-request-bytes)."

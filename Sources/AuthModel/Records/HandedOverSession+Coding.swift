@@ -24,7 +24,7 @@ extension Handover {
             throw DamagedRecord(reason: "it does not begin with '\(head)'")
         }
         guard words[2] == kind.rawValue else {
-            throw DamagedRecord(reason: "it comes from another store than \(kind.rawValue)")
+            throw DamagedRecord(reason: "it comes from a different store than \(kind.rawValue)")
         }
         // The last line also ends with a line break.
         guard let count = Int(words[3]), lines.count - 2 == count, lines.last?.isEmpty == true else {

@@ -103,7 +103,7 @@ extension LockRecord {
 
 /// When the agent locks itself (`[lock]` in the settings).
 package struct LockSettings: Sendable, Equatable {
-    /// The agent locks after this time without a request of another class than `status`.
+    /// The agent locks after this time without a request of a class other than `status`.
     package var idle: Duration?
     /// Whether the agent locks when all login sessions of the user are locked.
     package var withLoginSessions = false

@@ -12,7 +12,7 @@ enum Logind {
     fileprivate static let mostSessions = 64
 }
 
-/// A login session. Those of another class than `user`, such as greeters and user managers, and those that are closing do
+/// A login session. Those of a class other than `user`, such as greeters and user managers, and those that are closing do
 /// not count.
 struct LoginSessionState: Sendable {
     let counts: Bool

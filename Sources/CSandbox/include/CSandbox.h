@@ -65,7 +65,7 @@ enum sandbox_result {
     SANDBOX_ENDED = 3,   // the reader has ended, or does not keep to the protocol
 };
 
-// Asks the reader about a process, and waits for at most two seconds. A question has another number than the one before, so that
+// Asks the reader about a process, and waits for at most two seconds. A question has a number other than the one before, so that
 // a late answer is recognized. Returns a sandbox_result.
 int sandbox_ask(
     int socket, uint32_t number, int question, pid_t process, struct sandbox_file *file, char *text, size_t room,

@@ -192,7 +192,7 @@ extension OAuthStandIn {
         case wrongNonce
         /// The ID token is for another client.
         case wrongAudience
-        /// The ID token names another tenant than its issuer does.
+        /// The ID token names a different tenant than its issuer does.
         case wrongTenant
         /// The ID token belongs to another access token.
         case wrongTokenHash

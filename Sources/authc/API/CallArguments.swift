@@ -36,7 +36,7 @@ struct CallArguments {
                     hint: "change that secret; then use --secret-fd \(name)=3 3<FILE, or let authc ask for it")
             }
             if isJSON {
-                guard let json = try? JSON(parsing: text) else { throw .usage("\(name):=… is no JSON") }
+                guard let json = try? JSON(parsing: text) else { throw .usage("\(name):=… is not JSON") }
                 values[name] = json
             } else if argument?.type == .file {
                 switch try content(name, text) {
@@ -74,7 +74,7 @@ struct CallArguments {
                 values[name] = .string(text)
                 continue
             }
-            guard let json = try? JSON(parsing: text) else { throw .usage("\(name):=… is no JSON") }
+            guard let json = try? JSON(parsing: text) else { throw .usage("\(name):=… is not JSON") }
             values[name] = json
         }
         return values

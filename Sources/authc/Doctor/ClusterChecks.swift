@@ -56,7 +56,8 @@ struct ClusterChecks {
                 hint: "check the certificate and the user: `authc config get etcd`")
         case .otherCluster:
             return .problem(
-                .cluster, .badSettings, "\(member.endpoint) belongs to another cluster than the endpoints before it",
+                .cluster, .badSettings,
+                "\(member.endpoint) belongs to a different cluster than the endpoints before it",
                 hint: "name members of one cluster in etcd.endpoints: `authc config edit`")
         }
     }

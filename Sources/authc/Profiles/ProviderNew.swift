@@ -163,7 +163,7 @@ struct ProviderNew: AgentCommand {
         guard DescriptionURL.isPath(draft.signInPath) else {
             throw .usage("'\(draft.signInPath)' is not a path, such as /auth/login")
         }
-        // What was asked for may be another request than the one that the document describes.
+        // What was asked for may be a request other than the one that the document describes.
         let described = found?.path == draft.signInPath ? found : document?.signIn(at: draft.signInPath)
         let known = described?.fields ?? draft.fields
         let fields = try ask.answer(

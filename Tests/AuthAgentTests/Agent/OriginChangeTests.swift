@@ -203,7 +203,7 @@ struct OriginGuardTests {
         #expect(transport.asked.count == 1)
     }
 
-    /// An authorization server whose token endpoint is at another origin than its name and the API.
+    /// An authorization server whose token endpoint is at a different origin than its name and the API.
     private static func server(tokenHost: String, userHost: String = "as.example") -> ScriptedTransport {
         ScriptedTransport { request throws(TransportError) in
             if request.url.contains("/.well-known/") {

@@ -41,7 +41,7 @@ struct PendingSignOutsTests {
         return record
     }
 
-    @Test("that are written in another order than they were made never lose the newer one")
+    @Test("that are written in a different order than they were made never lose the newer one")
     func order() async throws {
         let disk = HeldDisk(holds: [Hold(), Hold()])
         let signOuts = PendingSignOuts(store: disk)

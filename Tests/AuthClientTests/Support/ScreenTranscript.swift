@@ -28,7 +28,7 @@ struct ScreenTranscript {
         /// By width.
         var expected: [UInt16: String] = [:]
 
-        /// Only a command that sets another language than the test may show more.
+        /// Only a command that sets a different language than the test may show more.
         var showsASCII: Bool { !line.contains("UTF-8") }
     }
 

@@ -93,7 +93,7 @@ struct PresenceMachineTests {
         #expect(again.actions.count == 1)
     }
 
-    @Test("what could not be asked is no failure, a success clears them, and old ones do not count")
+    @Test("what could not be asked is not a failure, a success clears them, and old ones do not count")
     func counting() throws {
         var machine = PresenceMachine(delay: .zero)
         let question = try Self.question()

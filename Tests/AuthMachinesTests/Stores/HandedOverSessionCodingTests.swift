@@ -49,7 +49,7 @@ struct HandedOverSessionCodingTests {
     func otherStore() throws {
         let text = try Handover(Self.sessions()).encoded(of: .secretService)
         let refusal = #expect(throws: DamagedRecord.self) { try Handover.decode(text, of: .sealedFile) }
-        #expect(refusal?.reason == "it comes from another store than sealed-file")
+        #expect(refusal?.reason == "it comes from a different store than sealed-file")
     }
 
     @Test("is refused when any of its bytes is missing, and by a version that does not know it")

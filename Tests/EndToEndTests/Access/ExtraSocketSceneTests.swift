@@ -34,7 +34,7 @@ struct ExtraSocketSceneTests {
         }
     }
 
-    @Test("token.get returns only a token with a listed scope, which is another one than the session's own")
+    @Test("token.get returns only a token with a listed scope, which is a different one than the session's own")
     func narrowed() async throws {
         try await OAuthScene.play { scene, server in
             #expect(try await scene.loginByBrowser().status == 0)

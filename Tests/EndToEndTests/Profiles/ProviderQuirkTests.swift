@@ -157,7 +157,7 @@ struct ProviderQuirkTests {
         }
     }
 
-    /// The profile of the page for another authority than the tenant.
+    /// The profile of the page for a different authority than the tenant.
     private func use(_ authority: String, _ scene: Scene) async throws {
         let path = scene.profilePath("microsoft")
         let text = try String(contentsOfFile: path, encoding: .utf8)

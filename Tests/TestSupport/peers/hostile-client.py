@@ -183,7 +183,7 @@ def left(path):
 
 
 def other_user(path):
-    """The real user is another one than the effective one, if this process may change it."""
+    """The real user is a different one than the effective one, if this process may change it."""
     try:
         os.setresuid(65534, -1, -1)
     except PermissionError:

@@ -88,7 +88,7 @@ public enum EtcdMemberState: String, Sendable, CaseIterable {
     case notAnswering = "not_answering"
     /// It answered with an error.
     case failed
-    /// It belongs to another cluster than the members before it.
+    /// It belongs to a different cluster than the members before it.
     case otherCluster = "other_cluster"
 }
 
