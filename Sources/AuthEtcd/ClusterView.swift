@@ -43,7 +43,8 @@ struct ClusterView: Sendable, Equatable {
     private static let maxReplaced = 8
     /// Sessions whose sign-ins are remembered: twice as many as etcd may have.
     private static let maxNames = 2 * EtcdLimits.sessions
-    /// Written in this run, and missing because etcd went back.
+    /// What this host has is to be written again. Written in this run, and missing because etcd went back, or replaced by a
+    /// record that does not count.
     private(set) var lost: Set<SessionName> = []
 
     /// Everything was read.
@@ -222,7 +223,13 @@ struct ClusterView: Sendable, Equatable {
         if unread.contains(session), outdated[session] != nil { lose(session) }
     }
 
-    /// What etcd has of the session is older than what this host has.
+    /// A record that counts was read, with this last change.
+    mutating func found(_ session: SessionName, at revision: Int64) {
+        // A late response may be from before etcd went back, and have a record that is missing now.
+        if let change = changes[session], revision >= change { lost.remove(session) }
+    }
+
+    /// What etcd has of the session is older than what this host has, or does not count.
     mutating func lose(_ session: SessionName) {
         if !isSignedOut(session) { lost.insert(session) }
     }

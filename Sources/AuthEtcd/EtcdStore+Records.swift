@@ -191,7 +191,7 @@ extension EtcdStore: SessionStore, KeyStore {
     func record(
         in entry: EtcdEntry, of session: SessionName, lifetime: LifetimeLease = .unread
     ) async throws(StoreError) -> SessionRecord? {
-        let content = try await content(of: entry)
+        let (content, isLate) = try await unsealed(entry)
         // A backup may have brought back what this host knows to have ended.
         guard !hasGoneBack(since: view.state) else {
             restores.postpone(session)
@@ -199,11 +199,16 @@ extension EtcdStore: SessionStore, KeyStore {
         }
         let generation = (try? SealedBytes.header(of: entry.value))?.generation ?? 0
         // Somebody put an older record back. It is reported; the session replaces it if it has a newer one.
-        if !view.accepts(session, generation: generation) { note(.wentBack) }
+        if !isLate, !view.accepts(session, generation: generation) { note(.wentBack) }
         let read: SessionRecord
         do throws(DamagedRecord) {
             let record = try SessionRecord(decoding: content)
             guard record.session == session else { throw DamagedRecord(reason: "it is the record of another session") }
+            if isLate {
+                guard isReplaceable(entry, record.signIn) else { throw DamagedRecord(reason: Self.lateSeal) }
+                view.lose(session)
+                return nil
+            }
             // A backup has brought it back. This host has the later sign-in, or knows that it was signed out of.
             guard !view.isOutdated(record.signIn, of: session) else {
                 view.lose(session)
@@ -212,6 +217,7 @@ extension EtcdStore: SessionStore, KeyStore {
             // It was read before it was removed, and arrives later.
             guard !view.isEnded(record.signIn, of: session, at: entry.modRevision) else { return nil }
             view.saw(record.signIn, of: session)
+            view.found(session, at: entry.modRevision)
             reported.used(session, at: entry.modRevision)
             read = record
         } catch {
@@ -222,33 +228,55 @@ extension EtcdStore: SessionStore, KeyStore {
 
     /// - Throws: ``StoreError/failed(reason:)`` if this record is damaged.
     func content(of entry: EtcdEntry) async throws(StoreError) -> Secret {
+        let (content, isLate) = try await unsealed(entry)
+        guard !isLate else { throw damage(of: entry, Self.lateSeal) }
+        return content
+    }
+
+    /// What an entry contains, and whether it was sealed with a former key after that was replaced. Then it counts as
+    /// damaged: only a host that was removed writes that.
+    /// - Throws: ``StoreError/failed(reason:)`` if this record is damaged.
+    func unsealed(_ entry: EtcdEntry) async throws(StoreError) -> (content: Secret, isLate: Bool) {
         let member = try await opened()
         do throws(SealedBytes.Refusal) {
-            return try content(of: entry, with: member)
+            let found = try unsealed(entry, with: member)
+            if !found.isLate { return found }
         } catch {
             guard case .otherKey = error else { throw damage(of: entry, error.reason) }
         }
         // Another host has made a new key since, or etcd went back.
         let present = try await reopened(instead: member)
         do throws(SealedBytes.Refusal) {
-            return try content(of: entry, with: present)
+            return try unsealed(entry, with: present)
         } catch {
             throw damage(of: entry, error.reason)
         }
     }
 
-    /// Only a host that was removed writes with a key that is not the newest any more. What was written before, as in a
-    /// backup, is read and sealed again.
-    private func content(of entry: EtcdEntry, with member: Member) throws(SealedBytes.Refusal) -> Secret {
+    private static let lateSeal = "it was written with a former key after that was replaced"
+
+    /// What was written with a former key before that was replaced, as in a backup, is read and sealed again.
+    private func unsealed(
+        _ entry: EtcdEntry, with member: Member
+    ) throws(SealedBytes.Refusal) -> (content: Secret, isLate: Bool) {
         let opened = try SealedBytes.open(entry.value, name: entry.key, keys: member.accepted.keys)
         let (roster, key) = (member.accepted.roster, SealedBytes.hex(opened.header.keyID))
-        guard key != roster.keyIDs.first else { return opened.content }
+        guard key != roster.keyIDs.first else { return (opened.content, false) }
         let last = min(roster.lastUse(of: key) ?? member.revision, member.revision)
-        guard entry.modRevision <= last else {
-            throw .otherKey("it was written with a former key after that was replaced")
-        }
+        guard entry.modRevision <= last else { return (opened.content, true) }
         // Others are sealed again by the change of the key.
         if !roster.keyIDs.contains(key) { hasFormerSeals = true }
-        return opened.content
+        return (opened.content, false)
+    }
+
+    /// Whether hosts that have this session write it again over a record that counts as damaged because of its key. A
+    /// restored backup may have an earlier list of hosts. Until that is replaced, a host that was removed can write. No
+    /// host reads such a record any more. If a member has written it, that member has it in memory, and replaces what
+    /// is older. A sign-in that this host does not know may be a new one of such a member, so that one stays.
+    private func isReplaceable(_ entry: EtcdEntry, _ signIn: SignInID) -> Bool {
+        guard restores.noticedAt != nil, let member, entry.modRevision < member.revision,
+            let session = places.sessionName(of: entry.key)
+        else { return false }
+        return view.signIn(of: session) == signIn || view.isOutdated(signIn, of: session)
     }
 }

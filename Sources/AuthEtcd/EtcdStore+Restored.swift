@@ -199,11 +199,11 @@ extension EtcdStore {
             isLost: true)
     }
 
-    /// It was signed out of after the backup was made.
+    /// It was signed out of after the backup was made. A host that was removed may have written it since.
     private func removeAgain(_ session: SessionName) async throws(StoreError) {
         guard let entry = try await read(places.session(session)),
-            let content = try await unlessDamaged({ () throws(StoreError) in try await content(of: entry) }),
-            let record = try? SessionRecord(decoding: content), view.isOutdated(record.signIn, of: session)
+            let found = try await unlessDamaged({ () throws(StoreError) in try await unsealed(entry) }),
+            let record = try? SessionRecord(decoding: found.content), view.isOutdated(record.signIn, of: session)
         else { return }
         _ = try await transaction(
             .transaction(

@@ -123,7 +123,8 @@ extension EtcdStore {
             if let found {
                 generation = max(generation, (try? SealedBytes.header(of: found.value))?.generation ?? 0)
                 do throws(StoreError) {
-                    stored = try await self.content(of: found)
+                    let found = try await unsealed(found)
+                    if !found.isLate { stored = found.content }
                     member = try await opened()
                 } catch {
                     // It is damaged: a write replaces it.

@@ -288,6 +288,22 @@ struct EtcdMessageTests {
         #expect(view.isSignedOut(a) && view.lost.isEmpty)
     }
 
+    @Test("do not count a session as lost when a record of it was read, except for a response from before the restore")
+    func foundAgain() throws {
+        let a = try SessionName("a")
+        let signIn = try #require(SignInID("s1-1"))
+        var view = restoredView(a, signIns: [signIn])
+        view.lose(a)
+        view.found(a, at: 4)
+        #expect(view.lost == [a])
+        view.found(a, at: 7)
+        #expect(view.lost.isEmpty)
+        view.wrote(a, at: 10, generation: 1)
+        _ = view.read(header(7), [:])
+        view.found(a, at: 10)
+        #expect(view.lost == [a])
+    }
+
     @Test("do not end a later write of this host with a late report of an older deletion")
     func lateDeletion() throws {
         let a = try SessionName("a")

@@ -177,6 +177,16 @@ struct HostSimulationTests {
                 Step(.events(0), .forget(2, by: 1)), Step(.events(0), .signIn(1)),
                 Step(.time(.seconds(1)), .restore(.new)),
             ]),
+        // 4: a removed host, a member again in the backup, wrote the session with the former key. Nobody replaced that.
+        HostSchedule(
+            seed: 3646,
+            steps: [
+                Step(.events(0), .ask(2, .reject)), Step(.time(.seconds(3)), .ask(0, .renewal)),
+                Step(.time(.seconds(1)), .ask(0, .renewal)), Step(.time(.nanoseconds(2_646_308_983)), .changeKey(0)),
+                Step(.events(0), .ask(0, .renewal)), Step(.time(.nanoseconds(20_579_548_874)), .ask(1, .renewal)),
+                Step(.events(3), .backUp), Step(.time(.nanoseconds(234_632_203)), .forget(1, by: 2)),
+                Step(.time(.nanoseconds(11_864_685_236)), .ask(1, .renewal)), Step(.events(3), .restore(.behindProxy)),
+            ]),
         // 5: a response from before everything is read again undid a sign-out.
         HostSchedule(
             seed: 32, hosts: 4, life: .seconds(60), clockErrors: [.zero, .zero, .zero, .microseconds(-153_381_580)],
