@@ -3,10 +3,11 @@ import AuthWire
 
 /// Lifetimes of tokens, without a comparison of two hosts' clocks.
 extension EtcdStore {
-    /// The content of an entry in etcd: the record, and what is left of its tokens now.
-    func sharedContent(of record: SessionRecord) -> Secret {
+    /// The content of an entry in etcd: the record, and what is left of its tokens.
+    /// - Parameter start: when the write begins, by the clock that gave the dates of the record.
+    func sharedContent(of record: SessionRecord, at start: Moment) -> Secret {
         guard var object = record.json.objectValue else { return record.encoded() }
-        for (name, value) in SharedLifetimes.Remaining(of: record, at: clock.now().wall).members {
+        for (name, value) in SharedLifetimes.Remaining(of: record, at: start.wall).members {
             object[name] = value
         }
         return Secret(bytes: JSON.object(object).serialized())
@@ -42,8 +43,9 @@ extension EtcdStore {
     }
 
     /// A lease that ends with the access token; `nil`: its end is unknown or far away.
-    func grantLifetime(of record: SessionRecord) async throws(StoreError) -> Int64? {
-        let remaining = SharedLifetimes.Remaining(of: record, at: clock.now().wall)
+    /// - Parameter start: when the write began. The clock may have been set since, and the dates of the record were not.
+    func grantLifetime(of record: SessionRecord, writtenFrom start: Moment) async throws(StoreError) -> Int64? {
+        let remaining = SharedLifetimes.Remaining(of: record, at: start.date(of: clock.bootInstant))
         guard let left = remaining.access, left <= EtcdLimits.longestLifetime else { return nil }
         let seconds = max(1, Int64(left.seconds.rounded(.up)))
         guard let lease = try await call(.grantLease(seconds: seconds)).leaseID() else {

@@ -27,15 +27,17 @@ extension EtcdStore {
             var lifetime: Int64?
             var refusal: EtcdTransaction?
             let deadline = now() + EtcdLimits.holderWait
+            // The record has dates of this clock, which may be set meanwhile.
+            let start = clock.now()
             let written = try await write(
-                sharedContent(of: record), label: record.provider, to: places.session(session), mayCreate: mayCreate,
-                reading: [places.holder(session), places.intent(session)], since: view.state
+                sharedContent(of: record, at: start), label: record.provider, to: places.session(session),
+                mayCreate: mayCreate, reading: [places.holder(session), places.intent(session)], since: view.state
             ) { (content) throws(StoreError) in
                 // A damaged record is replaced, and so is one of an earlier sign-in that a backup has brought back.
                 guard let content, let found = try? SessionRecord(decoding: content),
                     !view.isOutdated(found.signIn, of: session)
                 else {
-                    return try await terms(for: record, replacing: nil, &lifetime, after: refusal)
+                    return try await terms(for: record, replacing: nil, &lifetime, from: start, after: refusal)
                 }
                 isThere = true
                 let stored = try await localized(found, content)
@@ -52,7 +54,7 @@ extension EtcdStore {
                     obstacle = stored
                     return nil
                 }
-                return try await terms(for: record, replacing: stored, &lifetime, after: refusal)
+                return try await terms(for: record, replacing: stored, &lifetime, from: start, after: refusal)
             } refused: { (outcome) throws(StoreError) in
                 refusal = outcome
                 // Another host may have removed it since it was read.
@@ -74,7 +76,7 @@ extension EtcdStore {
                 reported.used(session, at: written.revision)
             }
             view.saw(record.signIn, of: session)
-            lifetimes.wrote(record, at: clock.now())
+            lifetimes.wrote(record, at: start)
             if written?.terms.releases ?? false { holds[session] = nil }
             // Its first attempt was carried out, and released it.
             if written == nil { writeEnded(session, with: record.version) }
@@ -83,12 +85,12 @@ extension EtcdStore {
     }
 
     private func terms(
-        for record: SessionRecord, replacing stored: SessionRecord?, _ lifetime: inout Int64?,
+        for record: SessionRecord, replacing stored: SessionRecord?, _ lifetime: inout Int64?, from start: Moment,
         after refusal: EtcdTransaction?
     ) async throws(StoreError) -> WriteTerms {
         var terms = holdTerms(record, replacing: stored, after: refusal)
         guard stored.map({ isOther(record, than: $0) }) ?? true else { return terms }
-        if lifetime == nil { lifetime = try await grantLifetime(of: record) }
+        if lifetime == nil { lifetime = try await grantLifetime(of: record, writtenFrom: start) }
         if let lifetime {
             terms.operations.append(.put([], to: places.lifetime(record.session), lease: lifetime))
         }

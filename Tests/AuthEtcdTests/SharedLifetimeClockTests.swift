@@ -1,6 +1,7 @@
 import AuthModel
 import AuthWire
 import EtcdTestSupport
+import Synchronization
 import Testing
 
 @testable import AuthEtcd
@@ -47,4 +48,58 @@ struct SharedLifetimeClockTests {
             record, remaining: .init(nil), age: .init(), at: try Self.moment(.seconds(9), shift: .milliseconds(900)))
         #expect(read.tokens == record.tokens)
     }
+
+    @Test(
+        "follow the clock that is set during a write, and the token lives as long for other hosts",
+        arguments: [-600, 600], [true, false])
+    func setDuringWrite(seconds: Int, isBeforeLease: Bool) async throws {
+        let (clock, shift) = (SetClock(), Duration.seconds(seconds))
+        let place = Base64.encode(Array("/p/sessions/work".utf8))
+        let etcd = OneKey()
+        let stored = Mutex<String?>(nil)
+        let lives = Mutex<[String?]>([])
+        let transport = ScriptedTransport { path, body throws(TransportError) in
+            let header = #""header":{"cluster_id":"1","revision":"7"}"#
+            if path == "lease/grant" {
+                lives.withLock { $0.append(body["TTL"]?.stringValue) }
+                return (200, "{\(header),\"ID\":\"5\",\"TTL\":\"3600\"}")
+            }
+            if path == "kv/range", body["key"]?.stringValue == place {
+                if isBeforeLease { clock.set(by: shift) }
+                guard let value = stored.withLock({ $0 }) else { return try etcd.answer(path, body) }
+                let entry = "{\"key\":\"\(place)\",\"mod_revision\":\"7\",\"value\":\"\(value)\"}"
+                return (200, "{\(header),\"kvs\":[\(entry)]}")
+            }
+            let put = body["success"]?[0]?["request_put"]
+            if path == "kv/txn", put?["key"]?.stringValue == place {
+                if !isBeforeLease { clock.set(by: shift) }
+                stored.withLock { $0 = put?["value"]?.stringValue }
+            }
+            return try etcd.answer(path, body)
+        }
+        let store = EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: transport, clock: clock, pause: { _ in await Task.yield() })
+        let record = try etcdSample()
+        try await store.save(record)
+        #expect(lives.withLock { $0 } == ["3600"])
+        let read = try #require(try await store.load(record.session)).tokens
+        #expect(read.issuedAt == record.tokens.issuedAt + shift)
+        #expect(read.expiresAt == record.tokens.expiresAt.map { $0 + shift })
+    }
+}
+
+/// A clock that is set once, at the moment when the sample is issued.
+private final class SetClock: SystemClock {
+    private let shift = Mutex(Duration.zero)
+
+    func set(by shift: Duration) { self.shift.withLock { $0 = shift } }
+
+    func now() -> Moment {
+        Moment(
+            boot: BootInstant(sinceBoot: .seconds(500)),
+            wall: WallTime(unixSeconds: 1_800_000_000) + shift.withLock { $0 })
+    }
+
+    func sleep(until deadline: BootInstant) async throws {}
 }
