@@ -186,13 +186,20 @@ extension SimulationRun {
     /// The token that the agent knows to be good now.
     func goodToken(of session: Int) -> String? {
         // A token that the provider has perhaps revoked is renewed first.
-        guard let seat = seats[session], !seat.signOutAsked, !seat.machine.record.tokens.isSuspect,
-            let snapshot = seat.snapshot, let token = snapshot.token,
+        guard let seat = seats[session], !seat.signOutAsked, !seat.machine.signedOut,
+            !seat.machine.record.tokens.isSuspect, let snapshot = seat.snapshot, let token = snapshot.token,
             snapshot.end.map({ moment.boot < $0 }) ?? true
         else { return nil }
         return token.reveal()
     }
 
+    /// A caller gets an error, at once or after it has waited for a token with a longer life.
+    func checkRefused(_ caller: CallerID, _ error: AgentError, _ session: Int) {
+        guard let token = goodToken(of: session) else { return }
+        report(.goodToken, "caller \(caller.number) gets '\(error.message)', and \(token) is good")
+    }
+
+    /// Only a caller that requires a longer life waits.
     func checkServed(_ caller: CallerID, _ token: String, _ session: Int) {
         guard isRunning(session), let seat = seats[session] else { return }
         if seat.callers.contains(where: { $0.id == caller }) {

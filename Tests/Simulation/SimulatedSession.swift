@@ -16,6 +16,8 @@ final class SimulatedSession {
     var alarm: Duration?
     /// Callers that wait, since when, in the order in which they came.
     var callers: [(id: CallerID, since: Duration)] = []
+    /// Those that want the session's own token.
+    var tokenCallers: Set<CallerID> = []
     var signOutAsked = false
     /// Callers that sign out and revoke the tokens at the provider.
     var revokers: Set<CallerID> = []

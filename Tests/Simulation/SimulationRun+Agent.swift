@@ -111,6 +111,8 @@ extension SimulationRun {
             return report(.answers, "a reply to a caller that does not wait")
         }
         seats[session]?.callers.remove(at: index)
+        let wantsToken = seats[session]?.tokenCallers.remove(caller) != nil
+        if case .failure(let error) = answer, wantsToken { checkRefused(caller, error, session) }
         if case .token(let result) = answer {
             checkReturned(result.accessToken, session)
             if let target = seats[session]?.targets[result.accessToken] {

@@ -91,6 +91,7 @@ extension SimulationRun {
             }
             let held = goodToken(of: session)
             let caller = wait(session)
+            seat.tokenCallers.insert(caller)
             handle(session, .tokenRequested(caller, minValid: minValid))
             if minValid == nil, let held { checkServed(caller, held, session) }
         case .renewal:
