@@ -14,6 +14,14 @@ package enum SessionInjectedFault: String, InjectedFault {
     case ignoresTimeout, keepsNotices
     case spendsUnproven
     case dropsLateRevocations, keepsTargetedTokens, waitsBeyondTheEnd
+    /// Callers get an error although the token is good.
+    case withholdsTokens
+    /// The reply with a token gets lost.
+    case losesTokens
+    case treatsFailuresAsFinal
+    /// A request that has failed is sent again at once, until its time is over.
+    case repeatsFailedRequests
+    case skipsTheQueue, ignoresRetryAfter
 
     package var rule: Rule {
         switch self {
@@ -32,6 +40,11 @@ package enum SessionInjectedFault: String, InjectedFault {
         case .spendsUnproven: .proof
         case .dropsLateRevocations, .keepsTargetedTokens: .revoked
         case .waitsBeyondTheEnd: .lastChance
+        case .withholdsTokens, .losesTokens: .goodToken
+        case .treatsFailuresAsFinal: .lostSession
+        case .repeatsFailedRequests: .thrift
+        case .skipsTheQueue: .spread
+        case .ignoresRetryAfter: .hold
         }
     }
 
@@ -52,6 +65,8 @@ package enum SessionInjectedFault: String, InjectedFault {
         switch self {
         case .answersTwice: changed.replies = turn.replies.flatMap { [$0, $0] }
         case .forgetsCallers: changed.replies.removeAll { if case .failure = $0.reply { true } else { false } }
+        case .withholdsTokens: changed.replies = turn.replies.map { ($0.caller, $0.reply.withoutToken) }
+        case .losesTokens: changed.replies.removeAll { if case .token = $0.reply { true } else { false } }
         case .waitsBeyondTheEnd:
             if let end = seat?.snapshot?.end, seat?.snapshot?.token != nil { changed.wakeUp = end }
         default: break
@@ -86,5 +101,11 @@ package enum SessionInjectedFault: String, InjectedFault {
         case (.dropsLateRevocations, .revoke): return []
         default: return [action]
         }
+    }
+}
+
+extension SessionReply {
+    fileprivate var withoutToken: SessionReply {
+        if case .token = self { .failure(AgentError(.providerUnreachable, "no")) } else { self }
     }
 }

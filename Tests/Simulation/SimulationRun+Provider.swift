@@ -15,6 +15,7 @@ extension SimulationRun {
             session: session, currentRequest: currentRequest, target: target, tokens: record.tokens,
             account: provider.account(of: record.tokens),
             seat: seats[session], sentAt: moment, sent: now)
+        if fault == .skipsTheQueue { return launch(number) }
         let urgency = record.tokens.expiresAt.map { moment.deadline(for: $0) } ?? moment.boot
         renewalQueue(.entered(CallerID(UInt64(number)), Self.queueProvider, urgency: urgency))
     }
@@ -110,13 +111,20 @@ extension SimulationRun {
     }
 
     func providerReplied(_ number: Int) {
-        guard let request = requests[number], let result = request.result else { return }
+        guard let request = requests[number], var result = request.result else { return }
         // Without a network it never arrives: the transport gives up later.
         if network == .offline, !request.hasStayed { return }
+        if fault == .repeatsFailedRequests, !request.hasStayed, case .failure(.temporary(_, retryAfter: nil)) = result {
+            return launch(number)
+        }
         requests[number] = nil
-        if case .failure(.temporary(_, let wait?)) = result {
+        if case .failure(.temporary(let error, let wait?)) = result {
             provider.holdsOffUntil = max(provider.holdsOffUntil, now + wait)
             if request.seat != nil, request.seat === seats[request.session] { sendAway(for: wait) }
+            if fault == .ignoresRetryAfter { result = .failure(.temporary(error, retryAfter: nil)) }
+        }
+        if fault == .treatsFailuresAsFinal, request.target == nil, case .failure(.temporary) = result {
+            result = .failure(.final(.refusedByProvider))
         }
         finish(request, result)
     }
@@ -124,6 +132,7 @@ extension SimulationRun {
     /// Renewals in the queue do not wait for a provider that asked clients to wait.
     private func sendAway(for wait: Duration) {
         heldUntil = max(heldUntil, now + min(wait, Backoff.longestHold))
+        guard fault != .ignoresRetryAfter else { return }
         renewalQueue(.held(Self.queueProvider, for: wait))
     }
 

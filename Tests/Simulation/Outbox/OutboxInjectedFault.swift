@@ -10,6 +10,10 @@ package enum OutboxInjectedFault: String, InjectedFault {
     case advancesBeforeRecorded
     case treatsEachRefusalAsFinal, removesUnanswered
     case overlooksHolds, sendsWhileOffline
+    /// A write is sent again after its answer.
+    case repeatsAnsweredWrites
+    /// The machine's clock runs a thousand times too fast.
+    case shortensPauses
 
     package var rule: Rule {
         switch self {
@@ -20,6 +24,8 @@ package enum OutboxInjectedFault: String, InjectedFault {
         case .treatsEachRefusalAsFinal, .removesUnanswered: .lostWrite
         case .overlooksHolds: .writeHold
         case .sendsWhileOffline: .writeHold
+        case .repeatsAnsweredWrites: .repeatedWrite
+        case .shortensPauses: .writeThrift
         }
     }
 

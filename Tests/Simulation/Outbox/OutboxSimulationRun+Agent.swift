@@ -14,6 +14,11 @@ extension OutboxSimulationRun {
             turn.replies += next.replies
             turn.wakeUp = next.wakeUp
         }
+        if fault == .repeatsAnsweredWrites, case .answered(let id, .success) = event,
+            let entry = machine.entries.first(where: { $0.id == id })
+        {
+            turn.act(.send(entry, nil, inAnySignIn: false))
+        }
         for action in fault.map({ turn.actions.flatMap($0.changed) }) ?? turn.actions {
             guard survives() else { return }
             carryOut(action)
@@ -25,7 +30,7 @@ extension OutboxSimulationRun {
         }
         if turn.wakeUp != wakeUp, fault != .ignoresDeadlines {
             wakeUp = turn.wakeUp
-            alarm = wakeUp.map { max($0.sinceBoot, now) }
+            alarm = wakeUp.map { max(time(of: $0), now) }
         }
         if let fuse, fuse.actions <= 0 { die() }
     }

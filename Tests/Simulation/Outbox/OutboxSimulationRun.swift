@@ -99,8 +99,16 @@ final class OutboxSimulationRun: SimulationBase {
     // MARK: Time
 
     var moment: Moment {
-        Moment(boot: BootInstant(sinceBoot: now), wall: date + clockError)
+        Moment(boot: BootInstant(sinceBoot: speed == 1 ? now : now * speed), wall: date + clockError)
     }
+
+    func time(of deadline: BootInstant) -> Duration {
+        // Whole nanoseconds, so that the deadline has passed by then.
+        speed == 1 ? deadline.sinceBoot : (deadline.sinceBoot / speed).inWholeNanoseconds
+    }
+
+    /// Of the machine's clock.
+    private var speed: Int { fault == .shortensPauses ? 1000 : 1 }
 
     override func happen(before end: Duration) -> Bool {
         let next = min(queue.next ?? Self.never, alarm ?? Self.never)

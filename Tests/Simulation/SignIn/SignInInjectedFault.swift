@@ -12,6 +12,8 @@ package enum SignInInjectedFault: String, InjectedFault {
     case ignoresDeadlines
     case agreesForTheUser
     case requestsTwice
+    /// The machine's clock runs twice as fast.
+    case pollsTooSoon
 
     package var rule: Rule {
         switch self {
@@ -22,7 +24,7 @@ package enum SignInInjectedFault: String, InjectedFault {
         case .repliesTwice, .forgetsCallers, .forgetsTheLastStep: .signInReplies
         case .ignoresDeadlines: .signInTimeout
         case .agreesForTheUser: .signInAccount
-        case .requestsTwice: .signInRequests
+        case .requestsTwice, .pollsTooSoon: .signInRequests
         }
     }
 

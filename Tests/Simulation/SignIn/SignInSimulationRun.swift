@@ -67,11 +67,19 @@ final class SignInSimulationRun: SimulationBase {
     // MARK: Time
 
     var moment: Moment {
-        Moment(boot: BootInstant(sinceBoot: now), wall: date)
+        Moment(boot: BootInstant(sinceBoot: speed == 1 ? now : now * speed), wall: date)
     }
 
+    private func time(of deadline: BootInstant) -> Duration {
+        // Whole nanoseconds, so that the deadline has passed by then.
+        speed == 1 ? deadline.sinceBoot : (deadline.sinceBoot / speed).inWholeNanoseconds
+    }
+
+    /// Of the machine's clock.
+    private var speed: Int { fault == .pollsTooSoon ? 2 : 1 }
+
     private var nextAlarm: (at: Duration, signIn: Int)? {
-        signIns.compactMap { number, signIn in signIn.wakeUp.map { (at: max($0.sinceBoot, .zero), signIn: number) } }
+        signIns.compactMap { number, signIn in signIn.wakeUp.map { (at: max(time(of: $0), .zero), signIn: number) } }
             .min { ($0.at, $0.signIn) < ($1.at, $1.signIn) }
     }
 
