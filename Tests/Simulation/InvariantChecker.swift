@@ -7,9 +7,9 @@ package enum InvariantChecker {
     /// After the last fault every session that the provider honours is active: the longest back-off is five minutes,
     /// and a request may have been on its way.
     package static let recovery = Duration.seconds(360)
-    /// The longest that a caller waits: a refusal that comes late, as another program has renewed; a response to the stored
-    /// tokens that never comes; a write in progress, one more, and a read.
-    static let callerTimeout = Duration.seconds(2 * 30 + 3 * 5 + 5)
+    /// The longest that a caller waits: requests whose responses come late or never, a write in progress, one more, and a
+    /// read.
+    static func callerTimeout(requests: Int) -> Duration { .seconds(requests * 30 + 3 * 5 + 5) }
     /// A token that renews itself is renewed if everything is well for so long before its end: a request may have been on its
     /// way, and the wait after it is half of what is left.
     static let lastChance = Duration.seconds(45)
@@ -172,7 +172,7 @@ extension SimulationRun {
     /// Rule 8: no caller waits too long.
     func checkSeat(_ session: Int) {
         guard let first = seats[session]?.callers.min(by: { $0.since < $1.since }) else { return }
-        if now - first.since > InvariantChecker.callerTimeout {
+        if now - first.since > InvariantChecker.callerTimeout(requests: mayNeedTwoRequests ? 2 : 1) {
             report(.answers, "caller \(first.id.number) waits since \(first.since)")
         }
     }

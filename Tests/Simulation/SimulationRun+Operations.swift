@@ -112,7 +112,7 @@ extension SimulationRun {
             handle(
                 session,
                 .targetedTokenRequested(
-                    wait(session, longer: InvariantChecker.callerTimeout * (1 + others)),
+                    wait(session, longer: InvariantChecker.callerTimeout(requests: mayNeedTwoRequests ? 2 : 1) * (1 + others)),
                     Self.targets[number % Self.targets.count],
                     minValid: nil
                 ))
@@ -193,6 +193,14 @@ extension SimulatedOperation {
             .removeFromStore(let session):
             session
         case .network, .provider, .store, .setClock, .sleep, .crash, .reload: nil
+        }
+    }
+
+    /// See ``SimulationRun/mayNeedTwoRequests``.
+    var doublesWaits: Bool {
+        switch self {
+        case .otherWriter, .ask(_, .targeted): true
+        default: false
         }
     }
 

@@ -9,6 +9,9 @@ import AuthWire
 final class SimulationRun: SimulationBase {
     let setting: Setting
     let fault: SessionInjectedFault?
+    /// The result of a request may be of no use to callers that have waited for it: another agent or program was first, or the
+    /// request was for a scope or an audience.
+    let mayNeedTwoRequests: Bool
     var random: SeededRandom
     var queue = SimulationEventQueue<SimulationEvent>()
 
@@ -69,6 +72,7 @@ final class SimulationRun: SimulationBase {
     init(_ schedule: Schedule, fault: SessionInjectedFault? = nil, traced: Bool = false) {
         setting = schedule.setting
         self.fault = fault
+        mayNeedTwoRequests = schedule.setting.agents > 1 || schedule.steps.contains { $0.operation.doublesWaits }
         random = SeededRandom(seed: schedule.seed)
         provider = SimulatedProvider(rotation: setting.rotation)
         provider.renewsBeforeEnd = setting.renewsBeforeEnd
