@@ -169,10 +169,12 @@ extension SimulationRun {
         }
     }
 
+    var callerTimeout: Duration { InvariantChecker.callerTimeout(requests: mayNeedTwoRequests ? 2 : 1) }
+
     /// Rule 8: no caller waits too long.
     func checkSeat(_ session: Int) {
         guard let first = seats[session]?.callers.min(by: { $0.since < $1.since }) else { return }
-        if now - first.since > InvariantChecker.callerTimeout(requests: mayNeedTwoRequests ? 2 : 1) {
+        if now - first.since > callerTimeout {
             report(.answers, "caller \(first.id.number) waits since \(first.since)")
         }
     }

@@ -112,7 +112,7 @@ extension SimulationRun {
             handle(
                 session,
                 .targetedTokenRequested(
-                    wait(session, longer: InvariantChecker.callerTimeout(requests: mayNeedTwoRequests ? 2 : 1) * (1 + others)),
+                    wait(session, longer: callerTimeout * (1 + others)),
                     Self.targets[number % Self.targets.count],
                     minValid: nil
                 ))
