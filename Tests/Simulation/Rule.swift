@@ -47,8 +47,10 @@ package enum Rule: String, Sendable, CaseIterable {
     case clusterAlone = "35: at most one renewal of a session is in progress in a cluster"
     case clusterReuse = "36: a used refresh token is sent again only if the next one was lost on its way to etcd"
     case clusterLost = "37: a session that the provider accepts is lost on no host"
-    case clusterConvergence = "38: two seconds after the last fault each host has what etcd has"
-    case clusterLiveness = "39: when the last fault is over, the session is active on each host, and no caller waits"
+    case clusterConvergence =
+        "38: two seconds after the last fault each host has what etcd has, and in the end etcd has what each host has"
+    case clusterLiveness =
+        "39: when the last fault is over, the session is active on each host, no caller waits, and no hold is left"
     case clusterSignOut = "40: a sign-out on one host is one on all"
     case clusterSignOutTime = "41: a sign-out is on each connected host within a second"
     case clusterDelivery =

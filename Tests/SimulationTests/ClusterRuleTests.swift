@@ -47,6 +47,9 @@ struct ClusterRuleTests {
         case .hidesSignOuts: [Step(.events(0), .ask(0, .signOut))]
         case .delaysReports: [Step(.events(0), .ask(0, .renewal))]
         case .writesOwnDates: [Step(.events(0), .ask(1, .renewal))]
+        case .losesWrites: [Step(.events(0), .ask(0, .renewal))]
+        case .endsNoLease: killed(slow: .seconds(12))
+        case .forgetsCallers: [Step(.events(0), .ask(0, .signOut))]
         // The change may arrive after the sign-out.
         case .writesWithoutHold: [Step(.events(0), .ask(1, .userChange)), Step(.events(0), .ask(0, .signOut))]
         }

@@ -22,18 +22,24 @@ package enum ClusterInjectedFault: String, InjectedFault {
     case writesWithoutHold
     /// A lease ends during a long renewal.
     case keepsNoLease
+    /// etcd gets no record with new tokens, and its hosts no response.
+    case losesWrites
+    /// etcd ends no lease.
+    case endsNoLease
+    /// Those that wait for the end of a session get no reply.
+    case forgetsCallers
 
     package var rule: Rule {
         switch self {
         case .renewsWithoutHold, .releasesEarly, .forgetsIntents: .clusterAlone
         case .losesTokens: .clusterReuse
         case .endsSessions: .clusterLost
-        case .missesChanges: .clusterConvergence
+        case .missesChanges, .losesWrites: .clusterConvergence
         case .hidesSignOuts: .clusterSignOutTime
         case .delaysReports: .clusterDelivery
         case .writesOwnDates: .clusterClocks
         case .writesWithoutHold: .clusterSignOut
-        case .keepsNoLease: .clusterLiveness
+        case .keepsNoLease, .endsNoLease, .forgetsCallers: .clusterLiveness
         }
     }
 }

@@ -62,6 +62,11 @@ extension ClusterSimulationRun {
         guard var call = calls[number] else { return }
         let host = hosts[call.host]
         guard now >= max(host.cutUntil, etcdGoneUntil) else { return sendAgain(number, after: Self.resendPause) }
+        if fault == .losesWrites, case .save(let record, _) = call.kind,
+            etcd.record?.tokens.areSame(as: record.tokens) == false
+        {
+            return sendAgain(number, after: Self.resendPause)
+        }
         call.answer = carryOut(&call, host)
         guard now >= host.losesAnswersUntil else { return sendAgain(number, after: Self.resendPause) }
         if case .updated(.heldElsewhere) = call.answer, now - time(of: call.sentAt) < Self.holderWait {
@@ -279,6 +284,7 @@ extension ClusterSimulationRun {
 
     func endLeases() {
         guard now >= etcdGoneUntil else { return queue.add(.leasesEnd, at: etcdGoneUntil + SimulatedEtcd.leaseLife) }
+        guard fault != .endsNoLease else { return }
         if etcd.endLeases(at: now) { reportRelease() }
         expectLeaseEnd()
     }

@@ -84,6 +84,20 @@ extension ClusterSimulationRun {
             if host.machine == nil { report(.clusterLost, "host \(host.number) has no session") }
         }
         checkActive(stored.tokens)
+        checkWritten()
+    }
+
+    /// In the end, etcd has what each host has: nothing keeps them from writing it.
+    private func checkWritten() {
+        let end = now + Self.longestRenewal
+        func writers() -> [SimulatedHost] { hosts.filter { $0.machine?.hasUnwrittenTokens == true } }
+        while violation == nil, !writers().isEmpty, now < end { go(until: now + .milliseconds(500)) }
+        for host in writers() {
+            let tokens = host.machine?.record.tokens.words ?? "its tokens"
+            report(.clusterConvergence, "host \(host.number) has \(tokens), and has not written all that it has")
+        }
+        awaitDelivery()
+        checkConverged()
     }
 
     /// Each host has a valid token, or has one soon: a renewal may have just begun.

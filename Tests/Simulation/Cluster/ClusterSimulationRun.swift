@@ -71,13 +71,18 @@ final class ClusterSimulationRun: SimulationBase {
         // What a stopped process has received waits for it.
         go(until: hosts.map(\.pausedUntil).max() ?? now)
         go(until: now + Self.convergence)
-        while violation == nil, now - etcd.changedAt < Self.delivery { go(until: etcd.changedAt + Self.delivery) }
+        awaitDelivery()
         checkConverged()
         go(until: now + Self.recovery)
         // A renewal that has just begun comes to its end.
         let end = now + LeaseMachine.longestWait
         while violation == nil, etcd.holder != nil, now < end { go(until: now + .milliseconds(500)) }
+        if etcd.holder != nil { report(.clusterLiveness, "the hold of a host does not end") }
         checkRecovered()
+    }
+
+    func awaitDelivery() {
+        while violation == nil, now - etcd.changedAt < Self.delivery { go(until: etcd.changedAt + Self.delivery) }
     }
 
     /// One host has signed in, and the others find the session.
@@ -282,7 +287,8 @@ final class ClusterSimulationRun: SimulationBase {
             note("    \(host.number): → \(action.words)")
             carryOut(action, host)
         }
-        for (caller, reply) in turn.replies {
+        let isForgotten = fault == .forgetsCallers && host.machine == nil
+        for (caller, reply) in turn.replies where !isForgotten {
             note("    \(host.number): → answer caller \(caller.number): \(reply.words)")
             host.waiting[caller] = nil
         }
@@ -315,7 +321,6 @@ final class ClusterSimulationRun: SimulationBase {
             }
             host.machine = nil
             host.published = nil
-            host.waiting = [:]
             signOuts[host.number] = nil
         case .handOver, .requestTargeted: break
         }
