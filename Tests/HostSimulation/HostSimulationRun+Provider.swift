@@ -112,17 +112,18 @@ extension HostSimulationRun {
         }
     }
 
-    /// Checks that the provider receives a used token only if the token that replaced it did not reach etcd.
+    /// Checks that the provider receives a used token, even one that it still accepts, only if the token that replaced it did
+    /// not reach etcd.
     private func checkReuse(_ refresh: String, by process: SimulatedProcess) {
         guard let parts = RotatingProvider.parts(of: refresh), parts.account == account,
-            !provider.accepts(refresh, at: time.now), !provider.hasEnded(parts.account)
+            provider.hasReplaced(refresh), !provider.hasEnded(parts.account)
         else { return }
         coverage.reuses += 1
         guard isLossExcused || isUnaware(process) || commit.map(isInterrupted) == true else {
             let at = commit.map { "\($0.at)" } ?? "no time"
             return report(.reuse, "host \(process.host) sends the used \(refresh); it was replaced at \(at)")
         }
-        isLossExcused = true
+        if !provider.accepts(refresh, at: time.now) { isLossExcused = true }
     }
 
     /// Whether a fault kept the process that renewed the tokens from receiving or writing them. A fault after its time

@@ -55,6 +55,12 @@ struct RotatingProvider {
 
     func hasEnded(_ account: Int) -> Bool { accounts[account].hasEnded }
 
+    /// Whether it was used, even if it is still accepted.
+    func hasReplaced(_ refresh: String) -> Bool {
+        guard let (account, number) = Self.parts(of: refresh), accounts.indices.contains(account) else { return false }
+        return number != accounts[account].current
+    }
+
     func accepts(_ refresh: String, at now: Duration) -> Bool {
         guard let (account, number) = Self.parts(of: refresh), accounts.indices.contains(account),
             !accounts[account].hasEnded

@@ -52,4 +52,16 @@ struct HostFaultsTests {
         }
         Issue.record("found instead: \(others)")
     }
+
+    @Test("a used refresh token is found, even if the provider still accepts it")
+    func acceptedReuse() async {
+        var found: [HostViolation?] = []
+        for seed in 1...3 as ClosedRange<UInt64> {
+            let schedule = HostSchedule(seed: seed, grace: .seconds(60), steps: Self.steps(showing: .losesTokens))
+            found.append(await HostSimulation.play(schedule, injecting: .losesTokens).violation)
+            let outcome = await HostSimulation.play(schedule)
+            if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
+        }
+        #expect(found.contains { $0?.rule == .reuse }, "\(found)")
+    }
 }
