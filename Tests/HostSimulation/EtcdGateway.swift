@@ -67,6 +67,7 @@ extension EtcdDatabase {
             } else if let put = step["request_put"] {
                 let key = put["key"]?.text ?? ""
                 if fault == .losesSessions, Self.isSession(key) { continue }
+                if fault == .losesMarks, Self.isMark(key) { continue }
                 try self.put(
                     put["value"]?.bytes ?? [], to: key, lease: put["lease"]?.wholeNumber ?? 0, isFirst: isFirst)
                 isFirst = false

@@ -101,10 +101,12 @@ package enum HostInjectedFault: String, Sendable, CaseIterable {
     case hidesClocks
     /// A change of the list of hosts gets no response, and does not reach its time limit.
     case neverAnswers
+    /// After a restore, etcd does not store the mark of the host that notices it.
+    case losesMarks
 
     package var rule: HostRule {
         switch self {
-        case .sharesHolds: .alone
+        case .sharesHolds, .losesMarks: .alone
         case .losesTokens: .reuse
         case .endsSessions, .hidesSessions: .lost
         case .losesSessions: .writtenAgain
@@ -117,11 +119,11 @@ package enum HostInjectedFault: String, Sendable, CaseIterable {
     }
 
     /// Whether the fault changes what a restore brings back.
-    var isOfRestores: Bool { self == .losesSessions || self == .keepsSessions }
+    var isOfRestores: Bool { self == .losesSessions || self == .keepsSessions || self == .losesMarks }
 }
 
 /// The rules that every schedule must keep (Docs/cluster.md, Docs/decisions/simulation.md).
-package enum HostRule: String, Sendable {
+package enum HostRule: String, Sendable, CaseIterable {
     case alone = "1: one host sends a refresh token at a time, even after a restore"
     case reuse = "2: a used refresh token is sent again only if the next one was lost on its way to etcd"
     case lost = "3: a session that the provider accepts is lost on no host"
@@ -158,7 +160,7 @@ package struct HostCoverage: Sendable, Equatable {
     package internal(set) var signOuts = 0
     /// Sessions that nothing could have kept.
     package internal(set) var lost = 0
-    /// Schedules in which the hosts' tokens were not compared, because a host renewed them then, or just had.
+    /// Schedules in which the hosts' tokens were not compared, because hosts renewed them all the time.
     package internal(set) var notCompared = 0
     /// Restores after which another event happened before etcd's data could be read.
     package internal(set) var notInspected = 0

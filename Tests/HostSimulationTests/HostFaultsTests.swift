@@ -31,6 +31,12 @@ struct HostFaultsTests {
         case .hidesSessions: [Step(.time(.seconds(1)), .ask(0, .token))]
         case .showsFormerHosts: [Step(.time(.seconds(1)), .forget(2, by: 0))]
         case .hidesClocks: [Step(.time(.seconds(1)), .setClock(1, by: .seconds(600)))]
+        // The watches report nothing, so the first sign of the restore is the hold.
+        case .losesMarks:
+            [
+                Step(.time(.seconds(1)), .backUp), Step(.time(.seconds(1)), .ask(0, .renewal)),
+                Step(.time(.seconds(5)), .restore(.behindProxy)), Step(.time(.zero), .ask(0, .renewal)),
+            ]
         case .refusesHosts, .neverAnswers: [Step(.time(.seconds(1)), .changeKey(0))]
         }
     }
@@ -51,6 +57,20 @@ struct HostFaultsTests {
             return
         }
         Issue.record("found instead: \(others)")
+    }
+
+    @Test("each rule has an injected fault that breaks it")
+    func everyRule() {
+        #expect(Set(HostRule.allCases).subtracting(HostInjectedFault.allCases.map(\.rule)) == [])
+    }
+
+    @Test("a host that has no session 45 s after its start is found")
+    func missingSession() async {
+        let schedule = HostSchedule(steps: [Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200)))])
+        let violation = await HostSimulation.play(schedule, injecting: .hidesSessions).violation
+        #expect(violation?.rule == .convergence, "\(String(describing: violation))")
+        let outcome = await HostSimulation.play(schedule)
+        if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
     }
 
     @Test("a used refresh token is found, even if the provider still accepts it")
