@@ -4,7 +4,7 @@ import AuthWire
 
 /// A fault between the outbox machine and its environment, which the checker must find.
 package enum OutboxInjectedFault: String, InjectedFault {
-    case sendsTwice, answersTwice, ignoresDeadlines
+    case sendsTwice, answersTwice, answersLate, ignoresDeadlines
     case losesEntriesAtStart, readsInReverse
     /// The next write is sent before the end of the former is recorded.
     case advancesBeforeRecorded
@@ -18,7 +18,7 @@ package enum OutboxInjectedFault: String, InjectedFault {
     package var rule: Rule {
         switch self {
         case .sendsTwice: .oneWrite
-        case .answersTwice: .writeAnswers
+        case .answersTwice, .answersLate: .writeAnswers
         case .ignoresDeadlines, .losesEntriesAtStart: .writeLiveness
         case .readsInReverse, .advancesBeforeRecorded: .writeOrder
         case .treatsEachRefusalAsFinal, .removesUnanswered: .lostWrite

@@ -65,12 +65,17 @@ extension OutboxSimulationRun {
         }
     }
 
-    /// A caller gets its reply at the latest when the request times out and the disk has replied.
+    /// A caller gets its reply at the latest when the request times out and the disk has replied. A slow disk may have
+    /// had some calls left when it became fast.
+    private static let longestWait = SimulationRun.requestTimeout + .seconds(30)
+
     func checkCallers() {
-        guard disk.behaviour == .ready, let first = callers.first else { return }
-        if now - max(first.since, lastFault) > SimulationRun.requestTimeout + Backoff.longest + .seconds(30) {
-            report(.writeAnswers, "the caller of \(first.id) waits since \(first.since)")
-        }
+        if let first = callers.first { checkWait(of: first.id, since: first.since) }
+    }
+
+    func checkWait(of id: String, since: Duration) {
+        guard disk.behaviour == .ready, now - max(since, lastFault) > Self.longestWait else { return }
+        report(.writeAnswers, "the caller of \(id) waits since \(since)")
     }
 
     // MARK: When all is well again

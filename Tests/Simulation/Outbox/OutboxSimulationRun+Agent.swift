@@ -25,6 +25,10 @@ extension OutboxSimulationRun {
         }
         for (caller, reply) in turn.replies {
             guard survives() else { return }
+            if fault == .answersLate {
+                queue.add(.replies(reply, caller, process: process), at: now + .seconds(120))
+                continue
+            }
             deliver(reply, to: caller)
             if fault == .answersTwice { deliver(reply, to: caller) }
         }
@@ -72,10 +76,12 @@ extension OutboxSimulationRun {
         if isBusy { report(.writeOrder, "the disk is called while it is busy") }
     }
 
-    private func deliver(_ reply: OutboxReply, to caller: CallerID) {
+    func deliver(_ reply: OutboxReply, to caller: CallerID) {
         note("    → to caller \(caller.number): \(reply.words)")
         if let index = callers.firstIndex(where: { $0.caller == caller }) {
-            checkAnswer(reply, callers.remove(at: index).id)
+            let (_, id, since) = callers.remove(at: index)
+            checkWait(of: id, since: since)
+            checkAnswer(reply, id)
         } else if let dropped = userRequests.removeValue(forKey: caller) {
             revivals[caller] = nil
             if let dropped { writes[dropped]?.drops -= 1 }

@@ -17,6 +17,8 @@ final class OutboxSimulationRun: SimulationBase {
         case looks
         /// A write that was not read from the disk is sent.
         indirect case launches(OutboxEntry, process: Int)
+        /// An injected fault.
+        case replies(OutboxReply, CallerID, process: Int)
         case restart
     }
 
@@ -132,6 +134,8 @@ final class OutboxSimulationRun: SimulationBase {
         case .diskAnswers(let number): diskReplied(number)
         case .looks: look()
         case .launches(let entry, let process): if process == self.process { launch(entry, nil) }
+        case .replies(let reply, let caller, let process):
+            if process == self.process { deliver(reply, to: caller) }
         case .restart: restart()
         }
     }
