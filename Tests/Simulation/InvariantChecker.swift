@@ -174,9 +174,11 @@ extension SimulationRun {
     /// Rule 8: no caller waits too long.
     func checkSeat(_ session: Int) {
         guard let first = seats[session]?.callers.min(by: { $0.since < $1.since }) else { return }
-        if now - first.since > callerTimeout {
-            report(.answers, "caller \(first.id.number) waits since \(first.since)")
-        }
+        checkWait(of: first.id, since: first.since)
+    }
+
+    func checkWait(of caller: CallerID, since: Duration) {
+        if now - since > callerTimeout { report(.answers, "caller \(caller.number) waits since \(since)") }
     }
 
     func checkNoCallerWaits(_ session: Int) {

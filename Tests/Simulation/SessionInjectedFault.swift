@@ -10,7 +10,7 @@ package enum SessionInjectedFault: String, InjectedFault {
     case ignoresDeadlines, sendsTwice
     case returnsExpiredTokens, treatsEachRefusalAsFinal, treatsEarlyRefusalsAsFinal
     case deletesAfterRefusal, overlooksNewSignIns, overlooksPortals, overlooksRemovals
-    case answersTwice, forgetsCallers
+    case answersTwice, answersLate, forgetsCallers
     case ignoresTimeout, keepsNotices
     case spendsUnproven
     case dropsLateRevocations, keepsTargetedTokens, waitsBeyondTheEnd
@@ -35,7 +35,7 @@ package enum SessionInjectedFault: String, InjectedFault {
         case .deletesAfterRefusal: .deletion
         case .overlooksNewSignIns: .generation
         case .overlooksPortals: .portal
-        case .answersTwice, .forgetsCallers: .answers
+        case .answersTwice, .answersLate, .forgetsCallers: .answers
         case .ignoresTimeout, .keepsNotices: .notices
         case .spendsUnproven: .proof
         case .dropsLateRevocations, .keepsTargetedTokens: .revoked

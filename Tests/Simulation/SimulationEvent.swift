@@ -20,6 +20,8 @@ enum SimulationEvent {
     case signInReaches(Int)
     case signInAnswered(Int)
     case revocationArrives(Int)
+    /// An injected fault.
+    case repliesLate(Int)
 }
 
 /// A renewal on its way.
@@ -55,6 +57,14 @@ struct SignInRequest {
     let process: Int
     var account: Int?
     var tokens: TokenSet?
+}
+
+/// What a caller gets too late.
+struct LateReply {
+    let reply: SessionReply
+    let caller: CallerID
+    let session: Int
+    let process: Int
 }
 
 /// A revocation that is sent to the provider at a sign-out.

@@ -41,6 +41,10 @@ extension SimulationRun {
         for (caller, answer) in turn.replies {
             guard violation == nil, seats[session] === seat else { break }
             note("    \(session): → answer caller \(caller.number): \(answer.words)")
+            if fault == .answersLate {
+                delay(answer, to: caller, of: session)
+                continue
+            }
             deliver(answer, to: caller, of: session)
         }
         if seats[session] === seat, turn.forgets { forget(session) }
@@ -110,7 +114,7 @@ extension SimulationRun {
         guard let index = seats[session]?.callers.firstIndex(where: { $0.id == caller }) else {
             return report(.answers, "a reply to a caller that does not wait")
         }
-        seats[session]?.callers.remove(at: index)
+        if let since = seats[session]?.callers.remove(at: index).since { checkWait(of: caller, since: since) }
         let wantsToken = seats[session]?.tokenCallers.remove(caller) != nil
         if case .failure(let error) = answer, wantsToken { checkRefused(caller, error, session) }
         if case .token(let result) = answer {
@@ -120,6 +124,21 @@ extension SimulationRun {
             }
         }
         if seats[session]?.revokers.remove(caller) != nil { reportSignOut(session) }
+    }
+
+    /// An injected fault.
+    private func delay(_ answer: SessionReply, to caller: CallerID, of session: Int) {
+        let number = nextNumber()
+        lateReplies[number] = LateReply(
+            reply: answer, caller: caller, session: session, process: process(of: session))
+        queue.add(.repliesLate(number), at: now + .seconds(120))
+    }
+
+    func replyLate(_ number: Int) {
+        guard let late = lateReplies.removeValue(forKey: number), late.process == process(of: late.session) else {
+            return
+        }
+        deliver(late.reply, to: late.caller, of: late.session)
     }
 
     /// Another program has signed in again, and put that into the store in the place of ours.

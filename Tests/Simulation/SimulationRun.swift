@@ -53,6 +53,7 @@ final class SimulationRun: SimulationBase {
     var storeCalls: [Int: StoreCall] = [:]
     var signIns: [Int: SignInRequest] = [:]
     var revocations: [Int: Revocation] = [:]
+    var lateReplies: [Int: LateReply] = [:]
     /// Sign-outs that the store has not carried out, as they are on disk.
     var signOuts: [Int: SignInID] = [:]
     /// By account.
@@ -169,6 +170,7 @@ final class SimulationRun: SimulationBase {
         case .signInReaches(let number): signInReaches(number)
         case .signInAnswered(let number): signInAnswered(number)
         case .revocationArrives(let number): revocationArrives(number)
+        case .repliesLate(let number): replyLate(number)
         }
     }
 }
