@@ -33,7 +33,8 @@ package enum Rule: String, Sendable, CaseIterable {
 
     // Sign-ins (Docs/decisions/simulation.md).
     case signInEnd = "26: a sign-in ends once, and does nothing after that"
-    case signInInstall = "27: nothing is installed after the end of a sign-in, and nothing twice"
+    case signInInstall =
+        "27: nothing is installed after the end of a sign-in, and nothing twice; one that succeeds has installed its tokens"
     case signInTokens = "28: tokens of a sign-in are installed or revoked, never both"
     case signInLeftovers = "29: a sign-in that has ended leaves no placeholder and no listener behind"
     case signInReplies =

@@ -6,6 +6,8 @@ import AuthWire
 package enum SignInInjectedFault: String, InjectedFault {
     case endsTwice
     case installsTwice, installsAfterTheEnd
+    /// A sign-in succeeds although the session's tokens could not be installed.
+    case hidesFailedInstalls
     case revokesWhatItInstalls, dropsLateTokens
     case keepsPlaceholder, keepsListener
     case repliesTwice, forgetsCallers, forgetsTheLastStep
@@ -18,7 +20,7 @@ package enum SignInInjectedFault: String, InjectedFault {
     package var rule: Rule {
         switch self {
         case .endsTwice: .signInEnd
-        case .installsTwice, .installsAfterTheEnd: .signInInstall
+        case .installsTwice, .installsAfterTheEnd, .hidesFailedInstalls: .signInInstall
         case .revokesWhatItInstalls, .dropsLateTokens: .signInTokens
         case .keepsPlaceholder, .keepsListener: .signInLeftovers
         case .repliesTwice, .forgetsCallers, .forgetsTheLastStep: .signInReplies
@@ -33,6 +35,12 @@ package enum SignInInjectedFault: String, InjectedFault {
         switch (self, event) {
         case (.agreesForTheUser, .examined(let user, let origins, _)):
             .examined(user: user, origins: origins, former: nil)
+        case (.hidesFailedInstalls, .installed(.failure)):
+            .installed(
+                .success(
+                    SessionStatus(
+                        session: SignInSimulationRun.session, provider: "example", environment: "production",
+                        state: .active)))
         default: event
         }
     }

@@ -24,10 +24,11 @@ struct WatchedGrant {
 
 extension SignInSimulationRun {
     /// The result of a request, before the machine handles it.
-    func received(_ event: SignInEvent) {
+    func received(_ event: SignInEvent, by number: Int) {
         switch event {
         case .tokenReceived(.success(let grant), _): delivered(grant)
         case .responded(_, .success(let response), _, _): delivered(response.grant)
+        case .installed(.success): signIns[number]?.hasInstalled = true
         default: break
         }
     }
@@ -100,6 +101,9 @@ extension SignInSimulationRun {
         }
         signIn.step = step
         guard step.kind == .done || step.kind == .failed else { return }
+        if step.kind == .done, !signIn.hasInstalled {
+            report(.signInInstall, "sign-in \(number) has succeeded, and its tokens are not installed")
+        }
         if signIn.isInProgress { report(.signInEnd, "sign-in \(number) is reported as over, and continues") }
         if last != step.kind {
             coverage.ends[step.error?.kind?.rawValue ?? step.kind.rawValue, default: 0] += 1

@@ -150,7 +150,7 @@ final class SignInSimulationRun: SimulationBase {
         // A result for a process that has ended is dropped.
         guard let call = calls.removeValue(forKey: number), call.process == process, isRunning else { return }
         guard let result = call.result else { return }
-        received(result)
+        received(result, by: call.signIn)
         if case .responded(let part, let response, let sentAt, _) = result {
             return send(.responded(part, response, sentAt: sentAt, former: status), to: call.signIn)
         }

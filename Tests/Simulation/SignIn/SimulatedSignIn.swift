@@ -22,6 +22,8 @@ final class SimulatedSignIn {
     /// The last step that a caller got.
     var step: Step?
     var hasAgreed = false
+    /// The session has its tokens.
+    var hasInstalled = false
     var hasPlaceholder = false
     var isListening = false
     /// In the list of the service.
