@@ -164,7 +164,7 @@ extension SimulationRun {
         else { return }
         seat.earlyRefusals[token, default: 0] += 1
         let count = seat.earlyRefusals[token] ?? 0
-        if count > InvariantChecker.maxEarlyRefusals + seat.forced {
+        if count > InvariantChecker.maxEarlyRefusals + seat.forced[token, default: 0] {
             report(.early, "\(token) is valid, and its renewal was refused \(count) times")
         }
     }

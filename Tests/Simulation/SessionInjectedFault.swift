@@ -8,7 +8,7 @@ package enum SessionInjectedFault: String, InjectedFault {
     /// The store reports success and stores nothing.
     case losesWrites
     case ignoresDeadlines, sendsTwice
-    case returnsExpiredTokens, treatsEachRefusalAsFinal, treatsEarlyRefusalsAsFinal
+    case returnsExpiredTokens, treatsEachRefusalAsFinal, treatsEarlyRefusalsAsFinal, overlooksRefusals
     case deletesAfterRefusal, overlooksNewSignIns, overlooksPortals, overlooksRemovals
     case answersTwice, answersLate, forgetsCallers
     case ignoresTimeout, keepsNotices
@@ -31,7 +31,7 @@ package enum SessionInjectedFault: String, InjectedFault {
         case .sendsTwice: .oneFlight
         case .returnsExpiredTokens: .endedToken
         case .treatsEachRefusalAsFinal: .verdict
-        case .treatsEarlyRefusalsAsFinal: .early
+        case .treatsEarlyRefusalsAsFinal, .overlooksRefusals: .early
         case .deletesAfterRefusal: .deletion
         case .overlooksNewSignIns: .generation
         case .overlooksPortals: .portal

@@ -40,8 +40,8 @@ final class SimulatedSession {
     var reported: Set<String> = []
     /// Final refusals of renewals while the access token was valid, by that token.
     var earlyRefusals: [String: Int] = [:]
-    /// How many of those a caller's request may have caused.
-    var forced = 0
+    /// How many of those a caller's request may have caused, by the token.
+    private(set) var forced: [String: Int] = [:]
     /// Tokens that were read in this process.
     var readings: [String: Reading] = [:]
     /// Tokens that an answer has left as they are, and since when they are valid by that.
@@ -78,6 +78,16 @@ final class SimulatedSession {
         self.machine = machine
         self.account = account
         self.process = process
+    }
+
+    /// A caller requests a renewal now.
+    func noteForced() { forced[machine.record.tokens.accessToken.reveal(), default: 0] += 1 }
+
+    /// The token has changed, and callers may still wait for a renewal.
+    func passOnForced(from former: Secret) {
+        let token = machine.record.tokens.accessToken
+        guard token != former, !callers.isEmpty, let count = forced[former.reveal()] else { return }
+        forced[token.reveal(), default: 0] += count
     }
 
     func callersWait(since moment: Duration) {

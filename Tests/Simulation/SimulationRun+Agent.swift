@@ -9,10 +9,12 @@ extension SimulationRun {
         guard isRunning(session), violation == nil, let seat = seats[session] else { return }
         guard fault?.swallows(event) != true else { return }
         let before = MachineState(seat)
+        let former = seat.forced.isEmpty ? nil : seat.machine.record.tokens.accessToken
         let turn = seat.machine.handle(event, at: moment)
         note("  \(session): \(event.words)")
         followSignIn(event, seat)
         carryOut(turn, for: session)
+        if let former { seat.passOnForced(from: former) }
         if let after = seats[session].map(MachineState.init) {
             coverage.count(before, EventKind(event), after)
             checkSeat(session)

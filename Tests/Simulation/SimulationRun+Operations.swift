@@ -96,14 +96,14 @@ extension SimulationRun {
             if minValid == nil, let held { checkServed(caller, held, session) }
         case .renewal:
             calls[session].requested(at: now)
-            seat.forced += 1
+            seat.noteForced()
             handle(session, .renewalRequested(wait(session)))
         case .reject(let current):
             let token = current ? seat.snapshot?.token?.reveal() : seat.formerToken
             guard let token else { return }
             if current { noteRejection(of: token, session) }
             if mayCount(token, seat) { seat.reported.insert(token) }
-            seat.forced += 1
+            seat.noteForced()
             handle(session, .rejected(wait(session), Secret(token)))
         case .targeted(let number):
             calls[session].requested(at: now)

@@ -168,7 +168,12 @@ extension SimulationRun {
             seat.readings[request.tokens.accessToken.reveal()]?.validSince = nil
             seat.measured[request.tokens.accessToken.reveal()] = grant.issuedAt
         }
-        handle(request.session, .requestEnded(request.currentRequest, result, sentAt: request.sentAt))
+        var known = result
+        // The machine tries again, as after any other failure.
+        if fault == .overlooksRefusals, request.target == nil, case .failure(.final(let error)) = result {
+            known = .failure(.temporary(error, retryAfter: nil))
+        }
+        handle(request.session, .requestEnded(request.currentRequest, known, sentAt: request.sentAt))
     }
 }
 
