@@ -295,6 +295,10 @@ extension SimulationRun {
         guard let record = store.records[key(session)] else {
             return report(.stored, "session \(session) is not stored")
         }
+        let isBusy = storeCalls.values.contains { key($0.session) == key(session) }
+        if isOnlyWriter, !isBusy, !record.tokens.areSame(as: held.tokens) || !record.hasSameUserData(as: held) {
+            report(.stored, "the store does not hold all of session \(session)")
+        }
         // What another program wrote unreported is found at the next read, which is the next renewal.
         if record.tokens != held.tokens, !provider.accepts(record.tokens, at: now),
             provider.accepts(held.tokens, at: now), !store.unseen.contains(key(session))

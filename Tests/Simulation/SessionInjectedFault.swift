@@ -7,6 +7,8 @@ package enum SessionInjectedFault: String, InjectedFault {
     case publishesBeforeSaving, writesTheFormerTokens
     /// The store reports success and stores nothing.
     case losesWrites
+    /// It does not store the user.
+    case losesUsers
     case ignoresDeadlines, sendsTwice
     case returnsExpiredTokens, treatsEachRefusalAsFinal, treatsEarlyRefusalsAsFinal, overlooksRefusals
     case deletesAfterRefusal, overlooksNewSignIns, overlooksPortals, overlooksRemovals
@@ -26,7 +28,7 @@ package enum SessionInjectedFault: String, InjectedFault {
     package var rule: Rule {
         switch self {
         case .publishesBeforeSaving, .writesTheFormerTokens: .storeFirst
-        case .losesWrites, .overlooksRemovals: .stored
+        case .losesWrites, .losesUsers, .overlooksRemovals: .stored
         case .ignoresDeadlines: .liveness
         case .sendsTwice: .oneFlight
         case .returnsExpiredTokens: .endedToken
@@ -82,6 +84,9 @@ package enum SessionInjectedFault: String, InjectedFault {
             return [.publish(early), action]
         case (.writesTheFormerTokens, .save(var record, let replacesOther)):
             record.tokens = seat?.machine.record.tokens ?? record.tokens
+            return [.save(record, replacesOther: replacesOther)]
+        case (.losesUsers, .save(var record, let replacesOther)):
+            record.user = nil
             return [.save(record, replacesOther: replacesOther)]
         case (.returnsExpiredTokens, .publish(var snapshot)) where snapshot.status.state == .stale:
             snapshot.token = seat?.machine.record.tokens.accessToken

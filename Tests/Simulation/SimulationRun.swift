@@ -12,6 +12,8 @@ final class SimulationRun: SimulationBase {
     /// The result of a request may be of no use to callers that have waited for it: another agent or program was first, or the
     /// request was for a scope or an audience.
     let mayNeedTwoRequests: Bool
+    /// No other agent or program writes to the store.
+    let isOnlyWriter: Bool
     var random: SeededRandom
     var queue = SimulationEventQueue<SimulationEvent>()
 
@@ -74,6 +76,9 @@ final class SimulationRun: SimulationBase {
         setting = schedule.setting
         self.fault = fault
         mayNeedTwoRequests = schedule.setting.agents > 1 || schedule.steps.contains { $0.operation.doublesWaits }
+        isOnlyWriter =
+            schedule.setting.agents == 1
+            && !schedule.steps.contains { if case .otherWriter = $0.operation { true } else { false } }
         random = SeededRandom(seed: schedule.seed)
         provider = SimulatedProvider(rotation: setting.rotation)
         provider.renewsBeforeEnd = setting.renewsBeforeEnd
