@@ -109,7 +109,7 @@ final class OutboxSimulationRun: SimulationBase {
         speed == 1 ? deadline.sinceBoot : (deadline.sinceBoot / speed).inWholeNanoseconds
     }
 
-    /// Of the machine's clock.
+    /// How fast the clock of the machine is.
     private var speed: Int { fault == .shortensPauses ? 1000 : 1 }
 
     override func happen(before end: Duration) -> Bool {
