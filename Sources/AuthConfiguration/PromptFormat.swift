@@ -59,7 +59,7 @@ package struct PromptFormat: Sendable, Equatable {
         return expected + (meant.first.map { " (did you mean {\($0)}?)" } ?? "")
     }
 
-    /// A field's name, with other characters than letters before it.
+    /// A field's name, with characters other than letters before it.
     private static func value(_ text: Substring) -> Part? {
         let start = text.firstIndex(where: \.isLetter) ?? text.endIndex
         guard !text[..<start].contains("{") else { return nil }

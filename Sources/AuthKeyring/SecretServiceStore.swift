@@ -348,7 +348,7 @@ extension SecretServiceStore {
     ) async throws(StoreError) {
         guard !keyring.isProven else { return }
         guard try await ask(keyring.reading([path]), deadline, lockedPath: path)[path] == value else {
-            throw .failed(reason: "the keyring returned other data than was written")
+            throw .failed(reason: "the keyring returned data other than what was written")
         }
         keyring.isProven = true
     }

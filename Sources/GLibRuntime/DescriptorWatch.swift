@@ -6,7 +6,7 @@ extension GLibThread {
     package func watch(readable descriptor: Int32, ready: @escaping () -> Void) -> GLibSubscription {
         assertOwned()
         let source = GSourceReference(taking: g_unix_fd_source_new(descriptor, G_IO_IN))
-        // GLib calls a descriptor's source with other arguments than its type says (g_unix_fd_source_new).
+        // GLib calls a descriptor's source with different arguments than its type says (g_unix_fd_source_new).
         let called: @convention(c) (Int32, GIOCondition, gpointer?) -> gboolean = { _, _, data in
             if let data { Unmanaged<ReadyTarget>.fromOpaque(data).takeUnretainedValue().ready() }
             return 1

@@ -40,7 +40,7 @@ struct AgentExchange {
 struct AgentAnswers {
     let lines: Text
 
-    /// The result of a request; `nil` for an error, or for any other form than the usual one.
+    /// The result of a request; `nil` for an error, or for any form other than the usual one.
     /// - Parameter number: counted from 1.
     func result(_ number: Int) -> JSONValue? {
         var start = ByteString()

@@ -210,7 +210,7 @@ struct FileRulesTests {
         #expect(below.notes == ["authd can read all of /opt/ada, because it is below /opt"])
     }
 
-    @Test("a link to nowhere in the place of a folder is no rule, so that it switches nothing off")
+    @Test("a link to nowhere in place of a folder is no rule, so that it switches nothing off")
     func dangling() throws {
         let (folder, base) = try Self.world()
         try FileManager.default.createDirectory(atPath: base + "/home/.local/state", withIntermediateDirectories: true)

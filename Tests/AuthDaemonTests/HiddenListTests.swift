@@ -8,7 +8,7 @@ import Testing
 
 @testable import AuthDaemon
 
-/// Lists of other things than sessions, which may be about a session that a rule hides from the client.
+/// Lists of things other than sessions, which may be about a session that a rule hides from the client.
 @Suite("Lists without hidden sessions", .timeLimit(.minutes(1)))
 struct HiddenListTests {
     private typealias Rules = AccessControlTests

@@ -216,7 +216,7 @@ struct BridgeStreamTests {
         #expect(bench.requests.count == 1 && bench.header("MCP-Protocol-Version") == nil)
     }
 
-    @Test("a session id with other characters than visible ASCII is refused", arguments: ["", "a b", "ä", "a\u{7F}"])
+    @Test("a session id with characters other than visible ASCII is refused", arguments: ["", "a b", "ä", "a\u{7F}"])
     func badSessionID(id: String) throws {
         var bench = try BridgeBench()
         bench.line(BridgeBench.initialize)

@@ -131,7 +131,7 @@ struct ConfinementTests {
             try await machine.person("rm", providers + "/shop.toml")
             #expect(try await machine.authc("reload").status == 0)
 
-            // Writing: another folder in the place of the agent's.
+            // Writing: another folder in place of the agent's.
             let state = "/people/ada/.local/state/authd"
             try await machine.person("mv", state, "/people/ada/before")
             try await machine.person("mkdir", "-m", "700", state)

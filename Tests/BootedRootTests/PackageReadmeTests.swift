@@ -62,7 +62,7 @@ struct PackageReadmeTests {
             """)
     }
 
-    /// The four commands, with a server of this machine in the place of GitHub.
+    /// The four commands, with a server of this machine in place of GitHub.
     private func signIn(_ commands: [String], at server: ProviderStandIn, _ machine: BootedMachine) async throws {
         try #require(commands.count == 4)
         let added = try await machine.type(commands[0])

@@ -82,7 +82,7 @@ extension HostSimulationRun {
         }
     }
 
-    /// Whether a request writes other tokens than etcd has: it writes how long they live, too. A record that is only
+    /// Whether a request writes different tokens than etcd has: it writes how long they live, too. A record that is only
     /// sealed with another key has the tokens that etcd had.
     private static func writesTokens(_ body: JSON) -> Bool {
         (body["success"]?.arrayValue ?? []).contains {

@@ -143,7 +143,7 @@ extension SimulationRun {
         deliver(late.reply, to: late.caller, of: late.session)
     }
 
-    /// Another program has signed in again, and put that into the store in the place of ours.
+    /// Another program has signed in again, and put that into the store in place of ours.
     private func followSignIn(_ event: SessionEvent, _ seat: SimulatedSession) {
         switch event {
         case .compared, .saveRefused, .storeReread: break

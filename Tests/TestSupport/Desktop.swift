@@ -45,7 +45,7 @@ package final class Desktop: Sendable {
         bus.withLock { $0 = new }
     }
 
-    /// A session bus that starts no services. One that does puts a second, locked keyring in the place of one that is
+    /// A session bus that starts no services. One that does puts a second, locked keyring in place of one that is
     /// being replaced, as soon as anybody calls it in between.
     private static func busConfiguration(_ address: String) -> String {
         """

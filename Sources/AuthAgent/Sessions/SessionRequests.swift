@@ -346,7 +346,7 @@ package struct SessionRequests: Sendable {
 
     /// Returns the origins that the profile sends tokens to and that the session was not signed in at, or trusts them.
     ///
-    /// - Throws: `conflict` if the user agreed to other places than those that the profile names now.
+    /// - Throws: `conflict` if the user agreed to places other than those that the profile names now.
     package func trust(_ params: SessionTrust) async throws(AgentError) -> TrustResult {
         let session = try await registry.session(params.session)
         let record = await session.record

@@ -49,7 +49,7 @@ extension AgentError {
     fileprivate static func secretIsForOthers(_ profile: ProviderProfile) -> AgentError {
         AgentError(
             .conflict,
-            "The client secret of \(profile.title) on the machine with the browser is for other addresses than those "
+            "The client secret of \(profile.title) on the machine with the browser is for addresses other than those "
                 + "in its profile: sign in there again.", cause: originChangedCause)
     }
 }

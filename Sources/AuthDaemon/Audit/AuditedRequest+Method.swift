@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 extension AuditedRequest {
-    /// Methods of other classes than `admin`.
+    /// Methods of classes other than `admin`.
     private static let methods: Set<String> = aboutSession.union([
         OutboxFlush.name, OutboxDrop.name, LoginLend.name,
     ])

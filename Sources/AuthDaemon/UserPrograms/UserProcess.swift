@@ -17,7 +17,7 @@ enum UserProcess {
         "KDE_FULL_SESSION", "KDE_SESSION_VERSION", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS",
     ]
 
-    /// Starts a program. Its output is discarded, and it has no other descriptors than standard ones.
+    /// Starts a program. Its output is discarded, and it has no descriptors other than the standard ones.
     ///
     /// - Parameters:
     ///   - more: names of variables that are passed on besides the usual ones.

@@ -68,7 +68,7 @@ package struct TokenOrigins: Sendable, Equatable {
     }
 }
 
-/// A profile names other origins than those recorded at sign-in. As text, for the user.
+/// A profile names origins other than those recorded at sign-in. As text, for the user.
 package struct OriginChange: Sendable, Equatable {
     package let former: [String]
     package let new: [String]

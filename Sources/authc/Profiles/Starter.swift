@@ -32,7 +32,7 @@ struct Starter {
             }
         }
 
-        /// The option with a word in the place of the value.
+        /// The option with a word in place of the value.
         var placeholder: String {
             let word =
                 switch kind {

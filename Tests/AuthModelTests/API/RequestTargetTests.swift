@@ -59,7 +59,7 @@ struct RequestTargetTests {
         #expect(error?.kind == .validation && error?.message.hasSuffix("Nothing was sent.") == true)
     }
 
-    @Test("a query with other values than plain ones is refused")
+    @Test("a query with values other than plain ones is refused")
     func badQuery() {
         for value: JSON in [nil, [:], [[1]], [nil]] {
             #expect(throws: AgentError.self) { try url("/a", ["q": value]) }

@@ -14,7 +14,7 @@ struct TenantIssuerTests {
     }
 
     @Test(
-        "is accepted only if it has the placeholder in the place of the authority, and nothing else differs",
+        "is accepted only if it has the placeholder in place of the authority, and nothing else differs",
         arguments: [
             (pattern, "https://login.example/common/v2.0", true),
             (pattern, "https://login.example/organizations/v2.0", true),

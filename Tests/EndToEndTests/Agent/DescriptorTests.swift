@@ -40,7 +40,7 @@ struct DescriptorTests {
 }
 
 /// `Tests/run-suites` leaves suites of this name out unless it runs as root: only root sees the descriptors of an agent.
-@Suite("An agent that is started with other descriptors than usual (as root)", .timeLimit(.minutes(1)))
+@Suite("An agent that is started with different descriptors than usual (as root)", .timeLimit(.minutes(1)))
 struct StandardDescriptorRootTests {
     @Test(
         "has /dev/null for each that is missing: no socket or lock gets its number, to be written to as if it were the log"

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every command of `Docs/mcp.md`, with the MCP SDK's server in the place of the example.
+/// Every command of `Docs/mcp.md`, with the MCP SDK's server in place of the example.
 @Suite("The page about MCP servers", .serialized, .timeLimit(.minutes(2)))
 struct McpPageTests {
     /// The commands of the page, in their order.

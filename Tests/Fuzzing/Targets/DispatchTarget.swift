@@ -97,7 +97,7 @@ extension FuzzTarget {
         try require(
             found.sorted { $0.lexicographicallyPrecedes($1) }
                 == ids.map { $0.json.serialized() }.sorted { $0.lexicographicallyPrecedes($1) },
-            "the answers have other ids than the requests")
+            "the answers have different ids than the requests")
         for part in parts {
             try require(part["jsonrpc"] == "2.0", "an answer has no version")
             try require((part["result"] == nil) != (part["error"] == nil), "an answer needs a result or an error")

@@ -46,7 +46,7 @@ final class ClusterSimulationRun: SimulationBase {
 
     /// How long after the last fault everything must be well.
     static let recovery = Duration.seconds(400)
-    /// How long after the last fault hosts may have other tokens than etcd.
+    /// How long after the last fault hosts may have different tokens than etcd.
     static let convergence = Duration.seconds(2)
     /// What was written less than this before a check may still be on its way.
     private static let delivery = Duration.milliseconds(500)

@@ -58,7 +58,7 @@ package struct ResponseMap: Sendable, Equatable {
             required: other.required.isEmpty ? required : other.required, success: other.success ?? success)
     }
 
-    /// For responses to other requests than sign-ins.
+    /// For responses to requests other than sign-ins.
     var withoutSuccess: ResponseMap {
         var map = self
         map.success = nil
