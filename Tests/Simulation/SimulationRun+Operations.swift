@@ -124,7 +124,7 @@ extension SimulationRun {
             handle(session, .userReceived(UserSummary(id: "\(nextNumber())"), raw: .null))
         case .setPassword: handle(session, .passwordSet(Secret("secret"), rememberedAs: nil))
         case .check: handle(session, .checkDue)
-        case .makeDefault: handle(session, .defaultChosen)
+        case .makeDefault: handle(session, .defaultChosen())
         }
     }
 

@@ -304,7 +304,7 @@ package struct SessionRequests: Sendable {
     /// Makes a session the default one.
     package func use(_ params: SessionUse) async throws(AgentError) -> SessionStatus {
         let session = try await registry.session(params.session)
-        await session.handle(.defaultChosen)
+        await session.handle(.defaultChosen(after: board.defaultMarks(besides: session.name).values.max()))
         await registry.endDefault(board.defaultMarks(besides: session.name))
         try await session.write()
         return try status(params.session)

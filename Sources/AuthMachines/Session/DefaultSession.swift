@@ -43,10 +43,15 @@ package struct DefaultSession: Sendable {
             $0.defaultSince != nil && $0.defaultSince != discardedMarks[$0.status.session]
         }
         func latest(_ isImplied: Bool) -> SessionSnapshot? {
-            marked.filter { $0.isDefaultImplied == isImplied }
-                .max { ($0.defaultSince?.unixSeconds ?? 0) < ($1.defaultSince?.unixSeconds ?? 0) }
+            marked.filter { $0.isDefaultImplied == isImplied }.max { $0.mark < $1.mark }
         }
         let only = snapshots.count == 1 ? snapshots.values.first : nil
         return (latest(false) ?? preferred.flatMap { snapshots[$0] } ?? latest(true) ?? only)?.status.session
     }
+}
+
+extension SessionSnapshot {
+    /// A choice has a later mark than each one that was known where it was made. The dates of other choices only make all
+    /// hosts use the same one.
+    fileprivate var mark: (Double, SessionName) { (defaultSince?.unixSeconds ?? 0, status.session) }
 }

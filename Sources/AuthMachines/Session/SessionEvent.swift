@@ -36,7 +36,9 @@ package enum SessionEvent: Sendable {
     case passwordSet(Secret, rememberedAs: String?)
     /// The agent is locked: tokens for a scope or an audience are requested again later.
     case targetedTokensDropped
-    case defaultChosen
+    /// The user has chosen this session as the default one.
+    /// - Parameter after: the latest mark of another session.
+    case defaultChosen(after: WallTime? = nil)
     /// It is the default session because it is the only one, and another one is about to be added.
     case defaultImplied
     /// Another session was chosen, or the default session went away: the mark of this one no longer counts.

@@ -164,6 +164,12 @@ extension SessionMachine {
         answer(.signOut, .failure(.notRemoved(AgentError(error))), &turn)
     }
 
+    /// The mark is later than those that are known here, even if they have dates of another host whose clock is ahead.
+    mutating func chooseAsDefault(after former: WallTime?, at now: WallTime) {
+        let known = [former, record.defaultSince].compactMap(\.self).map { $0 + .milliseconds(1) }
+        markDefault(since: ([now] + known).max(), isImplied: false)
+    }
+
     mutating func markDefault(since date: WallTime?, isImplied: Bool) {
         update {
             $0.defaultSince = date

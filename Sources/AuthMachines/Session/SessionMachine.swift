@@ -222,7 +222,7 @@ package struct SessionMachine: Machine {
                 $0.needsPassword = false
                 if let field { $0.remembered?[field] = password }
             }
-        case .defaultChosen: markDefault(since: now.wall, isImplied: false)
+        case .defaultChosen(let former): chooseAsDefault(after: former, at: now.wall)
         case .defaultImplied: if record.defaultSince == nil { markDefault(since: now.wall, isImplied: true) }
         case .defaultEnded(let date): if record.defaultSince == date { markDefault(since: nil, isImplied: false) }
         case .renewable(let means): self.means = means

@@ -113,6 +113,28 @@ struct DefaultSessionTests {
         }
     }
 
+    @Test("a choice precedes the one before, whose date is later because another host's clock is ahead")
+    func aheadClock() async throws {
+        let store = MemoryStore()
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await example.running { sessions, signIns in
+            for name in ["a", "b"] { try await Self.signIn(signIns, name) }
+            _ = try await sessions.use(SessionUse(session: SessionName("b")))
+        }
+        var record = try #require(try await store.load(SessionName("b")))
+        let ahead = try #require(record.defaultSince) + .seconds(600)
+        record.defaultSince = ahead
+        try await store.save(record)
+        let restarted = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await restarted.running { sessions, _ in
+            #expect(try sessions.status(nil).session.text == "b")
+            _ = try await sessions.use(SessionUse(session: SessionName("a")))
+            #expect(try sessions.status(nil).session.text == "a")
+        }
+        let chosen = try #require(try await store.load(SessionName("a"))?.defaultSince)
+        #expect(chosen > ahead)
+    }
+
     @Test("the session that the settings name precedes the first one, but not the user's choice")
     func preferred() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())

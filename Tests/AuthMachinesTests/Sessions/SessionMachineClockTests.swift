@@ -23,6 +23,20 @@ struct SessionMachineClockTests {
         #expect(bench.snapshot?.token == nil)
     }
 
+    @Test("a chosen session is marked later than the former one, whatever its date is", arguments: [-600, 600])
+    func defaultChosen(seconds: Int) throws {
+        var bench = MachineBench()
+        let former = WallTime(unixSeconds: MachineBench.t0 + Double(seconds))
+        bench.send(.defaultChosen(after: former))
+        let mark = try #require(bench.saves.last?.defaultSince)
+        #expect(mark > former && mark.unixSeconds >= MachineBench.t0)
+        try bench.storeTakesIt()
+        // It is chosen once more, and the clock was set back.
+        bench.setClock(by: .seconds(-100))
+        bench.send(.defaultChosen(after: former))
+        #expect(try #require(bench.snapshot?.defaultSince) > mark)
+    }
+
     @Test("a small correction of the clock does not cause a write")
     func trimmed() throws {
         var bench = MachineBench(fresh: true)

@@ -223,7 +223,7 @@ struct SessionMachineComparisonTests {
         bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-3")
         #expect(bench.saves.isEmpty)
-        bench.send(.defaultChosen)
+        bench.send(.defaultChosen())
         #expect(bench.saves.map(\.revision) == [4])
     }
 
@@ -233,7 +233,7 @@ struct SessionMachineComparisonTests {
         bench.send(.compared(.success(record("theirs", revision: 1, signedIn: .seconds(40)))))
         bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "theirs")
-        bench.send(.defaultChosen)
+        bench.send(.defaultChosen())
         #expect(bench.saves.map(\.revision) == [2])
 
         var other = handedOver(record("token-2", revision: 2, signedIn: .seconds(50)), isStored: false)
@@ -291,7 +291,7 @@ struct SessionMachineComparisonTests {
         bench.send(.storeChanged)
         bench.send(.storeChanged)
         #expect(bench.comparisons == 1)
-        bench.send(.defaultChosen)
+        bench.send(.defaultChosen())
         #expect(bench.saves.isEmpty)
         bench.send(.compared(.success(MachineBench.record(token: "token-1", life: Self.life))))
         #expect(bench.comparisons == 2)
@@ -310,7 +310,7 @@ struct SessionMachineComparisonTests {
         bench.send(.compared(.failure(.failed(reason: "no JSON"))))
         bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-1")
-        bench.send(.defaultChosen)
+        bench.send(.defaultChosen())
         bench.send(.compared(.failure(.failed(reason: "no JSON"))))
         #expect(bench.saves.map(\.revision) == [2])
     }

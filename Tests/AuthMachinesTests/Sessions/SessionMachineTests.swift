@@ -114,9 +114,9 @@ struct SessionMachineTests {
     @Test("the answer to an earlier write does not release the callers of a renewal")
     func earlierWrite() throws {
         var bench = MachineBench()
-        bench.send(.defaultChosen)
+        bench.send(.defaultChosen())
         try bench.storeTakesIt()
-        bench.send(.defaultChosen)
+        bench.send(.defaultChosen())
         let choice = try #require(bench.saves.last)
         bench.advance(.seconds(1100))
         bench.tokenRequested(1)
@@ -232,7 +232,7 @@ struct SessionMachineTests {
     @Test("only sign-out deletes, and it waits for a write in progress")
     func signOut() throws {
         var bench = MachineBench()
-        bench.send(.defaultChosen)
+        bench.send(.defaultChosen())
         bench.send(.signOutRequested(CallerID(1)))
         #expect(bench.deletes == 0)
         try bench.storeTakesIt()

@@ -221,7 +221,7 @@ struct SessionMachineWriterTests {
             bench.send(.storeChanged)
             bench.send(.compared(.success(theirs)))
         case .saveRefused:
-            bench.send(.defaultChosen)
+            bench.send(.defaultChosen())
             try bench.storeHolds(theirs)
             try bench.storeTakesIt()
         case .reread:
@@ -241,7 +241,7 @@ struct SessionMachineWriterTests {
     func replaced() throws {
         var bench = MachineBench()
         bench.advance(.seconds(10))
-        bench.send(.defaultChosen)
+        bench.send(.defaultChosen())
         try bench.storeHolds(MachineBench.otherSignIn(token: "theirs", life: Self.life, at: bench.elapsed))
         bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "theirs")
@@ -298,7 +298,7 @@ struct SessionMachineWriterTests {
     @Test("that is signed out while its write is refused is removed all the same")
     func signedOut() throws {
         var bench = MachineBench()
-        bench.send(.defaultChosen)
+        bench.send(.defaultChosen())
         bench.send(.signOutRequested(CallerID(1)))
         try bench.storeHolds(record("theirs", generation: 2))
         #expect(bench.deletes == 1)
