@@ -1,4 +1,3 @@
-import AuthMachines
 import AuthModel
 import AuthWire
 import Simulation
@@ -32,6 +31,9 @@ extension HostSimulationRun {
     /// The account whose tokens the session must have; `nil`: unknown.
     var account: Int? { if case .signedIn(let account) = expected { account } else { nil } }
 
+    /// How long a host waits for a response, as the docs say.
+    private static let requestLimit = Duration.seconds(30)
+
     func callProvider(_ number: Int, _ request: HTTPRequest, _ answer: @escaping Answer) {
         let process = processes[number]
         guard process.life.isAlive else { return answer(.failure(.cancelled)) }
@@ -44,7 +46,7 @@ extension HostSimulationRun {
         note("    \(process.host): sends \(refresh)")
         let id = nextNumber()
         requests[id] = ProviderRequest(process: number, account: parts.account, sentAt: time.now)
-        let limit = LeaseMachine.requestLimit
+        let limit = Self.requestLimit
         time.after(limit) { [self] in
             guard requests.removeValue(forKey: id) != nil else { return }
             if let known = commit, known.process == number, !known.isAnswered { commit?.isUnanswered = true }

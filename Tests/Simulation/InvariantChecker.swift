@@ -2,7 +2,8 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// The bounds that the rules speak of.
+/// The bounds that the rules speak of. They are those of the docs: with the constants of the agent, a wrong one would
+/// break no rule.
 package enum InvariantChecker {
     /// After the last fault every session that the provider honours is active: the longest back-off is five minutes,
     /// and a request may have been on its way.
@@ -22,10 +23,19 @@ package enum InvariantChecker {
     static let maxEarlyRefusals = 2
     /// A provider that renews nothing before the end of a token leaves the session without one for a moment after it: two tries
     /// after the end are at most 18 s apart.
-    static let gap = RenewalPolicy.endTolerance + .seconds(20)
+    static let gap = Duration.seconds(2 + 20)
 
     /// Renewals at one provider, whatever the number of sessions.
     static let maxInASecond = 10
+    /// The longest `Retry-After` that is followed.
+    static let longestHold = Duration.seconds(3600)
+    /// How long a session is stale on a working network before its user is notified.
+    static let staleLimit = Duration.seconds(600)
+    /// How long a sign-in waits for its user.
+    static let abandonedAfter = Duration.seconds(900)
+    /// How long a host waits for the response to a renewal of a session that hosts share.
+    static let sharedRequestLimit = Duration.seconds(30)
+
     /// Dates are fractions of seconds since 1970: less than this is lost in them.
     static let rounding = Duration.milliseconds(1)
 
@@ -34,9 +44,13 @@ package enum InvariantChecker {
     /// A token is not renewed at a caller's request before it is 30 s or a quarter of its life old; one that is renewed
     /// without a request lives at least 5 s; each renewal may follow a failed try.
     static func maxCalls(life: Duration?) -> Int {
-        let young = min(RenewalPolicy.minRejectAge.seconds, (life?.seconds ?? 3600) / 4)
-        return 60 + 2 * Int(3600 / max(RenewalPolicy.minInterval.seconds, young))
+        60 + 2 * Int(3600 / max(5, youngest(life: life ?? .seconds(3600)).seconds))
     }
+
+    /// A 401 with a younger token says nothing about its age.
+    private static func youngest(life: Duration?) -> Duration { min(.seconds(30), life.map { $0 / 4 } ?? .seconds(30)) }
+
+    static func canReject(age: Duration, life: Duration?) -> Bool { age >= youngest(life: life) }
 }
 
 // MARK: Checks at each step
@@ -215,7 +229,7 @@ extension SimulationRun {
     func noteRejection(of token: String, _ session: Int) {
         guard let seat = seats[session], let facts = provider.issued[token], seat.readings[token]?.doubtfulUntil == nil,
             setting.rotation != .sliding, seat.machine.record.tokens.accessToken.reveal() == token,
-            RenewalPolicy.canReject(age: now - facts.sentAt - InvariantChecker.rounding, life: facts.life)
+            InvariantChecker.canReject(age: now - facts.sentAt - InvariantChecker.rounding, life: facts.life)
         else { return }
         seats[session]?.rejected.insert(token)
     }
@@ -225,7 +239,7 @@ extension SimulationRun {
         guard let facts = provider.issued[token], seat.readings[token] == nil,
             !seat.machine.record.tokens.isSuspect
         else { return true }
-        return RenewalPolicy.canReject(age: now - facts.sentAt + InvariantChecker.rounding, life: facts.life)
+        return InvariantChecker.canReject(age: now - facts.sentAt + InvariantChecker.rounding, life: facts.life)
     }
 
     // MARK: Rule 25

@@ -42,7 +42,7 @@ extension SimulationRun {
     /// A new notice must be necessary.
     private func checkShown(_ notice: Notice) {
         guard notice.reason == .stale, let seat = seat(of: notice) else { return }
-        let patient = now - NoticeMachine.staleLimit
+        let patient = now - InvariantChecker.staleLimit
         if reportedNetwork != .online || networkReportedAt > patient {
             report(.notices, "'\(notice.title)' while the network was not fine for ten minutes")
         }

@@ -131,7 +131,7 @@ extension SimulationRun {
 
     /// Renewals in the queue do not wait for a provider that asked clients to wait.
     private func sendAway(for wait: Duration) {
-        heldUntil = max(heldUntil, now + min(wait, Backoff.longestHold))
+        heldUntil = max(heldUntil, now + min(wait, InvariantChecker.longestHold))
         guard fault != .ignoresRetryAfter else { return }
         renewalQueue(.held(Self.queueProvider, for: wait))
     }

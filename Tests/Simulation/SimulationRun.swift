@@ -33,7 +33,7 @@ final class SimulationRun: SimulationBase {
     var processes: [Int]
     var running: [Bool]
     var reportedNetwork = NetworkState.online
-    var networkReportedAt = Duration.zero - NoticeMachine.staleLimit
+    var networkReportedAt = Duration.zero - InvariantChecker.staleLimit
     var notices = NoticeMachine()
     /// On the user's desktop.
     var shownNotices: [Notice.Subject: Notice] = [:]

@@ -38,7 +38,7 @@ enum Interruption: CaseIterable {
 }
 
 extension ClusterSimulationRun {
-    static let requestLimit = LeaseMachine.requestLimit
+    static let requestLimit = InvariantChecker.sharedRequestLimit
 
     func sendToProvider(_ host: SimulatedHost, _ caller: CallerID) {
         guard let renewal = host.renewals.removeValue(forKey: caller) else { return }

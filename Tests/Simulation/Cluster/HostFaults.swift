@@ -1,5 +1,3 @@
-import AuthMachines
-
 /// The faults of one host of a cluster, as far as they excuse what it does.
 struct HostFaults {
     private struct Outage {
@@ -43,7 +41,7 @@ struct HostFaults {
     /// tokens at that time.
     func wasCutOff(since received: Duration, at now: Duration) -> Bool {
         outages.contains {
-            $0.isOfHost && $0.end >= received && min($0.end, now) - $0.begin >= LeaseMachine.requestLimit
+            $0.isOfHost && $0.end >= received && min($0.end, now) - $0.begin >= InvariantChecker.sharedRequestLimit
         }
     }
 }

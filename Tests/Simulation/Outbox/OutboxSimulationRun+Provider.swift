@@ -96,7 +96,7 @@ extension OutboxSimulationRun {
             writes[id]?.wasRefused = true
         case .failure(let error):
             guard let wait = error.retryAfter else { return }
-            let end = now + min(wait, Backoff.longestHold)
+            let end = now + min(wait, InvariantChecker.longestHold)
             sessions[session].heldUntil = end
             holdsOffUntil = max(holdsOffUntil, end)
         }

@@ -60,7 +60,7 @@ final class SignInSimulationRun: SimulationBase {
         note("· no operation follows")
         behaviour = .well
         // A question stands for a quarter of an hour, and may follow a request.
-        go(until: now + SignInMachine.abandonedAfter + Self.requestTimeout * 4)
+        go(until: now + InvariantChecker.abandonedAfter + Self.requestTimeout * 4)
         checkEnd()
     }
 
