@@ -253,10 +253,16 @@ extension SimulationRun {
         else { return }
         let isTroubled =
             provider.behaviour != .well || network != .online || reportedNetwork != .online || store.behaviour != .ready
-            || running.contains(false) || !renewable || wasClockSet
-        let since = max(troubledUntil, provider.holdsOffUntil, facts.sentAt)
+            || running.contains(false) || !renewable || isDoubtful(token, facts, seat)
+        let since = max(troubledUntil, provider.holdsOffUntil)
         guard !isTroubled, now - since > InvariantChecker.lastChance else { return }
         report(.lastChance, "\(token) has ended at \(now), and all was well since \(since)")
+    }
+
+    /// Whether a change of the clock may hide the token's end from the agent: it was read from the store, or was on its way then.
+    private func isDoubtful(_ token: String, _ facts: SimulatedProvider.Issued, _ seat: SimulatedSession) -> Bool {
+        guard let clockSetAt else { return false }
+        return facts.sentAt <= clockSetAt || seat.readings[token] != nil
     }
 
     // MARK: When all is well again

@@ -33,7 +33,7 @@ extension SimulationRun {
             store.carryOut(.delete, for: key(session))
             reportStoreChange(key(session))
         case .setClock(let jump):
-            wasClockSet = true
+            clockSetAt = now
             clockError += jump
             for session in seats.indices { doubt(session) }
             for session in seats.indices { handle(session, .clockSet) }

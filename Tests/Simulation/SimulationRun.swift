@@ -62,7 +62,8 @@ final class SimulationRun: SimulationBase {
     var signedOut: [Int: SignedOut] = [:]
     /// When the last trouble ended that keeps a renewal from its end.
     var troubledUntil = Duration.zero
-    var wasClockSet = false
+    var clockSetAt: Duration?
+    var wasClockSet: Bool { clockSetAt != nil }
 
     // What is watched
     var coverage = Coverage()
