@@ -7,7 +7,7 @@ package import Logging
 import ServiceLifecycle
 
 /// Writes the state of the sessions to the prompt file, the service manager's status line and the log. Changes that arrive
-/// while one is written are one change.
+/// while one is written, and in the pause after it, are one change.
 package struct StatusPublisher: Service {
     private let board: StateBoard
     private let prompt: AtomicFile
@@ -28,19 +28,21 @@ package struct StatusPublisher: Service {
         var log = StateLog(logger: logger)
         var hasWarnedOfSwap = false
         for await _ in board.changes().cancelOnGracefulShutdown() {
-            let statuses = board.statuses()
-            let line = PromptLine.text(for: statuses)
-            if line != written {
-                write(line)
-                written = line
-            }
-            let status = StatusLine.text(sessions: statuses, store: board.store, isLocked: board.isLocked)
-            if status != reported { notifier.status(status) }
-            reported = status
-            log.record(statuses, store: board.store, network: board.network.state)
-            if !hasWarnedOfSwap, SecretPages.shared.usage.unlocked > 0 {
-                logger.warning("Secrets may be written to swap: the kernel locks no more pages (LimitMEMLOCK=).")
-                hasWarnedOfSwap = true
+            await ChangePace.follow {
+                let statuses = board.statuses()
+                let line = PromptLine.text(for: statuses)
+                if line != written {
+                    write(line)
+                    written = line
+                }
+                let status = StatusLine.text(sessions: statuses, store: board.store, isLocked: board.isLocked)
+                if status != reported { notifier.status(status) }
+                reported = status
+                log.record(statuses, store: board.store, network: board.network.state)
+                if !hasWarnedOfSwap, SecretPages.shared.usage.unlocked > 0 {
+                    logger.warning("Secrets may be written to swap: the kernel locks no more pages (LimitMEMLOCK=).")
+                    hasWarnedOfSwap = true
+                }
             }
         }
         try? prompt.remove(durably: false)

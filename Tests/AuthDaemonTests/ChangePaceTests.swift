@@ -1,0 +1,17 @@
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("The pace of work that follows changes")
+struct ChangePaceTests {
+    @Test(
+        "is a tenth of a processor at most, without a pause after short work, or one that a user notices",
+        arguments: [
+            (Duration.microseconds(10), Duration?.none), (.microseconds(499), nil),
+            (.milliseconds(2), .milliseconds(18)),
+            (.seconds(1), .milliseconds(250)),
+        ])
+    func pause(work: Duration, expected: Duration?) {
+        #expect(ChangePace.pause(after: work) == expected)
+    }
+}
