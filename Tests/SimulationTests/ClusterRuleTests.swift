@@ -68,6 +68,22 @@ struct ClusterRuleTests {
         }
     }
 
+    @Test("a host that cannot reach etcd for 30 s may lose its tokens: another one sends the former token again")
+    func cutOff() {
+        let steps = [
+            // Its connection is cut after the provider has replaced the token, and before the response arrives.
+            Step(.events(0), .provider(.slow(.seconds(2)))), Step(.events(0), .ask(0, .renewal)),
+            Step(.time(.milliseconds(1500)), .cut(0, for: .seconds(200))),
+            // The lease of host 0 ends after ten seconds, and its request may take thirty.
+            Step(.time(.seconds(1)), .ask(1, .renewal)), Step(.time(.seconds(60)), .ask(1, .token)),
+        ]
+        for schedule in Self.schedules(steps) {
+            let outcome = ClusterSimulation.play(schedule)
+            #expect(outcome.violation == nil, "\(ClusterSimulation.report(schedule))")
+            #expect(outcome.coverage.reuses == 1)
+        }
+    }
+
     @Test(
         "a clock that is set causes no renewal and no early end of a token", arguments: [-600, 600],
         [[], [.ask(0, .renewal)], [.ask(1, .renewal)]] as [[ClusterOperation]])
