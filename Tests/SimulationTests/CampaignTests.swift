@@ -11,6 +11,8 @@ struct CampaignTests {
         #expect(campaign.coverage.transitions > 100)
         // They install 115 grants and revoke 37: a third less means that the schedules no longer reach the end of sign-ins.
         #expect(campaign.signIns.installed >= 77 && campaign.signIns.revoked >= 25)
+        // About 2,850 writes, and 100 that a provider carries out twice.
+        #expect(campaign.outbox.writes >= 1900 && campaign.outbox.repeated >= 60)
     }
 
     @Test("clusters of hosts break no rule, and renew, wait for each other and are interrupted")
