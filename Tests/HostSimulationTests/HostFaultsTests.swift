@@ -41,22 +41,9 @@ struct HostFaultsTests {
         }
     }
 
-    /// Times of messages follow from the seed: a fault need not show with each.
     @Test("a fault is found, and its schedule breaks no rule without it", arguments: HostInjectedFault.allCases)
     func faults(fault: HostInjectedFault) async {
-        var others: [HostViolation?] = []
-        for seed in 1...3 as ClosedRange<UInt64> {
-            let schedule = HostSchedule(seed: seed, steps: Self.steps(showing: fault))
-            let violation = await HostSimulation.play(schedule, injecting: fault).violation
-            guard violation?.rule == fault.rule else {
-                others.append(violation)
-                continue
-            }
-            let outcome = await HostSimulation.play(schedule)
-            if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
-            return
-        }
-        Issue.record("found instead: \(others)")
+        await expect(fault, toBreak: fault.rule, in: HostSchedule(steps: Self.steps(showing: fault)))
     }
 
     @Test("each rule has an injected fault that breaks it")
@@ -66,22 +53,31 @@ struct HostFaultsTests {
 
     @Test("a host that has no session after its start is found, although no token differs")
     func missingSession() async {
-        let schedule = HostSchedule(steps: [Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200)))])
-        let violation = await HostSimulation.play(schedule, injecting: .hidesSessions).violation
-        #expect(violation?.rule == .convergence, "\(String(describing: violation))")
-        let outcome = await HostSimulation.play(schedule)
-        if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
+        let steps = [Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200)))]
+        await expect(.hidesSessions, toBreak: .convergence, in: HostSchedule(steps: steps))
     }
 
     @Test("a used refresh token is found, even if the provider still accepts it")
     func acceptedReuse() async {
-        var found: [HostViolation?] = []
+        let steps = Self.steps(showing: .losesTokens)
+        await expect(.losesTokens, toBreak: .reuse, in: HostSchedule(grace: .seconds(60), steps: steps))
+    }
+
+    /// Times of messages follow from the seed: a fault need not show with each.
+    private func expect(_ fault: HostInjectedFault, toBreak rule: HostRule, in schedule: HostSchedule) async {
+        var schedule = schedule
+        var others: [HostViolation?] = []
         for seed in 1...3 as ClosedRange<UInt64> {
-            let schedule = HostSchedule(seed: seed, grace: .seconds(60), steps: Self.steps(showing: .losesTokens))
-            found.append(await HostSimulation.play(schedule, injecting: .losesTokens).violation)
+            schedule.seed = seed
+            let violation = await HostSimulation.play(schedule, injecting: fault).violation
+            guard violation?.rule == rule else {
+                others.append(violation)
+                continue
+            }
             let outcome = await HostSimulation.play(schedule)
             if outcome.violation != nil { Issue.record("\(await HostSimulation.report(schedule))") }
+            return
         }
-        #expect(found.contains { $0?.rule == .reuse }, "\(found)")
+        Issue.record("found instead: \(others)")
     }
 }
