@@ -37,9 +37,11 @@ extension EtcdStore {
             case .unread: try await read(places.lifetime(session))?.lease ?? 0
             }
         guard lease != 0 else { return SharedLifetimes.Age(time: left, isExact: false) }
+        let start = clock.bootInstant
         let seconds = try await call(.timeToLive(of: lease)).leaseSeconds()
         guard seconds > 0 else { return SharedLifetimes.Age(time: left, isExact: false) }
-        return SharedLifetimes.Age(time: max(.zero, left - .seconds(seconds)))
+        // This host may have been stopped before it got the response.
+        return SharedLifetimes.Age(time: max(.zero, left - .seconds(seconds)) + (clock.bootInstant - start))
     }
 
     /// A lease that ends with the access token; `nil`: its end is unknown or far away.

@@ -87,18 +87,45 @@ struct SharedLifetimeClockTests {
         #expect(read.issuedAt == record.tokens.issuedAt + shift)
         #expect(read.expiresAt == record.tokens.expiresAt.map { $0 + shift })
     }
+
+    @Test("count the time for which a host was stopped before it got the remaining lifetime")
+    func stopped() async throws {
+        let clock = SetClock()
+        let record = try etcdSample()
+        let place = Base64.encode(Array("/p/lifetimes/work".utf8))
+        let etcd = OneKey()
+        let transport = ScriptedTransport { path, body throws(TransportError) in
+            let header = #""header":{"cluster_id":"1","revision":"7"}"#
+            if path == "lease/timetolive" {
+                clock.pass(.seconds(11))
+                return (200, "{\(header),\"ID\":\"5\",\"TTL\":\"3500\",\"grantedTTL\":\"3600\"}")
+            }
+            guard path == "kv/range", body["key"]?.stringValue == place else { return try etcd.answer(path, body) }
+            return (200, "{\(header),\"kvs\":[{\"key\":\"\(place)\",\"lease\":\"5\",\"mod_revision\":\"7\"}]}")
+        }
+        let store = EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: MemoryLocal(),
+            transport: transport, clock: clock, pause: { _ in await Task.yield() })
+        let begin = clock.now().wall
+        let content = await store.sharedContent(
+            of: record, at: Moment(boot: clock.bootInstant, wall: record.tokens.issuedAt))
+        let read = try await store.localized(record, content)
+        #expect(read.tokens.expiresAt == begin + .seconds(3500))
+    }
 }
 
-/// A clock that is set once, at the moment when the sample is issued.
 private final class SetClock: SystemClock {
     private let shift = Mutex(Duration.zero)
+    private let passed = Mutex(Duration.zero)
 
     func set(by shift: Duration) { self.shift.withLock { $0 = shift } }
 
+    func pass(_ time: Duration) { passed.withLock { $0 += time } }
+
     func now() -> Moment {
         Moment(
-            boot: BootInstant(sinceBoot: .seconds(500)),
-            wall: WallTime(unixSeconds: 1_800_000_000) + shift.withLock { $0 })
+            boot: BootInstant(sinceBoot: .seconds(500) + passed.withLock { $0 }),
+            wall: WallTime(unixSeconds: 1_800_000_000) + shift.withLock { $0 } + passed.withLock { $0 })
     }
 
     func sleep(until deadline: BootInstant) async throws {}
