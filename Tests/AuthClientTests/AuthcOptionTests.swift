@@ -218,7 +218,7 @@ struct AuthcOptionTests {
         let agent = try TestAgent(replies: [
             "provider.list": .success(["providers": [provider]]), "provider.show": .success(detail),
             "session.list": .success(["sessions": [session]]), "session.status": .success(session),
-            "agent.info": .success(info), "agent.reload": .success(["message": "Nothing has changed."]),
+            "agent.info": .success(info), "agent.reload": .success(["message": .string(ReloadResult.unchanged)]),
             "network.status": .success(["state": "online", "since": 1_700_000_000, "providers": [:]]),
         ])
         defer { agent.stop() }

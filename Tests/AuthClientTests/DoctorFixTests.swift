@@ -49,7 +49,7 @@ struct DoctorFixTests {
                     "message": .string("cannot open the file: \(SystemError.text(EACCES))"),
                 ],
             ]),
-            "agent.reload": .success(["message": "Nothing has changed."]),
+            "agent.reload": .success(["message": "Nothing has changed: the agent has the current settings and profiles."]),
         ])
         defer { agent.stop() }
         let found = try await Program.run(["doctor", "--json"], folder: agent.folder)

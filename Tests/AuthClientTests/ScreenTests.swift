@@ -64,10 +64,11 @@ struct ScreenTests {
 
     /// Commands that succeed in no such transcript, with the test that shows their screens.
     private static let shownElsewhere = [
-        "helper aws": "EndToEndTests/ServerScreenTests.helpers",
-        "helper wget": "EndToEndTests/ServerScreenTests.helpers",
-        "http serve": "EndToEndTests/ServerScreenTests.listening", "mcp": "EndToEndTests/ServerScreenTests.bridge",
-        "try": "EndToEndTests/TryTests.terminals", "watch": "AuthClientTests/WatchLayoutTests.pictures",
+        "helper aws": "EndToEndTests/Commands/ServerScreenTests.helpers",
+        "helper wget": "EndToEndTests/Commands/ServerScreenTests.helpers",
+        "http serve": "EndToEndTests/Commands/ServerScreenTests.listening",
+        "mcp": "EndToEndTests/Commands/ServerScreenTests.bridge",
+        "try": "EndToEndTests/Commands/TryTests.terminals", "watch": "AuthClientTests/WatchLayoutTests.pictures",
     ]
 
     @Test("each command succeeds and shows something in such a transcript, or in the named test")

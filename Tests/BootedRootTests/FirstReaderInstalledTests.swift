@@ -38,6 +38,7 @@ struct FirstReaderInstalledTests {
             """
             rm -f /usr/sbin/policy-rc.d
             echo 'APT::Install-Recommends "false";' >/etc/apt/apt.conf.d/90trial
+            echo "127.0.1.1 $(hostname)" >>/etc/hosts
             echo 'ada ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/ada
             cd /people/ada
             rm -rf .config
@@ -118,7 +119,8 @@ struct FirstReaderInstalledTests {
             let words = recorded.split(separator: " ", maxSplits: 2)
             guard words.count == 3, let end = Double(words[0]), let status = Int(words[1]) else { return nil }
             (self.end, self.status) = (end, status)
-            line = words[2].trimmingCharacters(in: .whitespaces)
+            // After its number in the shell's history.
+            line = String(words[2].drop { $0.isNumber || $0 == " " })
         }
 
         func seconds(after begin: Date) -> Int { Int(end - begin.timeIntervalSince1970) }
@@ -130,12 +132,15 @@ struct FirstReaderInstalledTests {
     private func openTerminal(
         _ path: String, recording screen: String, _ commands: String, _ machine: BootedMachine
     ) async throws {
-        let settings = machine.folder.path + "/shell"
-        try """
-        PS1='ada@debian:\\w\\$ '
-        PROMPT_COMMAND='trial=$?; printf "%s %s %s\\n" "$EPOCHREALTIME" "$trial" "$(fc -ln -1 2>/dev/null)" >&9'
-        cd ~/authd
-        """.write(toFile: settings, atomically: true, encoding: .utf8)
+        let settings = "/etc/trial-shell"
+        try await machine.apply(
+            """
+            cat >\(settings) <<'END'
+            PS1='ada@debian:\\w\\$ '
+            PROMPT_COMMAND='trial=$?; printf "%s %s %s\\n" "$EPOCHREALTIME" "$trial" "$(history 1)" >&9'
+            cd ~/authd
+            END
+            """)
         let shell = machine.enteringAsAda([
             "TERM=xterm-256color", "LANG=C.UTF-8", "bash", "--rcfile", settings, "-i",
         ])
@@ -151,11 +156,15 @@ struct FirstReaderInstalledTests {
         try #require(opened.status == 0, "\(opened)")
     }
 
-    /// Ten seconds after the code is shown: a person needs as long to type it elsewhere.
+    /// Ten seconds after each code is shown: a person needs as long to type it elsewhere.
     private func approve(_ screen: Child, _ server: ProviderStandIn) async throws {
-        guard await screen.out.wait(for: "code: ") else { return }
-        try await Task.sleep(for: .seconds(10))
-        let code = try #require(screen.out.text.firstMatch(of: /code: ([A-Z]{4}-[A-Z]{4})/)?.1)
-        try server.decide(userCode: String(code), approve: true)
+        var shown = 1
+        while await screen.out.wait(for: "code:", times: shown) {
+            try await Task.sleep(for: .seconds(10))
+            // The terminal may break the line, or show the code in bold.
+            let codes = screen.out.text.matches(of: /code:[^A-Z]*([A-Z]{4}-[A-Z]{4})/)
+            try server.decide(userCode: String(#require(codes.last?.1)), approve: true)
+            shown += 1
+        }
     }
 }

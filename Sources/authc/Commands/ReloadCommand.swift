@@ -9,6 +9,7 @@ struct Reload: AgentCommand {
     @OptionGroup var common: GeneralOptions
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
+        AgentStart.ifNeeded(options)
         let agent = try options.connect()
         do throws(Failure) {
             let (result, json) = try agent.call(AgentReload())

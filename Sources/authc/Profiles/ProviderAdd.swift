@@ -72,6 +72,7 @@ struct ProviderAdd: AgentCommand {
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         guard let provider else { return try Self.showList(options) }
         let profile = try profile(of: provider, options)
+        if output == nil { AgentStart.ifNeeded(options) }
         if output == "-" {
             try Output.raw(profile.text)
             return .done
@@ -81,12 +82,13 @@ struct ProviderAdd: AgentCommand {
         if options.json {
             return try Output.jsonResult(["provider": .string(profile.name), "path": .string(path)])
         }
-        report(profile.text, at: path)
+        Output.note(Visible.line("\(path): written."))
         let place = output == nil ? "" : "put the file in ~/.config/authd/providers, "
         Output.note("Then \(place)load the profile and sign in:")
         if !isChecked { Output.command(Visible.line("  authc provider check \(ShellWord.quoted(path))")) }
         Output.note("  authc reload")
         Output.note("  " + CommandText.login(profile.name))
+        adviseOnClient(profile.text)
         return .done
     }
 
@@ -96,7 +98,8 @@ struct ProviderAdd: AgentCommand {
         let profile = try profile(of: provider, options)
         let path = try ProfileFile.usualPath(of: profile.name)
         _ = try write(profile.text, to: path, options)
-        report(profile.text, at: path)
+        Output.note(Visible.line("\(path): written."))
+        adviseOnClient(profile.text)
     }
 
     /// - Returns: whether the agent has checked it. Without an agent the file is written unchecked.
@@ -124,13 +127,15 @@ struct ProviderAdd: AgentCommand {
         }
     }
 
-    private func report(_ profile: String, at path: String) {
-        Output.note(Visible.line("\(path): written."))
-        if !lacksClient { Self.advise(profile) }
-    }
-
     /// The user has to register a client first.
     private var lacksClient: Bool { clientId?.isEmpty != false }
+
+    /// How the client has to be registered, unless that was shown before its ID was asked for.
+    private func adviseOnClient(_ profile: String) {
+        guard !lacksClient else { return }
+        Output.note("About the client:")
+        Self.advise(profile)
+    }
 
     private static func advise(_ profile: String) {
         for line in Starter.advice(in: profile) { Output.note("  " + Visible.line(line)) }

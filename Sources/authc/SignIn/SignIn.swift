@@ -92,8 +92,8 @@ struct SignIn {
         guard case .signIn(let provider, _, nil, _, _, _) = goal, !SignInRequestOptions.isURL(provider) else { return }
         let methods = try SignInLookup(agent: agent, signals: signals).provider(provider).methods
         guard methods.count > 1 else { return }
-        let others = methods.dropFirst().map { "\($0.name) (\($0.label))" }.joined(separator: ", ")
-        Output.note(Visible.line("\(methods[0].label). Other methods for --method: \(others)"))
+        let others = methods.dropFirst().map { "--method \($0.name) (\($0.label))" }.joined(separator: ", ")
+        Output.note(Visible.line("Method: \(methods[0].label). Or use \(others)"))
     }
 
     private func ask(_ request: some AgentMethod<Step>) throws(Failure) -> Step {
@@ -164,8 +164,18 @@ struct SignIn {
             guard case .fields(let fields) = try prompter.answers(to: step) else { return nil }
             return .ask(LoginAnswer(login: step.login, fields: fields, timeout: options.timeout))
         }
-        let left = step.expiresAt.map { max(.zero, .seconds($0 - WallClock.now)) + Self.grace }
-        return .wait(until: .after(left ?? Self.longestWait))
+        let left = step.expiresAt.map { max(Duration.zero, .seconds($0 - WallClock.now)) }
+        noteWait(left)
+        return .wait(until: .after(left.map { $0 + Self.grace } ?? Self.longestWait))
+    }
+
+    /// On a terminal: otherwise nobody can tell waiting from hanging.
+    private func noteWait(_ left: Duration?) {
+        guard Screen.of(STDERR_FILENO).isTerminal else { return }
+        // In whole minutes, as providers state it.
+        let minutes = left.map { Int64(($0 / .seconds(60)).rounded(.up)) }.flatMap { (1...60).contains($0) ? $0 : nil }
+        let limit = minutes.map { ", for \(Span.text(.seconds($0 * 60))) at most" } ?? ""
+        Output.note("Waiting for you to finish there\(limit). ^C cancels the sign-in.")
     }
 
     /// Always prints the address too: the browser may be on another screen, or may not have opened.
@@ -229,6 +239,8 @@ struct SignIn {
                         message: "the sign-in did not end within \(Span.text(timeout)) and was cancelled",
                         hint: "try again, or set a longer --timeout")
                 }
+                // What the terminal shows of ^C is not the end of a line.
+                if error.isSilent, Screen.of(STDERR_FILENO).isTerminal { Output.note("\nThe sign-in was cancelled.") }
                 guard error.agentError?.kind == .timeout, !deadline.hasPassed else { throw error }
             }
         }

@@ -8,7 +8,7 @@ public struct ReloadResult: WireObject {
     public var restartNeeded: [String] = []
 
     /// The message of a reload that changes nothing.
-    public static let unchanged = "Nothing has changed."
+    public static let unchanged = "Nothing has changed: the agent has the current settings and profiles."
 
     public init(blank: Blank) {}
     public init(message: String? = nil, changes: [String] = [], restartNeeded: [String] = []) {
