@@ -19,7 +19,8 @@ package indirect enum OutboxEvent: Sendable {
 package enum OutboxCommand: Sendable {
     case post(OutboxEntry, OutboxWrite)
     case list(OutboxParams)
-    /// Sends these now, whatever is known of the network; those that were given up only if they are named.
+    /// Sends these now, whatever is known of the network; those that were given up only if they are named. The reply
+    /// comes when these have been tried, and lists those of them that are left.
     case flush(OutboxParams)
     case drop(OutboxParams)
 }

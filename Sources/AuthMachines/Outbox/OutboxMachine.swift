@@ -22,6 +22,13 @@ package struct OutboxMachine: Machine {
         var error: AgentError?
     }
 
+    private struct Flush {
+        let caller: CallerID
+        let chosen: Set<String>
+        /// Those of them that have not been tried since.
+        var untried: Set<String>
+    }
+
     package private(set) var entries: [OutboxEntry] = []
     package private(set) var isLoaded = false
     /// The queues of sessions that have had writes.
@@ -39,7 +46,7 @@ package struct OutboxMachine: Machine {
     private var pending: [(caller: CallerID, command: OutboxCommand)] = []
     private var mayLoad = false
     private var loadAt: BootInstant?
-    private var flushes: [(caller: CallerID, params: OutboxParams)] = []
+    private var flushes: [Flush] = []
     /// What was dropped, for callers that have no reply yet.
     private var drops: [(caller: CallerID, items: [OutboxItem])] = []
     private var isStopping = false
@@ -52,9 +59,6 @@ package struct OutboxMachine: Machine {
 
     /// Whether each change of a session matters. If not, the store was read and the outbox has no writes.
     package var needsStatus: Bool { !isLoaded || !entries.isEmpty || !jobs.isEmpty || !queues.isEmpty }
-
-    /// Whether nothing is in progress, so that what was requested has been tried.
-    private var isIdle: Bool { queues.values.allSatisfy(\.isIdle) }
 
     package func item(_ entry: OutboxEntry, at now: Moment) -> OutboxItem {
         let queue = queues[entry.session]
@@ -87,10 +91,7 @@ package struct OutboxMachine: Machine {
             advanceAll(&turn)
         case .stopping: stop(&turn)
         }
-        if isIdle {
-            for (caller, params) in flushes { turn.reply(.list(items(params, at: turn.now)), to: caller) }
-            flushes = []
-        }
+        endFlushes(&turn)
         turn.wakeUp = isStopping ? nil : (queues.values.map(\.notBefore) + [loadAt]).compactMap(\.self).min()
     }
 
@@ -113,15 +114,11 @@ package struct OutboxMachine: Machine {
             if case .flush = command {
                 flush(chosen, params, caller, &turn)
             } else {
-                let items = items(params, at: turn.now)
+                let items = chosen.map { item($0, at: turn.now) }
                 guard case .drop = command, !items.isEmpty else { return turn.reply(.list(items), to: caller) }
                 submit(.drop(items.map(\.id), caller, items), &turn)
             }
         }
-    }
-
-    private func items(_ params: OutboxParams, at now: Moment) -> [OutboxItem] {
-        entries.filter(params.matches).map { item($0, at: now) }
     }
 
     private mutating func flush(
@@ -132,7 +129,22 @@ package struct OutboxMachine: Machine {
             if entry.finalRefusal != nil { return submit(.revive(entry.id, caller, params), &turn) }
         }
         for session in Set(chosen.map(\.session)).sorted() { advance(session, isUserWaiting: true, &turn) }
-        flushes.append((caller, params))
+        let ids = Set(chosen.map(\.id))
+        flushes.append(Flush(caller: caller, chosen: ids, untried: ids))
+    }
+
+    /// An entry has been tried when its session's queue stops, too: what is before it must be sent first.
+    private mutating func endFlushes(_ turn: inout OutboxTurn) {
+        for (index, flush) in flushes.enumerated() {
+            let untried = entries.filter { entry in
+                flush.untried.contains(entry.id) && entry.finalRefusal == nil && queues[entry.session]?.isIdle == false
+            }
+            flushes[index].untried = Set(untried.map(\.id))
+            guard untried.isEmpty else { continue }
+            let items = entries.filter { flush.chosen.contains($0.id) }.map { item($0, at: turn.now) }
+            turn.reply(.list(items), to: flush.caller)
+        }
+        flushes.removeAll(where: \.untried.isEmpty)
     }
 
     private mutating func callerGone(_ caller: CallerID, _ turn: inout OutboxTurn) {

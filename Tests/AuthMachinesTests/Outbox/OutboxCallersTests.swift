@@ -177,6 +177,86 @@ struct OutboxCallersTests {
         #expect(play.answers["flush"] == .refused(.callerGone))
     }
 
+    /// Entries of two sessions. The first one of each is in progress.
+    private static func twoSessions() throws -> OutboxScript {
+        let sessions = ["shop": OutboxScript.open, "wiki": OutboxScript.open]
+        let found = [
+            try OutboxScript.entry("a"), try OutboxScript.entry("w", in: "wiki"), try OutboxScript.entry("b"),
+            try OutboxScript.entry("c"),
+        ]
+        let play = try OutboxScript(sessions: sessions, found: found)
+        #expect(play.sent == ["a", "w"])
+        return play
+    }
+
+    @Test("a flush of a session or of an entry does not wait for other sessions")
+    func flushOfOneSession() throws {
+        var play = try Self.twoSessions()
+        play.ask(.flush(OutboxParams(session: try SessionName("shop"))), by: "shop")
+        play.ask(.flush(OutboxParams(session: try SessionName("wiki"))), by: "wiki")
+        play.ask(.flush(OutboxParams(id: "a")), by: "a")
+        play.ask(.flush(OutboxParams()), by: "all")
+        play.ask(.flush(OutboxParams(session: try SessionName("other"))), by: "other")
+        #expect(Array(play.answers.keys) == ["other"] && play.list("other") == [])
+        play.answer("a", .failure(OutboxScript.away))
+        #expect(play.list("shop") == ["a", "b", "c"] && play.list("a") == ["a"])
+        #expect(play.answers["wiki"] == nil && play.answers["all"] == nil)
+        play.done("w")
+        #expect(play.list("wiki") == [] && play.list("all") == ["a", "b", "c"])
+    }
+
+    @Test("a flush waits for one attempt of each session, even if another attempt begins meanwhile")
+    func flushOfAll() throws {
+        var play = try Self.twoSessions()
+        play.ask(.flush(OutboxParams()), by: "all")
+        play.answer("a", .failure(OutboxScript.away))
+        #expect(play.answers["all"] == nil)
+        play.waitForWake()
+        #expect(play.sent == ["a", "w", "a"])
+        play.done("w")
+        #expect(play.list("all") == ["a", "b", "c"] && !play.isIdle())
+    }
+
+    @Test("a flush of an entry waits for those before it and not for those after it")
+    func flushOfOneEntry() throws {
+        var play = try Self.twoSessions()
+        play.ask(.flush(OutboxParams(id: "b")), by: "b")
+        play.done("a")
+        #expect(play.sent == ["a", "w", "b"] && play.answers["b"] == nil)
+        play.done("b")
+        #expect(play.sent == ["a", "w", "b", "c"] && play.list("b") == [])
+        // If the one before it cannot be sent, neither can this one.
+        try play.add("d")
+        play.ask(.flush(OutboxParams(id: "d")), by: "flush")
+        play.answer("c", .failure(OutboxScript.away))
+        #expect(play.list("flush") == ["d"])
+    }
+
+    @Test("a flush ends when what it waits for is dropped, or given up")
+    func flushOfDropped() throws {
+        var play = try Self.twoSessions()
+        play.ask(.flush(OutboxParams(id: "a")), by: "a")
+        play.ask(.drop(OutboxParams(id: "a")), by: "drop")
+        #expect(play.answers["a"] == nil)
+        play.store()
+        #expect(play.list("a") == [] && play.sent == ["a", "w", "b"])
+        play.ask(.flush(OutboxParams(id: "b")), by: "b")
+        play.answer("b", .failure(OutboxScript.no))
+        #expect(play.answers["b"] == nil)
+        play.store()
+        #expect(play.list("b") == ["b"] && play.sent == ["a", "w", "b", "c"])
+    }
+
+    @Test("a flush neither waits for what is queued after it nor lists it")
+    func flushBeforeAdding() throws {
+        var play = try OutboxScript()
+        try play.add("a")
+        play.ask(.flush(OutboxParams()), by: "flush")
+        try play.add("b")
+        play.done("a")
+        #expect(play.sent == ["a", "b"] && play.list("flush") == [])
+    }
+
     @Test("when the agent stops, every caller gets a reply, nothing is sent, and received responses are recorded")
     func stopping() throws {
         var play = try OutboxScript(sessions: ["shop": OutboxScript.open, "wiki": OutboxScript.open])

@@ -49,7 +49,10 @@ struct OutboxMachineTests {
         var play = try OutboxScript()
         try play.add("a", "b")
         play.answer("a", .success(APIResponse(status: 200)))
+        play.ask(.flush(OutboxParams()), by: "flush")
+        #expect(play.answers["flush"] == nil)
         play.store(.disk(reason: "full"))
+        #expect(play.list("flush") == ["a", "b"])
         // Neither that the session goes nor that it is back has to do with the disk.
         play.see([:])
         play.see([try SessionName("shop"): OutboxScript.open])
@@ -64,8 +67,10 @@ struct OutboxMachineTests {
         play.waitForWake()
         #expect(play.calls == [.remove("a")])
         #expect(!play.isIdle())
-        #expect(play.sent == ["a"])
+        play.ask(.flush(OutboxParams(id: "a")), by: "one")
+        #expect(play.sent == ["a"] && play.answers["one"] == nil)
         play.store()
+        #expect(play.list("one") == [])
         // The session is not there; the answer says that the way is open, and one is in sight again.
         play.see([try SessionName("shop"): OutboxScript.open])
         #expect(play.sent == ["a", "b"])

@@ -93,11 +93,13 @@ struct OutboxScript {
         handle(.wake)
     }
 
-    /// Whether a flush replies at once: nothing is in progress.
-    func isIdle() -> Bool {
-        var copy = self
-        copy.ask(.flush(OutboxParams(session: try? SessionName("unknown"))), by: "flush")
-        return copy.answers["flush"] != nil
+    /// Whether no entry is in progress.
+    func isIdle() -> Bool { machine.entries.allSatisfy { machine.item($0, at: now).state != .sending } }
+
+    /// The entries in the reply to the named caller; `nil`: there is no list yet.
+    func list(_ name: String) -> [String]? {
+        guard case .list(let items)? = answers[name] else { return nil }
+        return items.map(\.id)
     }
 
     // MARK: Samples
