@@ -78,12 +78,26 @@ extension OutboxSimulationRun {
         report(.writeAnswers, "the caller of \(id) waits since \(since)")
     }
 
+    /// These writes need not be waited for any more.
+    func tried(_ isTried: (String) -> Bool) {
+        for (caller, ids) in flushes { flushes[caller] = ids.filter { !isTried($0) } }
+    }
+
+    /// A flush waits for what was there when it was requested, and for one attempt of each session.
+    func checkFlushes() {
+        guard let caller = flushes.filter(\.value.isEmpty).keys.min(by: { $0.number < $1.number }) else { return }
+        report(.writeAnswers, "caller \(caller.number) waits for its flush, and all of it has been tried")
+    }
+
     // MARK: When all is well again
 
     func checkRecovered() {
         guard violation == nil else { return }
         guard isRunning, machine.isLoaded else { return report(.writeLiveness, "the outbox is not open") }
         if let caller = callers.first { report(.writeAnswers, "the caller of \(caller.id) never gets a reply") }
+        if let caller = userRequests.keys.min(by: { $0.number < $1.number }) {
+            report(.writeAnswers, "the user's request \(caller.number) never gets a reply")
+        }
         if let entry = machine.entries.first(where: { $0.finalRefusal == nil }) {
             report(.writeLiveness, "\(entry.id) still waits")
         }

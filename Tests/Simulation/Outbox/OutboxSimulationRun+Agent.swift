@@ -32,6 +32,7 @@ extension OutboxSimulationRun {
             deliver(reply, to: caller)
             if fault == .answersTwice { deliver(reply, to: caller) }
         }
+        checkFlushes()
         if turn.wakeUp != wakeUp, fault != .ignoresDeadlines {
             wakeUp = turn.wakeUp
             alarm = wakeUp.map { max(time(of: $0), now) }
@@ -65,7 +66,9 @@ extension OutboxSimulationRun {
             }
             checkOneCall()
             callDisk(.store(call))
-        case .publish(let name, _): coverage.count(name)
+        case .publish(let name, let item):
+            coverage.count(name)
+            if name != "queued" { tried { $0 == item.id } }
         }
     }
 
@@ -83,7 +86,7 @@ extension OutboxSimulationRun {
             checkWait(of: id, since: since)
             checkAnswer(reply, id)
         } else if let dropped = userRequests.removeValue(forKey: caller) {
-            revivals[caller] = nil
+            (revivals[caller], flushes[caller]) = (nil, nil)
             if let dropped { writes[dropped]?.drops -= 1 }
         } else {
             report(.writeAnswers, "a reply for caller \(caller.number), which does not wait")
@@ -163,7 +166,7 @@ extension OutboxSimulationRun {
         coverage.deaths += 1
         isRunning = false
         process += 1
-        (callers, userRequests, revivals) = ([], [:], [:])
+        (callers, userRequests, revivals, flushes) = ([], [:], [:], [:])
         (alarm, wakeUp) = (nil, nil)
         // Calls before it are carried out where a later one is: one connection, one after the other.
         for (number, call) in diskCalls.sorted(by: { $0.key < $1.key }) where !call.isCarriedOut && !call.fails {

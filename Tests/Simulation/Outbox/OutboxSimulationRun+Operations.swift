@@ -104,6 +104,9 @@ extension OutboxSimulationRun {
         let caller = CallerID(UInt64(nextNumber()))
         userRequests[caller] = id
         revivals[caller] = reviving
+        if case .flush(let params) = command, params.id == nil {
+            flushes[caller] = Set(machine.entries.filter { $0.finalRefusal == nil }.map(\.id))
+        }
         handle(.requested(caller, command))
     }
 

@@ -95,6 +95,8 @@ extension OutboxSimulationRun {
             writes[id]?.answer = .refused
             writes[id]?.wasRefused = true
         case .failure(let error):
+            // Those after it wait for it.
+            tried { self.writes[$0]?.session == session }
             guard let wait = error.retryAfter else { return }
             let end = now + min(wait, InvariantChecker.longestHold)
             sessions[session].heldUntil = end

@@ -70,6 +70,8 @@ final class OutboxSimulationRun: SimulationBase {
     var callers: [(caller: CallerID, id: String, since: Duration)] = []
     /// The user's requests that have no reply yet, and which write they drop, if any.
     var userRequests: [CallerID: String?] = [:]
+    /// The user's requests to send all entries, and which of these have not been tried since.
+    var flushes: [CallerID: Set<String>] = [:]
     /// The refused writes that users want to try again.
     var revivals: [CallerID: String] = [:]
 
