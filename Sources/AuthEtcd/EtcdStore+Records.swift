@@ -136,7 +136,8 @@ extension EtcdStore: SessionStore, KeyStore {
         return try await reporting { () throws(StoreError) in
             _ = try await opened()
             guard let entry = try await read(places.key(purpose)) else { return nil }
-            return try await content(of: entry)
+            // The next sign-in replaces a damaged registration with a new one.
+            return try await unlessDamaged { () throws(StoreError) in try await content(of: entry) }
         }
     }
 

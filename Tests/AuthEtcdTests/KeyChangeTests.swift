@@ -153,6 +153,24 @@ struct KeyChangeTests {
         }
     }
 
+    @Test("makes a registered client missing that is written with the former key afterwards, until a new one is stored")
+    func writtenClient() async throws {
+        try await TwoHosts.running { hosts in
+            let (one, two) = (hosts.store, hosts.other)
+            let purpose = KeyPurpose.client(provider: "envelope")
+            try await one.save(Secret("client"), for: purpose)
+            try await hosts.members.copy("/authd/ada/keys/\(purpose.name)", to: "/authd/ada/kept")
+            try await one.changeRecordKey()
+            let newest = try await one.opened().accepted.roster.keyIDs
+            #expect(try await until { try await two.opened().accepted.roster.keyIDs == newest })
+            for store in [one, two] { #expect(try await store.key(for: purpose) == Secret("client")) }
+            try await hosts.members.copy("/authd/ada/kept", to: "/authd/ada/keys/\(purpose.name)")
+            for store in [one, two] { #expect(try await store.key(for: purpose) == nil) }
+            try await two.save(Secret("later"), for: purpose)
+            for store in [one, two] { #expect(try await store.key(for: purpose) == Secret("later")) }
+        }
+    }
+
     @Test(
         "that was interrupted makes a record damaged that is written with the former key afterwards, even by the next one"
     )
