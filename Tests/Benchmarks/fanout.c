@@ -94,10 +94,11 @@ int main(int number, char **words)
         subscribe(left < most ? left : most, words[3], words[4], ends[1]);
     }
     close(ends[1]);
-    struct pollfd peer = {.fd = connected(words[3]), .events = POLLIN};
     double *samples = calloc((size_t)times, sizeof *samples), summary[2];
     if (!samples) return 70;
     last(ends[0], children);
+    // Only now: the agent closes a connection without a line after ten seconds.
+    struct pollfd peer = {.fd = connected(words[3]), .events = POLLIN};
     for (int index = -2; index < times; index++) {
         double start = now();
         request(peer.fd, "session.use", words[index % 2 == 0 ? 4 : 5]);

@@ -67,7 +67,11 @@ package final class StateBoard: Sendable {
 
     /// Since when other sessions are marked as the default one.
     package func defaultMarks(besides session: SessionName) -> [SessionName: WallTime] {
-        known.withLock { $0.snapshots.filter { $0.key != session }.compactMapValues(\.defaultSince) }
+        known.withLock { known in
+            var marks = known.snapshots.compactMapValues(\.defaultSince)
+            marks[session] = nil
+            return marks
+        }
     }
 
     /// The live token of a session or of the default one. It is the most frequent request, so no snapshot is copied for it.

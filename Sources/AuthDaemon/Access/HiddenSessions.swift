@@ -20,7 +20,8 @@ struct HiddenSessions {
     static func snapshot(
         of session: SessionName?, _ board: StateBoard, without hidden: HiddenSessions?, at now: WallTime
     ) -> AgentEvent {
-        let statuses = board.statuses().filter { session == nil || $0.session == session }
+        // One session must not cost as much as all of them.
+        let statuses = if let session { [board.status(session)].compactMap(\.self) } else { board.statuses() }
         return AgentEvent(
             snapshot: hidden?.without(statuses) ?? statuses,
             network: hidden?.network(board.network, on: board) ?? board.network,
