@@ -1,4 +1,6 @@
+import AuthFiles
 import AuthModel
+import Glibc
 import NIOCore
 import Testing
 
@@ -20,7 +22,7 @@ struct UnsentBytesTests {
             } else {
                 var room = [0, 1, 70 << 10, 300 << 10].randomElement(using: &random) ?? 0
                 let before = received.count
-                let sent = unsent.send { piece in
+                let sent = try unsent.send { piece in
                     let count = min(room, piece.readableBytes)
                     room -= count
                     received += piece.readableBytesView.prefix(count)
@@ -40,22 +42,29 @@ struct UnsentBytesTests {
     }
 
     @Test("small additions are joined, so that one write sends them")
-    func joined() {
+    func joined() throws {
         var unsent = UnsentBytes()
         for _ in 0..<1000 { unsent.append(ByteBuffer(string: "0123456789")) }
         var writes = 0
-        let sent = unsent.send { piece in
+        let sent = try unsent.send { piece in
             writes += 1
             return piece.readableBytes
         }
         #expect(sent == 10_000 && writes == 1 && unsent.isEmpty)
     }
 
-    @Test("nothing counts as sent to a client that has gone")
+    @Test("a client that has gone: the reason is that of its system call, and only what was accepted before is sent")
     func gone() {
         var unsent = UnsentBytes()
-        unsent.append(ByteBuffer(string: "abc"))
-        let sent = unsent.send { _ in nil }
-        #expect(sent == nil && unsent.count == 3)
+        for _ in 1...3 { unsent.append(ByteBuffer(repeating: 1, count: 64 << 10)) }
+        var writes = 0
+        #expect(throws: SystemFailure("write", number: EPIPE)) {
+            try unsent.send { piece throws(SystemFailure) in
+                writes += 1
+                guard writes < 3 else { throw SystemFailure("write", number: EPIPE) }
+                return piece.readableBytes
+            }
+        }
+        #expect(unsent.count == 64 << 10)
     }
 }

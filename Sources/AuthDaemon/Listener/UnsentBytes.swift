@@ -1,3 +1,4 @@
+import AuthFiles
 import NIOCore
 
 /// Bytes that a client does not accept yet, in pieces: each is freed when it is sent, and nothing that waits is copied
@@ -22,16 +23,17 @@ struct UnsentBytes {
     }
 
     /// Sends from the start until the system accepts no more.
-    /// - Parameter sendNow: returns how many bytes the system accepted; `nil` if the client has gone.
-    /// - Returns: how many bytes were accepted; `nil` if the client has gone.
-    mutating func send(_ sendNow: (ByteBuffer) -> Int?) -> Int? {
+    /// - Parameter sendNow: returns how many bytes the system accepted.
+    /// - Returns: how many bytes were accepted.
+    /// - Throws: what `sendNow` throws. What was accepted before is removed.
+    mutating func send(_ sendNow: (ByteBuffer) throws(SystemFailure) -> Int) throws(SystemFailure) -> Int {
         var (sent, whole) = (0, 0)
         defer {
             pieces.removeFirst(whole)
             count -= sent
         }
         while whole < pieces.count {
-            guard let accepted = sendNow(pieces[whole]) else { return nil }
+            let accepted = try sendNow(pieces[whole])
             sent += accepted
             guard accepted == pieces[whole].readableBytes else {
                 pieces[whole].moveReaderIndex(forwardBy: accepted)

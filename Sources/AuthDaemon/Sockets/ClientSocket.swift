@@ -163,9 +163,12 @@ final class ClientSocket: ReadinessHandler {
         guard isOpen, unsafe !bytes.isEmpty else { return }
         var sent = 0
         if waiting == 0 {
-            guard let count = unsafe sendNow(bytes) else { return close(SystemFailure("write to a client")) }
-            guard count < bytes.count else { return }
-            sent = count
+            do throws(SystemFailure) {
+                sent = try unsafe sendNow(bytes)
+            } catch {
+                return close(error)
+            }
+            guard sent < bytes.count else { return }
         }
         unsafe send(ByteBuffer(bytes: bytes[sent...]))
     }
@@ -197,9 +200,12 @@ final class ClientSocket: ReadinessHandler {
         guard isOpen, bytes.readableBytes > 0 else { return }
         var rest = bytes
         if unsent.isEmpty {
-            guard let sent = sendNow(rest) else { return close(SystemFailure("write to a client")) }
-            guard sent < rest.readableBytes else { return }
-            rest.moveReaderIndex(forwardBy: sent)
+            do throws(SystemFailure) {
+                rest.moveReaderIndex(forwardBy: try sendNow(rest))
+            } catch {
+                return close(error)
+            }
+            guard rest.readableBytes > 0 else { return }
             unsent.append(rest)
             watch()
         } else {
@@ -209,7 +215,12 @@ final class ClientSocket: ReadinessHandler {
     }
 
     private func sendRest() {
-        guard let sent = unsent.send(sendNow) else { return close(SystemFailure("write to a client")) }
+        var sent = 0
+        do throws(SystemFailure) {
+            sent = try unsent.send(sendNow)
+        } catch {
+            return close(error)
+        }
         if unsent.isEmpty {
             watch()
             endIfSent()
@@ -220,17 +231,17 @@ final class ClientSocket: ReadinessHandler {
         delegate?.roomReturned()
     }
 
-    /// - Returns: how many bytes the system accepted; `nil` if the client has gone.
-    private func sendNow(_ bytes: ByteBuffer) -> Int? {
-        unsafe bytes.withUnsafeReadableBytes { unsafe sendNow($0) }
+    /// - Returns: how many bytes the system accepted.
+    private func sendNow(_ bytes: ByteBuffer) throws(SystemFailure) -> Int {
+        try unsafe bytes.withUnsafeReadableBytes { (bytes) throws(SystemFailure) in try unsafe sendNow(bytes) }
     }
 
-    private func sendNow(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    private func sendNow(_ bytes: UnsafeRawBufferPointer) throws(SystemFailure) -> Int {
         while true {
             let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
             if count >= 0 { return count }
             if errno == EAGAIN { return 0 }
-            guard errno == EINTR else { return nil }
+            guard errno == EINTR else { throw SystemFailure("write to a client") }
         }
     }
 
