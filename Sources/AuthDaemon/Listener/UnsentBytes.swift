@@ -1,8 +1,10 @@
 import AuthFiles
 import NIOCore
 
-/// Bytes that a client does not accept yet, in pieces: each is freed when it is sent, and nothing that waits is copied
+/// Bytes that a client does not accept yet, in pieces: each is freed when it is sent, and large ones are not copied
 /// when more is added.
+///
+/// Invariant: a piece has at most twice the memory that its bytes need, or 1 KiB.
 struct UnsentBytes {
     /// Small additions are joined up to this size.
     private static let joined = 64 << 10
@@ -12,14 +14,28 @@ struct UnsentBytes {
 
     var isEmpty: Bool { count == 0 }
 
+    /// The memory of the pieces.
+    var storedBytes: Int { pieces.reduce(0) { $0 + $1.storageCapacity } }
+
     mutating func append(_ bytes: ByteBuffer) {
         guard bytes.readableBytes > 0 else { return }
         count += bytes.readableBytes
         if let last = pieces.indices.last, pieces[last].readableBytes + bytes.readableBytes <= Self.joined {
+            // Otherwise sent bytes would let it grow.
+            if pieces[last].writableBytes < bytes.readableBytes { pieces[last].discardReadBytes() }
             pieces[last].writeImmutableBuffer(bytes)
         } else {
-            pieces.append(bytes)
+            pieces.append(Self.withoutSpareRoom(bytes))
         }
+    }
+
+    /// A buffer of about the size of the bytes. Each byte is copied about once, even if little is sent at a time: only
+    /// when half of the buffer is unused.
+    private static func withoutSpareRoom(_ bytes: ByteBuffer) -> ByteBuffer {
+        guard bytes.storageCapacity > max(2 * bytes.readableBytes, 1 << 10) else { return bytes }
+        var copy = ByteBuffer()
+        copy.writeImmutableBuffer(bytes)
+        return copy
     }
 
     /// Sends from the start until the system accepts no more.
@@ -37,8 +53,7 @@ struct UnsentBytes {
             sent += accepted
             guard accepted == pieces[whole].readableBytes else {
                 pieces[whole].moveReaderIndex(forwardBy: accepted)
-                // Otherwise joined bytes would let it grow.
-                pieces[whole].discardReadBytes()
+                pieces[whole] = Self.withoutSpareRoom(pieces[whole])
                 return sent
             }
             whole += 1
