@@ -300,6 +300,32 @@ struct ClientSocketTests {
         await stop(pair)
     }
 
+    @Test("more pieces than one turn sends follow in later turns, even if the client reads nothing meanwhile")
+    func pieces() async throws {
+        let pair = try Pair()
+        let size = 64 << 10
+        pair.open()
+        let waiting = await pair.onThread { () -> [Int] in
+            // Room for more than a turn sends: the kernel allows at least twice net.core.wmem_max.
+            var room: CInt = 1 << 20
+            setsockopt(
+                pair.socket.openDescriptor ?? -1, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<CInt>.size))
+            return (0..<2).map { part in
+                pair.socket.send((0..<8).map { ByteBuffer(repeating: UInt8(8 * part + $0), count: size) })
+                return pair.socket.waiting
+            }
+        }
+        #expect(waiting == [4 * size, 12 * size])
+        #expect(try await until { await pair.onThread { pair.socket.waiting } < 12 * size })
+        var received: [UInt8] = []
+        _ = try await until {
+            received += pair.read() ?? []
+            return received.count == 16 * size
+        }
+        #expect(received == (UInt8(0)..<16).flatMap { [UInt8](repeating: $0, count: size) })
+        await stop(pair)
+    }
+
     // MARK: Closing
 
     @Test("a client that has disconnected: its input is read first", arguments: [1, 100_000], End.allCases)

@@ -79,6 +79,15 @@ struct UnsentBytesTests {
         #expect(received == bytes)
     }
 
+    @Test("a client that accepts everything does not get all at once")
+    func turns() throws {
+        var unsent = UnsentBytes()
+        for _ in 1...10 { unsent.append(ByteBuffer(repeating: 1, count: 64 << 10)) }
+        var counts: [Int] = []
+        while !unsent.isEmpty { counts.append(try unsent.send { $0.readableBytes }) }
+        #expect(counts == [256 << 10, 256 << 10, 128 << 10])
+    }
+
     @Test("a client that has gone: the reason is that of its system call, and only what was accepted before is sent")
     func gone() {
         var unsent = UnsentBytes()

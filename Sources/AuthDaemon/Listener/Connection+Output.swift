@@ -22,7 +22,7 @@ extension Connection {
         guard last > 0 else { return write { $0.writeImmutableBuffer(pieces[0]) } }
         handOver()
         guard mayHandOver() else { return }
-        for piece in pieces { socket.send(piece) }
+        socket.send(pieces)
     }
 
     /// Whether the client reads enough; otherwise the connection is closed.

@@ -8,6 +8,8 @@ import NIOCore
 struct UnsentBytes {
     /// Small additions are joined up to this size.
     private static let joined = 64 << 10
+    /// After so many bytes other clients have their turn: one that reads fast could get all at once.
+    static let mostAtOnce = 256 << 10
 
     private var pieces: [ByteBuffer] = []
     private(set) var count = 0
@@ -38,7 +40,7 @@ struct UnsentBytes {
         return copy
     }
 
-    /// Sends from the start until the system accepts no more.
+    /// Sends from the start until the system accepts no more, or ``mostAtOnce`` are sent.
     /// - Parameter sendNow: returns how many bytes the system accepted.
     /// - Returns: how many bytes were accepted.
     /// - Throws: what `sendNow` throws. What was accepted before is removed.
@@ -48,7 +50,7 @@ struct UnsentBytes {
             pieces.removeFirst(whole)
             count -= sent
         }
-        while whole < pieces.count {
+        while whole < pieces.count, sent < Self.mostAtOnce {
             let accepted = try sendNow(pieces[whole])
             sent += accepted
             guard accepted == pieces[whole].readableBytes else {

@@ -214,6 +214,22 @@ final class ClientSocket: ReadinessHandler {
         if unsent.count > marks.upperBound { hasRoom = false }
     }
 
+    /// What the client does not accept in this turn follows. No large piece is copied.
+    func send(_ pieces: [ByteBuffer]) {
+        guard isOpen else { return }
+        let isNext = unsent.isEmpty
+        for piece in pieces { unsent.append(piece) }
+        if isNext {
+            do throws(SystemFailure) {
+                _ = try unsent.send(sendNow)
+            } catch {
+                return close(error)
+            }
+            if !unsent.isEmpty { watch() }
+        }
+        if unsent.count > marks.upperBound { hasRoom = false }
+    }
+
     private func sendRest() {
         var sent = 0
         do throws(SystemFailure) {
@@ -221,10 +237,9 @@ final class ClientSocket: ReadinessHandler {
         } catch {
             return close(error)
         }
-        if unsent.isEmpty {
-            watch()
-            endIfSent()
-        }
+        // If there is still room, the kernel reports it again.
+        if unsent.isEmpty || sent >= UnsentBytes.mostAtOnce { watch() }
+        if unsent.isEmpty { endIfSent() }
         if sent > 0 { delegate?.sentSome() }
         guard isOpen, !hasRoom, unsent.count < marks.lowerBound else { return }
         hasRoom = true
