@@ -40,7 +40,8 @@ struct PendingRequestsTests {
         let whole = pending.deliver(.success(.value(true)), at: .batch(batch, .integer(4)))
         let line = String(decoding: try #require(whole).bytes, as: UTF8.self)
         #expect(line.utf8.count < limit)
-        #expect(line.hasPrefix("[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":xxx") && line.hasSuffix("\"result\":true}]"))
+        #expect(line.hasPrefix("[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":xxx"))
+        #expect(line.hasSuffix("\"result\":true}]\n"))
         #expect(pending.bufferedBytes == 0 && pending.isIdle)
     }
 
@@ -64,12 +65,33 @@ struct PendingRequestsTests {
         #expect(pieces.count == 8)
         #expect(pieces.allSatisfy { $0.readableBytes <= 64 << 10 })
         let text = String(decoding: try #require(whole).bytes, as: UTF8.self)
-        let answers = text.dropFirst().dropLast().split(separator: #"{"jsonrpc""#)
+        let answers = text.dropFirst().dropLast(2).split(separator: #"{"jsonrpc""#)
         #expect(answers.map { $0.contains("agent_locked") } == (1...9).map { $0 == 3 || $0 == 6 })
         for (index, answer) in answers.enumerated() where index < 8 && index % 3 != 2 {
             #expect(answer.count { $0 == Character("\(index + 1)") } >= 40 << 10)
         }
-        #expect(text.hasSuffix(#""result":"end"}]"#) && pending.bufferedBytes == 0)
+        #expect(text.hasSuffix("\"result\":\"end\"}]\n") && pending.bufferedBytes == 0)
+    }
+
+    @Test("a piece is full with its separators and its end, and does not grow for them", arguments: [0, 1])
+    func fullPiece(more: Int) throws {
+        var pending = PendingRequests(limit: 2, batchBytes: 1 << 20)
+        let batch = pending.openBatch(of: 2)
+        let around = RPCReply.line(.integer(1), .success(Payload.text([]))).count
+        // "[", ",", "]" and the line feed have 4 bytes.
+        let sizes = [(32 << 10) - 2, (32 << 10) - 2 + more]
+        let lines = sizes.enumerated().map { index, size in
+            let text = [UInt8](repeating: UInt8(ascii: "1"), count: size - around)
+            return pending.deliver(.success(.text(text)), at: .batch(batch, .integer(Int64(index + 1))))
+        }
+        guard case .batch(let pieces)? = lines[1] else {
+            Issue.record("no batch")
+            return
+        }
+        #expect(pieces.count == 1 + more)
+        #expect(pieces.reduce(0) { $0 + $1.readableBytes } == (64 << 10) + more)
+        #expect(pieces.allSatisfy { $0.storageCapacity <= 64 << 10 })
+        #expect(pieces.last.map { Array($0.readableBytesView.suffix(2)) } == Array("]\n".utf8))
     }
 
     @Test("what an unfinished batch holds back is refused if the agent is locked, unless a locked agent serves it")

@@ -15,11 +15,13 @@ extension Connection {
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
     }
 
-    /// Appends a line in pieces. If there are several, they are not copied.
-    func write(_ pieces: consuming [ByteBuffer]) {
-        guard let last = pieces.indices.last else { return }
-        pieces[last].writeInteger(UInt8(ascii: "\n"))
-        guard last > 0 else { return write { $0.writeImmutableBuffer(pieces[0]) } }
+    /// Appends a line in pieces. Large ones are not copied.
+    /// - Parameter pieces: with the line feed.
+    func write(_ pieces: [ByteBuffer]) {
+        guard socket.isOpen, let first = pieces.first else { return }
+        guard pieces.count > 1 || first.readableBytes >= Self.writeChunk else {
+            return write { $0.writeImmutableBuffer(first) }
+        }
         handOver()
         guard mayHandOver() else { return }
         socket.send(pieces)

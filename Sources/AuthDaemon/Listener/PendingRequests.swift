@@ -15,10 +15,11 @@ struct PendingRequests {
         case silentInBatch(_ number: Int)
     }
 
-    /// What is sent, without its line feed.
+    /// What is sent.
     enum Line {
+        /// Without its line feed.
         case response([UInt8])
-        /// The responses of a batch.
+        /// The responses of a batch, with the line feed: whoever adds it later may have to copy a piece.
         case batch([ByteBuffer])
     }
 
@@ -34,7 +35,8 @@ struct PendingRequests {
         /// - Returns: the piece and the place in it.
         mutating func append(_ answer: [UInt8]) -> (piece: Int, place: Range<Int>) {
             let separator = UInt8(ascii: pieces.isEmpty ? "[" : ",")
-            if pieces.last.map({ $0.readableBytes + answer.count > PendingRequests.piece }) ?? true {
+            let needed = 1 + answer.count + PendingRequests.end.utf8.count
+            if pieces.last.map({ $0.readableBytes + needed > PendingRequests.piece }) ?? true {
                 pieces.append(ByteBuffer())
             }
             let last = pieces.count - 1
@@ -56,8 +58,10 @@ struct PendingRequests {
         }
     }
 
-    /// A response is added to the last piece of a batch if both have at most so many bytes.
+    /// A response is added to the last piece of a batch if both have at most so many bytes, with ``end``. With one
+    /// byte more, the piece would get twice the memory.
     private static let piece = 64 << 10
+    private static let end = "]\n"
     private let limit: Int
     private let batchBytes: Int
     private var last = 0
@@ -149,7 +153,7 @@ struct PendingRequests {
         }
         // A batch of notifications has no response (JSON-RPC 2.0 §6).
         guard let last = batch.pieces.indices.last else { return nil }
-        batch.pieces[last].writeInteger(UInt8(ascii: "]"))
+        batch.pieces[last].writeString(Self.end)
         return .batch(batch.pieces)
     }
 }

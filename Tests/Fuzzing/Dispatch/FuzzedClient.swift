@@ -89,7 +89,7 @@ struct FuzzedClient {
         return results.all.compactMap {
             switch pending.deliver($0.result, at: $0.place) {
             case .response(let line)?: line
-            case .batch(let pieces)?: pieces.flatMap(\.readableBytesView)
+            case .batch(let pieces)?: pieces.flatMap(\.readableBytesView).dropLast()
             case nil: nil
             }
         }
