@@ -88,6 +88,14 @@ struct UnsentBytesTests {
         #expect(counts == [256 << 10, 256 << 10, 128 << 10])
     }
 
+    @Test("a long line is cut into pieces that have no spare memory", arguments: [64, 65, 127, 128], [-1, 0, 1])
+    func longLine(kibibytes: Int, more: Int) {
+        let line = (0..<(kibibytes << 10) + more).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let pieces = Connection.pieces(of: line)
+        #expect(pieces.flatMap(\.readableBytesView) == line + [UInt8(ascii: "\n")])
+        #expect(pieces.allSatisfy { 1...64 << 10 ~= $0.readableBytes && $0.storageCapacity <= 64 << 10 })
+    }
+
     @Test("a client that has gone: the reason is that of its system call, and only what was accepted before is sent")
     func gone() {
         var unsent = UnsentBytes()

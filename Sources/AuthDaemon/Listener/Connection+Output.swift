@@ -15,6 +15,17 @@ extension Connection {
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
     }
 
+    /// Appends a line.
+    /// - Parameter line: without its line feed.
+    func write(_ line: [UInt8]) {
+        guard socket.isOpen else { return }
+        guard line.count < Self.writeChunk else { return write(Self.pieces(of: line)) }
+        write { output in
+            output.writeBytes(line)
+            output.writeInteger(UInt8(ascii: "\n"))
+        }
+    }
+
     /// Appends a line in pieces. Large ones are not copied.
     /// - Parameter pieces: with the line feed.
     func write(_ pieces: [ByteBuffer]) {
@@ -25,6 +36,17 @@ extension Connection {
         handOver()
         guard mayHandOver() else { return }
         socket.send(pieces)
+    }
+
+    /// The line with its line feed, in pieces that are freed one by one as they are sent.
+    static func pieces(of line: [UInt8]) -> [ByteBuffer] {
+        var pieces = stride(from: 0, to: line.count, by: writeChunk).map { start in
+            ByteBuffer(bytes: line[start..<min(start + writeChunk, line.count)])
+        }
+        // A full piece would get twice its memory for one more byte.
+        if line.count.isMultiple(of: writeChunk) { pieces.append(ByteBuffer()) }
+        pieces[pieces.count - 1].writeInteger(UInt8(ascii: "\n"))
+        return pieces
     }
 
     /// Whether the client reads enough; otherwise the connection is closed.

@@ -262,14 +262,6 @@ final class Connection: ClientSocketDelegate, RequestOwner, PeerProcessUser {
         flush()
     }
 
-    private func write(_ line: [UInt8]) {
-        guard socket.isOpen else { return }
-        write { output in
-            output.writeBytes(line)
-            output.writeInteger(UInt8(ascii: "\n"))
-        }
-    }
-
     func flush() {
         handOver()
         count()
