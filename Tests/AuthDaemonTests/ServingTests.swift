@@ -140,6 +140,29 @@ struct ServingTests {
         }
     }
 
+    @Test("a large batch between two lines reaches a client that reads little at a time, in order")
+    func slowReader() async throws {
+        try await TestServer.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let discover = RawClient.request("rpc.discover", id: 2).dropLast()
+                let batch = "[" + Array(repeating: discover, count: 20).joined(separator: ",") + "]\n"
+                let (first, last) = (RawClient.request("agent.ping"), RawClient.request("agent.ping", id: 3))
+                try client.send(first + batch + last)
+                client.endWriting()
+                let text = try client.rest(readingAtMost: 1000)
+                let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+                try #require(lines.count == 4 && lines[3].isEmpty)
+                #expect(try JSON(parsing: String(lines[0]))["id"] == 1)
+                #expect(lines[1].utf8.count > 300 << 10)
+                let answers = try #require(try JSON(parsing: String(lines[1])).arrayValue)
+                let whole = try rig.dial().ask("rpc.discover", id: 2)
+                #expect(answers == Array(repeating: whole, count: 20))
+                #expect(try JSON(parsing: String(lines[2]))["id"] == 3)
+            }
+        }
+    }
+
     @Test("a batch with more requests than a connection may have in progress is one error")
     func hugeBatch() async throws {
         try await TestServer.run { rig in

@@ -98,8 +98,9 @@ package final class RawClient {
     }
 
     /// Returns at the end of the connection, with what came before it.
-    package func rest() throws -> String {
-        while try receive() {}
+    /// - Parameter limit: bytes that are read at once.
+    package func rest(readingAtMost limit: Int = 65536) throws -> String {
+        while try receive(atMost: limit) {}
         defer { received = [] }
         return String(decoding: received, as: UTF8.self)
     }
@@ -144,8 +145,8 @@ package final class RawClient {
         return JSON.object(object).text() + "\n"
     }
 
-    private func receive() throws -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 65536)
+    private func receive(atMost limit: Int = 65536) throws -> Bool {
+        var buffer = [UInt8](repeating: 0, count: limit)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         if count > 0 { received += buffer[..<count] }
         if count < 0, errno == ECONNRESET { return false }
