@@ -195,7 +195,7 @@ check-packages: packages deb
 	Tests/install-packages Tests/packaging-packages.txt
 	Tests/check-packages $(SWIFT) $(RELEASE) $(PACKAGES) $(FRESH_ROOT) Docs/package-check.md
 
-# A reader is needed, and root (Docs/first-reader.md).
+# Needs a reader, and root (Docs/first-reader.md).
 first-reader: packages deb
 	Tests/install-packages Tests/packaging-packages.txt
 	Tests/BootedRootTests/fresh-root $(FRESH_ROOT) $(PACKAGES)/*.deb
