@@ -43,8 +43,8 @@ struct ClusterView: Sendable, Equatable {
     private static let maxReplaced = 8
     /// Sessions whose sign-ins are remembered: twice as many as etcd may have.
     private static let maxNames = 2 * EtcdLimits.sessions
-    /// What this host has is to be written again. Written in this run, and missing because etcd went back, or replaced by a
-    /// record that does not count.
+    /// Sessions that this host must write again. It has written them in this run, and they are missing because etcd
+    /// went back, or were replaced by a record that does not count.
     private(set) var lost: Set<SessionName> = []
 
     /// Everything was read.
@@ -223,7 +223,8 @@ struct ClusterView: Sendable, Equatable {
         if unread.contains(session), outdated[session] != nil { lose(session) }
     }
 
-    /// A record that counts was read, with this last change.
+    /// A record that counts was read.
+    /// - Parameter revision: of its last change.
     mutating func found(_ session: SessionName, at revision: Int64) {
         // A late response may be from before etcd went back, and have a record that is missing now.
         if let change = changes[session], revision >= change { lost.remove(session) }

@@ -4,7 +4,7 @@ import AuthWire
 /// Lifetimes of tokens, without a comparison of two hosts' clocks.
 extension EtcdStore {
     /// The content of an entry in etcd: the record, and what is left of its tokens.
-    /// - Parameter start: when the write begins, by the clock that gave the dates of the record.
+    /// - Parameter start: when the write began, by the clock that the dates of the record are from.
     func sharedContent(of record: SessionRecord, at start: Moment) -> Secret {
         guard var object = record.json.objectValue else { return record.encoded() }
         for (name, value) in SharedLifetimes.Remaining(of: record, at: start.wall).members {
@@ -45,7 +45,7 @@ extension EtcdStore {
     }
 
     /// A lease that ends with the access token; `nil`: its end is unknown or far away.
-    /// - Parameter start: when the write began. The clock may have been set since, and the dates of the record were not.
+    /// - Parameter start: when the write began. The clock may have been set since; the record has the dates of before.
     func grantLifetime(of record: SessionRecord, writtenFrom start: Moment) async throws(StoreError) -> Int64? {
         let remaining = SharedLifetimes.Remaining(of: record, at: start.date(of: clock.bootInstant))
         guard let left = remaining.access, left <= EtcdLimits.longestLifetime else { return nil }

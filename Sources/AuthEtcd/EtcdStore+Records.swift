@@ -234,8 +234,8 @@ extension EtcdStore: SessionStore, KeyStore {
         return content
     }
 
-    /// What an entry contains, and whether it was sealed with a former key after that was replaced. Then it counts as
-    /// damaged: only a host that was removed writes that.
+    /// The content of an entry, and whether it was sealed with a former key after that was replaced. Such an entry
+    /// counts as damaged: only a host that was removed writes it.
     /// - Throws: ``StoreError/failed(reason:)`` if this record is damaged.
     func unsealed(_ entry: EtcdEntry) async throws(StoreError) -> (content: Secret, isLate: Bool) {
         let member = try await opened()
@@ -256,7 +256,7 @@ extension EtcdStore: SessionStore, KeyStore {
 
     private static let lateSeal = "it was written with a former key after that was replaced"
 
-    /// What was written with a former key before that was replaced, as in a backup, is read and sealed again.
+    /// What was written with a former key before that was replaced, as in a backup, is read, and sealed again later.
     private func unsealed(
         _ entry: EtcdEntry, with member: Member
     ) throws(SealedBytes.Refusal) -> (content: Secret, isLate: Bool) {
@@ -272,7 +272,7 @@ extension EtcdStore: SessionStore, KeyStore {
 
     /// Whether hosts that have this session write it again over a record that counts as damaged because of its key. A
     /// restored backup may have an earlier list of hosts. Until that is replaced, a host that was removed can write. No
-    /// host reads such a record any more. If a member has written it, that member has it in memory, and replaces what
+    /// host uses such a record any more. If a member has written it, that member has it in memory, and replaces what
     /// is older. A sign-in that this host does not know may be a new one of such a member, so that one stays.
     private func isReplaceable(_ entry: EtcdEntry, _ signIn: SignInID) -> Bool {
         guard restores.noticedAt != nil, let member, entry.modRevision < member.revision,

@@ -250,7 +250,7 @@ extension EtcdStore {
 }
 
 extension ClusterFault {
-    /// Any response shows that it is over.
+    /// Whether any response of etcd shows that the fault is over.
     fileprivate var isUnreachable: Bool {
         switch self {
         case .unreachable, .noQuorum: true

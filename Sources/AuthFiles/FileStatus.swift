@@ -49,14 +49,14 @@ package struct FileStatus: Sendable, Equatable {
         (device, inode) = (UInt64(found.st_dev), UInt64(found.st_ino))
     }
 
-    /// Why a file is not a place for a secret of its user.
+    /// Why a file must not be used for a secret of its user.
     package enum PrivacyProblem: Sendable, Equatable {
         case notAFile
         case otherOwner(UInt32)
         case accessibleToOthers
     }
 
-    /// `nil` for a regular file that belongs to the user, and whose mode gives other users nothing. A link that was not
+    /// `nil` for a regular file that belongs to the user, and whose mode gives others no access. A link that was not
     /// followed is not a regular file.
     package func privacyProblem(for user: UInt32) -> PrivacyProblem? {
         if kind != .file { return .notAFile }

@@ -5,7 +5,7 @@ import Testing
 @Suite("The pace of work that follows changes")
 struct ChangePaceTests {
     @Test(
-        "is a tenth of a processor at most, without a pause after short work, or one that a user notices",
+        "is a tenth of a processor, without a pause after short work, or one of more than a quarter of a second",
         arguments: [
             (Duration.microseconds(10), Duration?.none), (.microseconds(499), nil),
             (.milliseconds(2), .milliseconds(18)),

@@ -300,7 +300,7 @@ struct ClientSocketTests {
         await stop(pair)
     }
 
-    @Test("more pieces than one turn sends follow in later turns, even if the client reads nothing meanwhile")
+    @Test("what one turn does not send is sent in later turns, even if the client reads nothing meanwhile")
     func pieces() async throws {
         let pair = try Pair()
         let size = 64 << 10

@@ -30,7 +30,7 @@ struct FileStatusTests {
         #expect(FileStatus(at: link, followsLink: false)?.kind == .link)
     }
 
-    @Test("a file is private if it belongs to the user and its mode gives others nothing")
+    @Test("a file is private if it belongs to the user and its mode gives others no access")
     func privateFile() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("a secret", to: "a")
@@ -47,7 +47,7 @@ struct FileStatusTests {
         }
     }
 
-    @Test("what is not a regular file is never a private one")
+    @Test("only a regular file can be private")
     func notPrivate() throws {
         let folder = try TemporaryFolder()
         let (file, link, pipe) = (try folder.write("", to: "a"), folder.path + "/link", folder.path + "/pipe")

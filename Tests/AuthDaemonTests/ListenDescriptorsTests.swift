@@ -107,7 +107,7 @@ struct ListenDescriptorsTests {
         #expect(refusal?.description.contains("first") == false)
     }
 
-    @Test("of a socket unit without a name that are not sockets are refused with the option to correct")
+    @Test("that are not sockets, from a socket unit without a name, are refused with the option to correct")
     func namedByUnit() throws {
         var pipes: [CInt] = [0, 0]
         #expect(pipe(&pipes) == 0)

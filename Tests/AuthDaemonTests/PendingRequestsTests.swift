@@ -45,7 +45,7 @@ struct PendingRequestsTests {
         #expect(pending.bufferedBytes == 0 && pending.isIdle)
     }
 
-    @Test("the responses of a large batch are pieces, and a lock replaces those that it ends in any of them")
+    @Test("a large batch is answered in pieces, and a lock replaces the responses that it ends in any piece")
     func pieces() throws {
         var pending = PendingRequests(limit: 2, batchBytes: 1 << 20)
         let batch = pending.openBatch(of: 9)
@@ -73,7 +73,7 @@ struct PendingRequestsTests {
         #expect(text.hasSuffix("\"result\":\"end\"}]\n") && pending.bufferedBytes == 0)
     }
 
-    @Test("a piece is full with its separators and its end, and does not grow for them", arguments: [0, 1])
+    @Test("a full piece includes the separators and the end of a batch, and does not grow for them", arguments: [0, 1])
     func fullPiece(more: Int) throws {
         var pending = PendingRequests(limit: 2, batchBytes: 1 << 20)
         let batch = pending.openBatch(of: 2)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("What a client does not accept yet")
+@Suite("Bytes that a client has not accepted yet")
 struct UnsentBytesTests {
-    @Test("arrives complete and in order, however much is added and accepted at once")
+    @Test("arrive complete and in order, however much is added and accepted at once")
     func order() throws {
         var random = SeededRandom(seed: 7)
         var unsent = UnsentBytes()
@@ -41,7 +41,7 @@ struct UnsentBytesTests {
             })
     }
 
-    @Test("small additions are joined, so that one write sends them")
+    @Test("are joined if they are added little by little, so that one write sends them")
     func joined() throws {
         var unsent = UnsentBytes()
         for _ in 0..<1000 { unsent.append(ByteBuffer(string: "0123456789")) }
@@ -96,7 +96,7 @@ struct UnsentBytesTests {
         #expect(pieces.allSatisfy { 1...64 << 10 ~= $0.readableBytes && $0.storageCapacity <= 64 << 10 })
     }
 
-    @Test("a client that has gone: the reason is that of its system call, and only what was accepted before is sent")
+    @Test("if the client has gone, the error is that of the system call, and what was accepted before is not kept")
     func gone() {
         var unsent = UnsentBytes()
         for _ in 1...3 { unsent.append(ByteBuffer(repeating: 1, count: 64 << 10)) }

@@ -288,7 +288,7 @@ struct EtcdMessageTests {
         #expect(view.isSignedOut(a) && view.lost.isEmpty)
     }
 
-    @Test("do not count a session as lost when a record of it was read, except for a response from before the restore")
+    @Test("count a session as lost until a record of it is read, unless that response is from before the restore")
     func foundAgain() throws {
         let a = try SessionName("a")
         let signIn = try #require(SignInID("s1-1"))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthEtcd
 
-/// A host that was removed after the backup is a member of the restored one, until another host puts its list back.
+/// A host that was removed after the backup is a member again after the restore, until another host puts its list back.
 @Suite("A session that a removed host writes to a restored backup", .timeLimit(.minutes(2)))
 struct FormerMemberTests {
     private static var work: SessionName {
@@ -61,13 +61,13 @@ struct FormerMemberTests {
             let entry = try await #require(store.read(store.places.session(Self.work)))
             let newest = try await store.opened().accepted.roster.keyIDs.first
             #expect(try SealedBytes.hex(SealedBytes.header(of: entry.value).keyID) == newest)
-            // With access to etcd, the removed host can still write it. That is not repeated for ever.
+            // With access to etcd, the removed host can write it once more. Then it is not replaced again.
             try await members.copy("/authd/ada/kept", to: "/authd/ada/sessions/work")
             await #expect(throws: StoreError.self) { try await store.load(Self.work) }
         }
     }
 
-    @Test("is removed again by a host that knows that it was signed out of")
+    @Test("is removed again by a host that knows of its sign-out")
     func signedOut() async throws {
         try await restored(writing: etcdSample(generation: 2), isSignedOut: true) { store, members in
             let isGone = try await until {

@@ -153,7 +153,7 @@ struct KeyChangeTests {
         }
     }
 
-    @Test("makes a registered client missing that is written with the former key afterwards, until a new one is stored")
+    @Test("makes a registered client that is written with the former key afterwards missing, until a new one is stored")
     func writtenClient() async throws {
         try await TwoHosts.running { hosts in
             let (one, two) = (hosts.store, hosts.other)

@@ -50,7 +50,7 @@ struct SharedLifetimeClockTests {
     }
 
     @Test(
-        "follow the clock that is set during a write, and the token lives as long for other hosts",
+        "follow a clock that is set during a write, and other hosts see the same lifetime of the token",
         arguments: [-600, 600], [true, false])
     func setDuringWrite(seconds: Int, isBeforeLease: Bool) async throws {
         let (clock, shift) = (SetClock(), Duration.seconds(seconds))

@@ -52,7 +52,7 @@ static pid_t start(char **command)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(0);
     char number[16], names[1024] = "api";
-    // First above all numbers that are needed: one of them may be in place of another.
+    // First above all numbers that are needed: one of them may have the number of another.
     int kept[most + 1] = {fcntl(listener, F_DUPFD_CLOEXEC, 64)};
     for (int index = 0; index < stored_count; index++) {
         kept[index + 1] = fcntl(stored[index].descriptor, F_DUPFD_CLOEXEC, 64);

@@ -8,7 +8,7 @@ import Testing
 struct FirstReaderInstalledTests {
     /// In seconds.
     private static let longest = 300
-    /// Only this machine's.
+    /// An address on the loopback interface.
     private static let gitHub = "127.0.43.1"
     private static let environment = ProcessInfo.processInfo.environment
 
@@ -82,7 +82,7 @@ struct FirstReaderInstalledTests {
         try result.get()
     }
 
-    /// Opens the terminal, approves the code, and compares what the reader did with the promise.
+    /// Opens the terminal, approves each code, and checks what the reader has done.
     private func watch(_ path: String, _ server: ProviderStandIn, _ machine: BootedMachine) async throws {
         let (screen, commands) = (path + "/screen", path + "/commands")
         for name in ["opened", "ended"] { try #require(mkfifo("\(path)/\(name)", 0o600) == 0, "\(path)/\(name)") }

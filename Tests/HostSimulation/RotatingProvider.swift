@@ -55,7 +55,7 @@ struct RotatingProvider {
 
     func hasEnded(_ account: Int) -> Bool { accounts[account].hasEnded }
 
-    /// Whether it was used, even if it is still accepted.
+    /// Whether a later token has replaced it, even if it is still accepted.
     func hasReplaced(_ refresh: String) -> Bool {
         guard let (account, number) = Self.parts(of: refresh), accounts.indices.contains(account) else { return false }
         return number != accounts[account].current

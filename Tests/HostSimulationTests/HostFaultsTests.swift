@@ -51,7 +51,7 @@ struct HostFaultsTests {
         #expect(Set(HostRule.allCases).subtracting(HostInjectedFault.allCases.map(\.rule)) == [])
     }
 
-    @Test("a host that has no session after its start is found, although no token differs")
+    @Test("a host that has no session after its start is found, even though no token differs")
     func missingSession() async {
         let steps = [Step(.time(.seconds(1)), .kill(1, down: .milliseconds(200)))]
         await expect(.hidesSessions, toBreak: .convergence, in: HostSchedule(steps: steps))

@@ -157,7 +157,7 @@ struct HostSimulationTests {
                 Step(.events(8), .backUp), Step(.events(10), .ask(2, .token)),
                 Step(.events(12), .restore(.behindProxy)),
             ]),
-        // 4: the backup had a hold, even of the host that had to write.
+        // 4: the backup had a hold, even one of the host that had to write.
         HostSchedule(
             hosts: 2,
             steps: [

@@ -20,7 +20,7 @@ struct PresenceSceneTests {
         await bus.end()
     }
 
-    @Test("the token is released after the check, about the process of authc; a refusal differs from no token")
+    @Test("the token is released after a check about the process of authc; a refusal is not the error of no token")
     func release() async throws {
         try await Self.play { lab, bus in
             let refused = try await lab.authc("token")

@@ -2,7 +2,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// The bounds that the rules speak of. They are those of the docs: with the constants of the agent, a wrong one would
+/// The bounds in the rules. They are those of the docs: if the constants of the agent were used here, a wrong one would
 /// break no rule.
 package enum InvariantChecker {
     /// After the last fault every session that the provider honours is active: the longest back-off is five minutes,
@@ -47,7 +47,7 @@ package enum InvariantChecker {
         60 + 2 * Int(3600 / max(5, youngest(life: life ?? .seconds(3600)).seconds))
     }
 
-    /// A 401 with a younger token says nothing about its age.
+    /// How old a token must be for a 401 to count.
     private static func youngest(life: Duration?) -> Duration { min(.seconds(30), life.map { $0 / 4 } ?? .seconds(30)) }
 
     static func canReject(age: Duration, life: Duration?) -> Bool { age >= youngest(life: life) }
@@ -259,7 +259,7 @@ extension SimulationRun {
         report(.lastChance, "\(token) has ended at \(now), and all was well since \(since)")
     }
 
-    /// Whether a change of the clock may hide the token's end from the agent: it was read from the store, or was on its way then.
+    /// Whether a change of the clock may hide a token's end: it was read from the store, or requested before the change.
     private func isDoubtful(_ token: String, _ facts: SimulatedProvider.Issued, _ seat: SimulatedSession) -> Bool {
         guard let clockSetAt else { return false }
         return facts.sentAt <= clockSetAt || seat.readings[token] != nil
@@ -329,7 +329,7 @@ extension SimulationRun {
 }
 
 extension SessionRecord {
-    /// What changes while it is in use.
+    /// Compares what changes while a session is in use.
     fileprivate func hasAll(of other: SessionRecord) -> Bool {
         tokens.areSame(as: other.tokens) && revision == other.revision && user == other.user
             && needsPassword == other.needsPassword

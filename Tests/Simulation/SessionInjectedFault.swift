@@ -7,7 +7,7 @@ package enum SessionInjectedFault: String, InjectedFault {
     case publishesBeforeSaving, writesTheFormerTokens
     /// The store reports success and stores nothing.
     case losesWrites
-    /// It does not store the user.
+    /// The store does not keep the user.
     case losesUsers
     case ignoresDeadlines, sendsTwice
     case returnsExpiredTokens, treatsEachRefusalAsFinal, treatsEarlyRefusalsAsFinal, overlooksRefusals
@@ -18,7 +18,7 @@ package enum SessionInjectedFault: String, InjectedFault {
     case dropsLateRevocations, keepsTargetedTokens, waitsBeyondTheEnd
     /// Callers get an error although the token is good.
     case withholdsTokens
-    /// The reply with a token gets lost.
+    /// Replies with a token are lost.
     case losesTokens
     case treatsFailuresAsFinal
     /// A request that has failed is sent again at once, until its time is over.

@@ -16,7 +16,7 @@ final class SimulatedSession {
     var alarm: Duration?
     /// Callers that wait, since when, in the order in which they came.
     var callers: [(id: CallerID, since: Duration)] = []
-    /// Those that want the session's own token.
+    /// Those of them that requested the session's own token.
     var tokenCallers: Set<CallerID> = []
     var signOutAsked = false
     /// Callers that sign out and revoke the tokens at the provider.
@@ -40,7 +40,7 @@ final class SimulatedSession {
     var reported: Set<String> = []
     /// Final refusals of renewals while the access token was valid, by that token.
     var earlyRefusals: [String: Int] = [:]
-    /// How many of those a caller's request may have caused, by the token.
+    /// How many of those a caller's request may have caused, by that token.
     private(set) var forced: [String: Int] = [:]
     /// Tokens that were read in this process.
     var readings: [String: Reading] = [:]
@@ -62,7 +62,7 @@ final class SimulatedSession {
         var validSince: WallTime?
         /// The clock has once agreed with its dates.
         var isKnown = false
-        /// Its dates are from a different clock than that of now: when it is over at the latest.
+        /// The clock was set after its dates were computed: when it ends at the latest.
         var doubtfulUntil: Duration?
         /// The number for the token when this was judged: a prolonged one is judged again.
         var prolongations: Int
@@ -80,10 +80,10 @@ final class SimulatedSession {
         self.process = process
     }
 
-    /// A caller requests a renewal now.
+    /// Counts a renewal that a caller requests now.
     func noteForced() { forced[machine.record.tokens.accessToken.reveal(), default: 0] += 1 }
 
-    /// The token has changed, and callers may still wait for a renewal.
+    /// If the token has changed while callers wait, what they requested counts for the new one, too.
     func passOnForced(from former: Secret) {
         let token = machine.record.tokens.accessToken
         guard token != former, !callers.isEmpty, let count = forced[former.reveal()] else { return }

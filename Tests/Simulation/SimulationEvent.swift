@@ -20,7 +20,7 @@ enum SimulationEvent {
     case signInReaches(Int)
     case signInAnswered(Int)
     case revocationArrives(Int)
-    /// An injected fault.
+    /// A reply that an injected fault has delayed.
     case repliesLate(Int)
 }
 

@@ -128,7 +128,7 @@ extension SimulationRun {
         if seats[session]?.revokers.remove(caller) != nil { reportSignOut(session) }
     }
 
-    /// An injected fault.
+    /// Carries out the injected fault `answersLate`.
     private func delay(_ answer: SessionReply, to caller: CallerID, of session: Int) {
         let number = nextNumber()
         lateReplies[number] = LateReply(

@@ -14,7 +14,7 @@ struct RuleTests {
         #expect(Set(Rule.allCases).subtracting(broken) == [])
     }
 
-    /// A fault that needs more sessions or more time than the schedules of the campaign have.
+    /// Faults that need more sessions or more time than the schedules of the campaign have.
     static let planned: Set<SessionInjectedFault> = [.losesTokens, .repeatsFailedRequests, .skipsTheQueue]
 
     private static func schedule(showing fault: SessionInjectedFault) -> Schedule {
@@ -27,7 +27,7 @@ struct RuleTests {
             steps = [
                 Step(.time(.zero), .sleep(.seconds(3594))), Step(.events(0), .ask(0, .token(minValid: nil))),
             ]
-        // Two hundred requests until the time of the first one is over, and as many of the next renewal.
+        // Two hundred requests before the first renewal times out, and as many for the next one.
         case .repeatsFailedRequests:
             setting.answerTime = .milliseconds(150)...Duration.milliseconds(150)
             steps = [

@@ -98,7 +98,7 @@ package final class RawClient {
     }
 
     /// Returns at the end of the connection, with what came before it.
-    /// - Parameter limit: bytes that are read at once.
+    /// - Parameter limit: how many bytes are read at once.
     package func rest(readingAtMost limit: Int = 65536) throws -> String {
         while try receive(atMost: limit) {}
         defer { received = [] }

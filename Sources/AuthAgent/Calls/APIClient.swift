@@ -209,7 +209,7 @@ package final class APIClient: Sendable {
         }
     }
 
-    /// - Throws: ``ProviderFailure/refused(_:)`` for a request that must not be sent, too.
+    /// - Throws: ``ProviderFailure/refused(_:)`` for a request that must not be sent as well.
     private func send(
         _ order: PreparedCall, _ session: Session, by stream: APIStream?, token: String?, _ conditions: [HTTPField]
     ) async throws(ProviderFailure) -> Received {

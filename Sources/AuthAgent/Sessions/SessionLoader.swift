@@ -255,7 +255,7 @@ package final class SessionLoader: Sendable {
 
     // MARK: Reading again
 
-    /// Loads sessions that a way other than a sign-in has brought into the store, and writes what is unwritten.
+    /// Loads sessions that came into the store without a sign-in here, and writes what is unwritten.
     func storeWasReplaced() async {
         storage.handovers.storeWasReplaced()
         storage.flushHandovers()

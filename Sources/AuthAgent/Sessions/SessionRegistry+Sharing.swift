@@ -39,7 +39,7 @@ extension SessionRegistry {
     }
 
     /// Requests a new token for another resource with a session's sign-in.
-    /// - Throws: for one, if the token may not be sent to that resource; see ``ProtectedResource/accepts(_:from:)``.
+    /// - Throws: `badReply` if the token may not be sent to that resource (``ProtectedResource/accepts(_:from:)``).
     func token(
         for resource: ProtectedResource, of source: Session, sentAt: Moment
     ) async throws(AgentError) -> Grant {

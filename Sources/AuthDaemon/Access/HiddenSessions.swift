@@ -20,7 +20,7 @@ struct HiddenSessions {
     static func snapshot(
         of session: SessionName?, _ board: StateBoard, without hidden: HiddenSessions?, at now: WallTime
     ) -> AgentEvent {
-        // One session must not cost as much as all of them.
+        // A snapshot of one session must not cost as much as one of all.
         let statuses = if let session { [board.status(session)].compactMap(\.self) } else { board.statuses() }
         return AgentEvent(
             snapshot: hidden?.without(statuses) ?? statuses,

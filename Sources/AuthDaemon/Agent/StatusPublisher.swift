@@ -7,7 +7,7 @@ package import Logging
 import ServiceLifecycle
 
 /// Writes the state of the sessions to the prompt file, the service manager's status line and the log. Changes that arrive
-/// while one is written, and in the pause after it, are one change.
+/// while one is written, or in the pause after it, count as one.
 package struct StatusPublisher: Service {
     private let board: StateBoard
     private let prompt: AtomicFile

@@ -1,5 +1,5 @@
-/// Keeps work that looks at every session, and follows each change, to a tenth of a processor: with a thousand sessions there
-/// may be many changes a second.
+/// Limits work that reads every session after each change to about a tenth of a processor: with a thousand sessions
+/// there may be many changes a second.
 enum ChangePace {
     private static let short = Duration.microseconds(500)
     private static let longest = Duration.milliseconds(250)

@@ -15,20 +15,19 @@ struct PendingRequests {
         case silentInBatch(_ number: Int)
     }
 
-    /// What is sent.
+    /// A complete line for the client.
     enum Line {
         /// Without its line feed.
         case response([UInt8])
-        /// The responses of a batch, with the line feed: whoever adds it later may have to copy a piece.
+        /// The responses of a batch, with the line feed: to add it later could copy a piece.
         case batch([ByteBuffer])
     }
 
     private struct Batch {
         var missing: Int
-        /// The array so far, without its end. Several pieces: one that grew to megabytes would be copied again and
-        /// again.
+        /// The array so far, without its end. One buffer that grows to megabytes would be copied again and again.
         var pieces: [ByteBuffer] = []
-        var count = 0
+        var byteCount = 0
         /// The responses in it that a lock of the agent ends: which piece, and which of its bytes.
         var endsAtLock: [(id: RPCID, piece: Int, place: Range<Int>)] = []
 
@@ -36,14 +35,14 @@ struct PendingRequests {
         mutating func append(_ answer: [UInt8]) -> (piece: Int, place: Range<Int>) {
             let separator = UInt8(ascii: pieces.isEmpty ? "[" : ",")
             let needed = 1 + answer.count + PendingRequests.end.utf8.count
-            if pieces.last.map({ $0.readableBytes + needed > PendingRequests.piece }) ?? true {
+            if pieces.last.map({ $0.readableBytes + needed > PendingRequests.pieceLimit }) ?? true {
                 pieces.append(ByteBuffer())
             }
             let last = pieces.count - 1
             pieces[last].writeInteger(separator)
             let start = pieces[last].writerIndex
             pieces[last].writeBytes(answer)
-            count += 1 + answer.count
+            byteCount += 1 + answer.count
             return (last, start..<pieces[last].writerIndex)
         }
 
@@ -53,14 +52,14 @@ struct PendingRequests {
             bytes.writeBytes(former[..<place.lowerBound])
             bytes.writeBytes(answer)
             bytes.writeBytes(former[place.upperBound...])
-            count += bytes.readableBytes - pieces[piece].readableBytes
+            byteCount += bytes.readableBytes - pieces[piece].readableBytes
             pieces[piece] = bytes
         }
     }
 
-    /// A response is added to the last piece of a batch if both have at most so many bytes, with ``end``. With one
-    /// byte more, the piece would get twice the memory.
-    private static let piece = 64 << 10
+    /// A response is added to the last piece of a batch if both, with ``end``, have at most this many bytes. With one
+    /// more, the piece would get twice the memory.
+    private static let pieceLimit = 64 << 10
     private static let end = "]\n"
     private let limit: Int
     private let batchBytes: Int
@@ -123,13 +122,13 @@ struct PendingRequests {
     mutating func agentLocked() {
         for number in batches.keys {
             guard var batch = batches[number], !batch.endsAtLock.isEmpty else { continue }
-            bufferedBytes -= batch.count
+            bufferedBytes -= batch.byteCount
             // From the end, so that earlier places stay the same.
             for (id, piece, place) in batch.endsAtLock.reversed() {
                 batch.replace(place, of: piece, with: RPCReply.line(id, .failure(.agentLocked)))
             }
             batch.endsAtLock = []
-            bufferedBytes += batch.count
+            bufferedBytes += batch.byteCount
             batches[number] = batch
         }
     }
@@ -141,13 +140,13 @@ struct PendingRequests {
         // Removed, so that its last piece is not copied when it grows.
         guard var batch = batches.removeValue(forKey: number) else { return nil }
         batch.missing -= 1
-        bufferedBytes -= batch.count
+        bufferedBytes -= batch.byteCount
         if let answer {
             let (piece, place) = batch.append(answer)
             if let id { batch.endsAtLock.append((id, piece, place)) }
         }
         guard batch.missing == 0 else {
-            bufferedBytes += batch.count
+            bufferedBytes += batch.byteCount
             batches[number] = batch
             return nil
         }

@@ -1,14 +1,14 @@
 import AuthFiles
 import NIOCore
 
-/// Bytes that a client does not accept yet, in pieces: each is freed when it is sent, and large ones are not copied
+/// Bytes that a client has not accepted yet, in pieces: each is freed when it is sent, and large ones are not copied
 /// when more is added.
 ///
 /// Invariant: a piece has at most twice the memory that its bytes need, or 1 KiB.
 struct UnsentBytes {
     /// Small additions are joined up to this size.
     private static let joined = 64 << 10
-    /// After so many bytes other clients have their turn: one that reads fast could get all at once.
+    /// After this many bytes other clients have their turn: a client that reads fast could get everything at once.
     static let mostAtOnce = 256 << 10
 
     private var pieces: [ByteBuffer] = []
@@ -16,14 +16,14 @@ struct UnsentBytes {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The memory of the pieces.
+    /// The memory of the pieces, with spare room.
     var storedBytes: Int { pieces.reduce(0) { $0 + $1.storageCapacity } }
 
     mutating func append(_ bytes: ByteBuffer) {
         guard bytes.readableBytes > 0 else { return }
         count += bytes.readableBytes
         if let last = pieces.indices.last, pieces[last].readableBytes + bytes.readableBytes <= Self.joined {
-            // Otherwise sent bytes would let it grow.
+            // Otherwise it would grow, although sent bytes have left room.
             if pieces[last].writableBytes < bytes.readableBytes { pieces[last].discardReadBytes() }
             pieces[last].writeImmutableBuffer(bytes)
         } else {
@@ -31,8 +31,8 @@ struct UnsentBytes {
         }
     }
 
-    /// A buffer of about the size of the bytes. Each byte is copied about once, even if little is sent at a time: only
-    /// when half of the buffer is unused.
+    /// The bytes in a buffer of about their size. They are copied only if more than half of the buffer is unused, so
+    /// each byte is copied about once, even if little is sent at a time.
     private static func withoutSpareRoom(_ bytes: ByteBuffer) -> ByteBuffer {
         guard bytes.storageCapacity > max(2 * bytes.readableBytes, 1 << 10) else { return bytes }
         var copy = ByteBuffer()

@@ -214,12 +214,12 @@ final class ClientSocket: ReadinessHandler {
         if unsent.count > marks.upperBound { hasRoom = false }
     }
 
-    /// What the client does not accept in this turn follows. No large piece is copied.
+    /// What the client does not accept in this turn is sent later. No large piece is copied.
     func send(_ pieces: [ByteBuffer]) {
         guard isOpen else { return }
-        let isNext = unsent.isEmpty
+        let wasEmpty = unsent.isEmpty
         for piece in pieces { unsent.append(piece) }
-        if isNext {
+        if wasEmpty {
             do throws(SystemFailure) {
                 _ = try unsent.send(sendNow)
             } catch {
@@ -237,7 +237,7 @@ final class ClientSocket: ReadinessHandler {
         } catch {
             return close(error)
         }
-        // If there is still room, the kernel reports it again.
+        // If the socket still has room, the kernel reports it again.
         if unsent.isEmpty || sent >= UnsentBytes.mostAtOnce { watch() }
         if unsent.isEmpty { endIfSent() }
         if sent > 0 { delegate?.sentSome() }

@@ -37,7 +37,7 @@ package struct BridgeMessage: Sendable {
         bytes = Self.line(text)
     }
 
-    /// Includes what is valid but cannot be decoded: half of a surrogate pair, numbers without limit, deep nesting. Only what the
+    /// Accepts what is valid but cannot be decoded: half of a surrogate pair, numbers without limit, deep nesting. Only what the
     /// transport needs is read then; the rest is for the program to judge.
     init?(ofServer text: [UInt8]) {
         if let whole = try? BridgeMessage(text) {

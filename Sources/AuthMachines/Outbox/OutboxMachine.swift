@@ -133,7 +133,7 @@ package struct OutboxMachine: Machine {
         flushes.append(Flush(caller: caller, chosen: ids, untried: ids))
     }
 
-    /// An entry has been tried when its session's queue stops, too: what is before it must be sent first.
+    /// An entry also counts as tried when the queue of its session stops: what is before it must be sent first.
     private mutating func endFlushes(_ turn: inout OutboxTurn) {
         for (index, flush) in flushes.enumerated() {
             let untried = entries.filter { entry in

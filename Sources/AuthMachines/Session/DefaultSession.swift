@@ -51,7 +51,7 @@ package struct DefaultSession: Sendable {
 }
 
 extension SessionSnapshot {
-    /// A choice has a later mark than each one that was known where it was made. The dates of other choices only make all
-    /// hosts use the same one.
+    /// A choice has a later mark than each one that its host knew. Between choices of hosts that did not know of each
+    /// other, the dates and then the names decide, so that all hosts use the same one.
     fileprivate var mark: (Double, SessionName) { (defaultSince?.unixSeconds ?? 0, status.session) }
 }

@@ -15,7 +15,7 @@ package protocol SessionStore: Sendable {
     /// A user is present: the store may prompt again, even after a dismissed prompt.
     func retryPrompts() async
 
-    /// What could not be reached may be there now.
+    /// The network has changed: what could not be reached may be reachable now.
     func networkChanged() async
 
     /// `nil` only if the store is open and has no such record.

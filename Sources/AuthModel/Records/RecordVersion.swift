@@ -46,7 +46,7 @@ extension SessionRecord {
 
     /// Whether this record may replace the stored one: nothing newer is lost.
     ///
-    /// - Parameter replacesOther: even a record of another sign-in, which is an earlier one.
+    /// - Parameter replacesOther: whether it may also replace a record of another sign-in, which is an earlier one.
     package func mayReplace(_ stored: SessionRecord, replacesOther: Bool) -> Bool {
         guard stored.signIn == signIn else { return replacesOther }
         return stored == self

@@ -55,7 +55,7 @@ struct LoginSessionQuery {
     /// A bus on this machine replies in milliseconds or not at all.
     private static let timeout = Duration.seconds(5)
 
-    /// - Parameter done: called once; `false` if logind does not answer, too.
+    /// - Parameter done: called once; with `false` if logind does not answer.
     func begin(at address: String, done: @escaping (Bool) -> Void) {
         thread.begin(BusConnection.opening(address, on: thread), limit: Self.timeout) { result in
             guard case .success(let bus) = result else { return done(false) }

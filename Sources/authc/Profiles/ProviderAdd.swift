@@ -130,7 +130,7 @@ struct ProviderAdd: AgentCommand {
     /// The user has to register a client first.
     private var lacksClient: Bool { clientId?.isEmpty != false }
 
-    /// How the client has to be registered, unless that was shown before its ID was asked for.
+    /// Shows how the client has to be registered, unless that was shown before the question about its ID.
     private func adviseOnClient(_ profile: String) {
         guard !lacksClient else { return }
         Output.note("About the client:")

@@ -77,7 +77,7 @@ struct ProviderNew: AgentCommand {
     }
 
     /// The part of `authc login`, which then loads the profile and signs in.
-    /// - Throws: for one, if the agent would not accept the profile.
+    /// - Throws: even before anything is written, if the agent would not accept the profile.
     func runInLogin(writingTo path: String, _ options: Options) throws(Failure) {
         let profile = try profile(options)
         try ProviderAdd.check(profile, at: path, options)

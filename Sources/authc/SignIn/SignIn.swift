@@ -169,7 +169,7 @@ struct SignIn {
         return .wait(until: .after(left.map { $0 + Self.grace } ?? Self.longestWait))
     }
 
-    /// On a terminal: otherwise nobody can tell waiting from hanging.
+    /// Says on a terminal that the command waits. Otherwise it looks as if it hangs.
     private func noteWait(_ left: Duration?) {
         guard Screen.of(STDERR_FILENO).isTerminal else { return }
         // In whole minutes, as providers state it.
@@ -239,7 +239,7 @@ struct SignIn {
                         message: "the sign-in did not end within \(Span.text(timeout)) and was cancelled",
                         hint: "try again, or set a longer --timeout")
                 }
-                // What the terminal shows of ^C is not the end of a line.
+                // The terminal has shown ^C, without a line break.
                 if error.isSilent, Screen.of(STDERR_FILENO).isTerminal { Output.note("\nThe sign-in was cancelled.") }
                 guard error.agentError?.kind == .timeout, !deadline.hasPassed else { throw error }
             }

@@ -1,4 +1,4 @@
-"""An agent made for a test, and what Tests/EndToEndTests/Clients/PythonClientTests.swift tells of the real one."""
+"""An agent made for a test, and what Tests/EndToEndTests/Clients/PythonClientTests.swift passes on about the real one."""
 from __future__ import annotations
 
 import json

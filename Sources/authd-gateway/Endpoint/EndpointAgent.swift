@@ -34,7 +34,7 @@ struct EndpointAgent: Sendable {
         }
     }
 
-    /// - Throws: 401 if the session needs a sign-in, too: what was made from its tokens is not given out any more.
+    /// - Throws: 401 even if the session only needs a sign-in: what was made from its tokens is not given out any more.
     func status(of session: SessionName?) async throws(FrontProblem) -> SessionStatus {
         let status: SessionStatus
         do throws(ClientError) {

@@ -113,7 +113,7 @@ struct DefaultSessionTests {
         }
     }
 
-    @Test("a choice precedes the one before, whose date is later because another host's clock is ahead")
+    @Test("a choice replaces the one before, even if that has a later date from a host whose clock is ahead")
     func aheadClock() async throws {
         let store = MemoryStore()
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())

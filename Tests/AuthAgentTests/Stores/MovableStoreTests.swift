@@ -104,7 +104,7 @@ struct MovableStoreTests {
         return move
     }
 
-    @Test("a move finished later removes its copies, even of those that were renewed or signed out since, and no more")
+    @Test("a move finished later removes its copies, even of sessions renewed or signed out since, and no more")
     func finishes() async throws {
         let move = try await unfinished(["home", "out", "renewed"])
         var renewed = try record("renewed")

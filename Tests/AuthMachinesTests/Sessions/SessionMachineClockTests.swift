@@ -23,7 +23,7 @@ struct SessionMachineClockTests {
         #expect(bench.snapshot?.token == nil)
     }
 
-    @Test("a chosen session is marked later than the former one, whatever its date is", arguments: [-600, 600])
+    @Test("a chosen session is marked later than the former one, whatever date that has", arguments: [-600, 600])
     func defaultChosen(seconds: Int) throws {
         var bench = MachineBench()
         let former = WallTime(unixSeconds: MachineBench.t0 + Double(seconds))
@@ -31,7 +31,7 @@ struct SessionMachineClockTests {
         let mark = try #require(bench.saves.last?.defaultSince)
         #expect(mark > former && mark.unixSeconds >= MachineBench.t0)
         try bench.storeTakesIt()
-        // It is chosen once more, and the clock was set back.
+        // The clock is set back, and it is chosen once more.
         bench.setClock(by: .seconds(-100))
         bench.send(.defaultChosen(after: former))
         #expect(try #require(bench.snapshot?.defaultSince) > mark)

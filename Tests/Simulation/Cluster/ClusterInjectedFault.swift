@@ -22,7 +22,7 @@ package enum ClusterInjectedFault: String, InjectedFault {
     case writesWithoutHold
     /// A lease ends during a long renewal.
     case keepsNoLease
-    /// etcd gets no record with new tokens, and its hosts no response.
+    /// No record with new tokens reaches etcd, and its host gets no response.
     case losesWrites
     /// etcd ends no lease.
     case endsNoLease

@@ -17,7 +17,7 @@ final class OutboxSimulationRun: SimulationBase {
         case looks
         /// A write that was not read from the disk is sent.
         indirect case launches(OutboxEntry, process: Int)
-        /// An injected fault.
+        /// A reply that an injected fault has delayed.
         case replies(OutboxReply, CallerID, process: Int)
         case restart
     }
@@ -111,7 +111,7 @@ final class OutboxSimulationRun: SimulationBase {
         speed == 1 ? deadline.sinceBoot : (deadline.sinceBoot / speed).inWholeNanoseconds
     }
 
-    /// How fast the clock of the machine is.
+    /// How fast the machine's clock runs.
     private var speed: Int { fault == .shortensPauses ? 1000 : 1 }
 
     override func happen(before end: Duration) -> Bool {

@@ -75,7 +75,7 @@ final class SignInSimulationRun: SimulationBase {
         speed == 1 ? deadline.sinceBoot : (deadline.sinceBoot / speed).inWholeNanoseconds
     }
 
-    /// How fast the clock of the machine is.
+    /// How fast the machine's clock runs.
     private var speed: Int { fault == .pollsTooSoon ? 2 : 1 }
 
     private var nextAlarm: (at: Duration, signIn: Int)? {
