@@ -136,7 +136,8 @@ extension EtcdStore: SessionStore, KeyStore {
         return try await reporting { () throws(StoreError) in
             _ = try await opened()
             guard let entry = try await read(places.key(purpose)) else { return nil }
-            // The next sign-in replaces a damaged registration with a new one.
+            // The next sign-in replaces a damaged registration with a new one. A new key of the outbox would lose writes.
+            guard case .client = purpose else { return try await content(of: entry) }
             return try await unlessDamaged { () throws(StoreError) in try await content(of: entry) }
         }
     }

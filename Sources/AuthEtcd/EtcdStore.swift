@@ -177,7 +177,8 @@ package actor EtcdStore {
     /// The pause of ``run()`` ends: the user may have fixed what was wrong.
     package func retryPrompts() { wake() }
 
-    package func networkChanged() async { endOutage() }
+    /// Even during an attempt, which may still fail: then the next one follows at once.
+    package func networkChanged() async { wake() }
 
     private func endOutage() {
         guard waitsForEtcd else { return }

@@ -175,7 +175,7 @@ struct SignIn {
         // In whole minutes, as providers state it.
         let minutes = left.map { Int64(($0 / .seconds(60)).rounded(.up)) }.flatMap { (1...60).contains($0) ? $0 : nil }
         let limit = minutes.map { ", for \(Span.text(.seconds($0 * 60))) at most" } ?? ""
-        Output.note("Waiting for you to finish there\(limit). ^C cancels the sign-in.")
+        Output.note("Waiting until you have done so\(limit). ^C cancels the sign-in.")
     }
 
     /// Always prints the address too: the browser may be on another screen, or may not have opened.
@@ -240,7 +240,9 @@ struct SignIn {
                         hint: "try again, or set a longer --timeout")
                 }
                 // The terminal has shown ^C, without a line break.
-                if error.isSilent, Screen.of(STDERR_FILENO).isTerminal { Output.note("\nThe sign-in was cancelled.") }
+                if error.isSilent, signals.caught == SIGINT, Screen.of(STDERR_FILENO).isTerminal {
+                    Output.note("\nThe sign-in was cancelled.")
+                }
                 guard error.agentError?.kind == .timeout, !deadline.hasPassed else { throw error }
             }
         }

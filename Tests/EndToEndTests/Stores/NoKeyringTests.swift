@@ -55,7 +55,7 @@ struct NoKeyringTests {
             await terminal.ends()
             #expect(terminal.text.contains("exit 0"), "\(terminal.text)")
             #expect(try await scene.login(.appTemplate).status == 0)
-            #expect(try await scene.agent.authc("reload").err == "Nothing has changed.\n")
+            #expect(try await scene.agent.authc("reload").err == ReloadResult.unchanged + "\n")
         }
     }
 }
