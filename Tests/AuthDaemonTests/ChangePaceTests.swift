@@ -5,13 +5,12 @@ import Testing
 @Suite("The pace of work that follows changes")
 struct ChangePaceTests {
     @Test(
-        "is a tenth of a processor, without a pause after short work, or one of more than a quarter of a second",
+        "is a tenth of a processor at most, without a pause with few sessions, or one that a user notices",
         arguments: [
-            (Duration.microseconds(10), Duration?.none), (.microseconds(499), nil),
-            (.milliseconds(2), .milliseconds(18)),
-            (.seconds(1), .milliseconds(250)),
+            (Duration.milliseconds(2), 100, Duration?.none), (.seconds(1), 1, nil),
+            (.milliseconds(2), 101, .milliseconds(18)), (.seconds(1), 10_000, .milliseconds(250)),
         ])
-    func pause(work: Duration, expected: Duration?) {
-        #expect(ChangePace.pause(after: work) == expected)
+    func pause(work: Duration, sessions: Int, expected: Duration?) {
+        #expect(ChangePace.pause(after: work, sessions: sessions) == expected)
     }
 }

@@ -43,6 +43,7 @@ package struct StatusPublisher: Service {
                     logger.warning("Secrets may be written to swap: the kernel locks no more pages (LimitMEMLOCK=).")
                     hasWarnedOfSwap = true
                 }
+                return statuses.count
             }
         }
         try? prompt.remove(durably: false)

@@ -35,7 +35,14 @@ package struct NoticeService: Service {
 
     package func run() async throws {
         await withDiscardingTaskGroup { group in
-            group.addTask { for await _ in board.changes() { await ChangePace.follow { await look(runner) } } }
+            group.addTask {
+                for await _ in board.changes() {
+                    await ChangePace.follow {
+                        await look(runner)
+                        return board.sessionCount
+                    }
+                }
+            }
             group.addTask { for await on in isOn.states() { await runner.send(.turned(on: on)) } }
             group.addTask {
                 for await response in desktop.responses() {
