@@ -82,13 +82,12 @@ struct ProviderAdd: AgentCommand {
         if options.json {
             return try Output.jsonResult(["provider": .string(profile.name), "path": .string(path)])
         }
-        Output.note(Visible.line("\(path): written."))
+        report(profile.text, at: path)
         let place = output == nil ? "" : "put the file in ~/.config/authd/providers, "
         Output.note("Then \(place)load the profile and sign in:")
         if !isChecked { Output.command(Visible.line("  authc provider check \(ShellWord.quoted(path))")) }
         Output.note("  authc reload")
         Output.note("  " + CommandText.login(profile.name))
-        adviseOnClient(profile.text)
         return .done
     }
 
@@ -98,8 +97,7 @@ struct ProviderAdd: AgentCommand {
         let profile = try profile(of: provider, options)
         let path = try ProfileFile.usualPath(of: profile.name)
         _ = try write(profile.text, to: path, options)
-        Output.note(Visible.line("\(path): written."))
-        adviseOnClient(profile.text)
+        report(profile.text, at: path)
     }
 
     /// - Returns: whether the agent has checked it. Without an agent the file is written unchecked.
@@ -127,15 +125,13 @@ struct ProviderAdd: AgentCommand {
         }
     }
 
+    private func report(_ profile: String, at path: String) {
+        Output.note(Visible.line("\(path): written."))
+        if !lacksClient { Self.advise(profile) }
+    }
+
     /// The user has to register a client first.
     private var lacksClient: Bool { clientId?.isEmpty != false }
-
-    /// Shows how the client has to be registered, unless that was shown before the question about its ID.
-    private func adviseOnClient(_ profile: String) {
-        guard !lacksClient else { return }
-        Output.note("About the client:")
-        Self.advise(profile)
-    }
 
     private static func advise(_ profile: String) {
         for line in Starter.advice(in: profile) { Output.note("  " + Visible.line(line)) }
