@@ -139,7 +139,7 @@ help:
 	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
 	@echo 'make fuzz       hostile bytes for every reader, chosen by libFuzzer, for $(SECONDS) s in all (SECONDS=n)'
 	@echo 'make fuzz-toml  the TOML scanner beside the TOML library for $(SECONDS) s (SECONDS=n, FIRST=n)'
-	@echo 'make sanitize   thirteen suites with the address and the thread sanitizer (SANITIZERS="$(SANITIZERS)")'
+	@echo 'make sanitize   sixteen suites with the address sanitizer, thirteen of them with the thread sanitizer (SANITIZERS="$(SANITIZERS)")'
 	@echo 'make bench      start-up, round trips, rates, renewals, disturbances, memory and size beside their budgets and other programs'
 	@echo '                (IDLE=600: the idle agent for ten minutes; MEASURE="idle scale": only these parts)'
 	@echo 'make bench-builds  the seconds that a build takes after a line in each target, and that nothing unchanged is built (GOAL=$(GOAL))'
