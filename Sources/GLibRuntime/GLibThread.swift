@@ -116,31 +116,29 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
     private static let maxFinalIterations = 1000
 
     private func add(_ work: Work) {
-        let phase: Phase? = state.withLock { state in
+        let isEnded = state.withLock { state in
             state.work.append(work)
-            guard !state.isScheduled else { return nil }
+            guard !state.isScheduled else { return false }
             state.isScheduled = true
-            return state.phase
+            if case .ended = state.phase { return true }
+            wake()
+            return false
         }
-        switch phase {
-        case nil: return
-        case .running, .stopping: wake()
-        case .ended: drainAfterEnd()
-        }
+        if isEnded { drainAfterEnd() }
     }
 
+    /// Called with the lock of `state`, so that the work does not run before this has returned. The runtime does not retain the
+    /// executor of a job that it submits, and the job may release the last actor of this executor, and with it the context.
     private func wake() {
         guard let source = g_idle_source_new() else { return }
         g_source_set_priority(source, G_PRIORITY_DEFAULT)
+        // Not retained: only run() dispatches sources, and the thread retains its executor until that returns.
         g_source_set_callback(
             source,
             { data in
                 if let data { Unmanaged<GLibThread>.fromOpaque(data).takeUnretainedValue().drain() }
                 return 0
-            }, Unmanaged.passRetained(self).toOpaque(),
-            { data in
-                if let data { Unmanaged<GLibThread>.fromOpaque(data).release() }
-            })
+            }, Unmanaged.passUnretained(self).toOpaque(), nil)
         g_source_attach(source, context)
         g_source_unref(source)
     }

@@ -79,6 +79,23 @@ struct GLibThreadTests {
         thread.stop()
     }
 
+    @Test("may be stopped and released by the work that a caller is still submitting")
+    func releasedByWork() async throws {
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<250 {
+                        guard let thread = try? GLibThread() else { return false }
+                        guard await Resident(on: thread).visit() == 1 else { return false }
+                        thread.stop()
+                    }
+                    return true
+                }
+            }
+            for await visited in group { #expect(visited) }
+        }
+    }
+
     @Test("outlives the last work of its actors, which may come after its end and release them")
     func lastWork() async throws {
         await withTaskGroup(of: Bool.self) { group in
