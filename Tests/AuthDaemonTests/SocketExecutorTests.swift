@@ -136,6 +136,36 @@ struct SocketExecutorTests {
         await executor.stop()
     }
 
+    @Test("it may stop and be released by work that a caller is still submitting")
+    func releasedByWork() async throws {
+        await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for round in 0..<250 {
+                        guard let executor = try? SocketExecutor() else { return round }
+                        await Guest(on: executor).add()
+                        await executor.stop()
+                    }
+                    return 250
+                }
+            }
+            for await rounds in group { #expect(rounds == 250) }
+        }
+    }
+
+    @Test("after its end it runs the work of several callers, and may be released by it")
+    func lastWork() async throws {
+        for _ in 0..<300 {
+            let executor = try SocketExecutor()
+            await executor.stop()
+            let guest = Guest(on: executor)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<3 { group.addTask { await guest.add() } }
+            }
+            #expect(await guest.count == 3)
+        }
+    }
+
     // MARK: Crowds
 
     /// A pipe with a byte to read. Only the executor's thread uses it.

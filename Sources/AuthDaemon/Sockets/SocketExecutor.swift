@@ -116,6 +116,10 @@ import Synchronization
     private func assertOwned() { assert(isOwned, "outside of the thread of the sockets") }
 
     private func give(_ work: Work) {
+        // The runtime retains an executor only through its actors, and another thread may run this work at once: the last
+        // of them may end before this returns.
+        let own = unsafe Unmanaged.passRetained(self)
+        defer { unsafe own.release() }
         let (isFirst, isStopped) = inbox.withLock { inbox in
             inbox.work.append(work)
             return (inbox.work.count == 1, inbox.phase == .stopped)
@@ -146,11 +150,8 @@ import Synchronization
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Runs work that was submitted after the last turn, on the submitting thread.
+    /// Runs work that was submitted after the last turn, on the submitting thread. The caller has retained the executor.
     private func runLeftWork() {
-        // The runtime retains an executor only through its actors, and the last of them may end here.
-        let own = unsafe Unmanaged.passRetained(self)
-        defer { unsafe own.release() }
         // If another thread runs work, it checks again after it has released ownership.
         while hasWork,
             owner.compareExchange(expected: 0, desired: pthread_self(), ordering: .acquiringAndReleasing).exchanged
