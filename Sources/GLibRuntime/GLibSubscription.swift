@@ -32,6 +32,8 @@ package final class GLibSubscription {
 
     deinit {
         end?()
+        // Before the thread is released: it frees its context, and the closure may hold a source of that context.
+        end = nil
     }
 
     package func cancel() {
