@@ -35,29 +35,33 @@ enum PrivateGroup {
 
     /// getpwuid_r(3)
     private static func entry(ofUser user: uid_t) -> (name: String, group: gid_t)? {
-        var found = unsafe passwd()
-        var buffer = [CChar](repeating: 0, count: maxBytes)
-        var result: UnsafeMutablePointer<passwd>? = nil
-        guard unsafe getpwuid_r(user, &found, &buffer, buffer.count, &result) == 0, unsafe result != nil,
-            let name = unsafe found.pw_name
-        else { return nil }
-        return unsafe (String(cString: name), found.pw_gid)
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: maxBytes) { buffer in
+            var found = unsafe passwd()
+            var result: UnsafeMutablePointer<passwd>? = nil
+            guard let start = buffer.baseAddress,
+                unsafe getpwuid_r(user, &found, start, buffer.count, &result) == 0, unsafe result != nil,
+                let name = unsafe found.pw_name
+            else { return nil }
+            return unsafe (String(cString: name), found.pw_gid)
+        }
     }
 
     /// getgrgid_r(3)
     private static func entry(ofGroup group: gid_t) -> (name: String, members: [String])? {
-        var found = unsafe Glibc.group()
-        var buffer = [CChar](repeating: 0, count: maxBytes)
-        var result: UnsafeMutablePointer<Glibc.group>? = nil
-        guard unsafe getgrgid_r(group, &found, &buffer, buffer.count, &result) == 0, unsafe result != nil,
-            let name = unsafe found.gr_name
-        else { return nil }
-        var members: [String] = []
-        var next = unsafe found.gr_mem
-        while let place = unsafe next, let member = unsafe place.pointee {
-            unsafe members.append(String(cString: member))
-            unsafe next = place + 1
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: maxBytes) { buffer in
+            var found = unsafe Glibc.group()
+            var result: UnsafeMutablePointer<Glibc.group>? = nil
+            guard let start = buffer.baseAddress,
+                unsafe getgrgid_r(group, &found, start, buffer.count, &result) == 0, unsafe result != nil,
+                let name = unsafe found.gr_name
+            else { return nil }
+            var members: [String] = []
+            var next = unsafe found.gr_mem
+            while let place = unsafe next, let member = unsafe place.pointee {
+                unsafe members.append(String(cString: member))
+                unsafe next = place + 1
+            }
+            return unsafe (String(cString: name), members)
         }
-        return unsafe (String(cString: name), members)
     }
 }
