@@ -106,6 +106,17 @@ struct CompletionKindTests {
         }
     }
 
+    @Test("a completion asks the agent once, and prints a value that looks like help as it is")
+    func once() async throws {
+        let scopes: JSON = ["read", "USAGE: write"]
+        let agent = try TestAgent(replies: ["session.status": .success(Samples.status(["scopes": scopes]))])
+        defer { agent.stop() }
+        let words = ["---completion", "token", "--", "--scope", "3", "0", "authc", "token", "--scope", ""]
+        let offered = try await Program.run(words, folder: agent.folder, program: QuickAuthc.full)
+        #expect(offered.output == "read\nUSAGE: write\n" && offered.errors.isEmpty && offered.status == 0, "\(offered)")
+        #expect(agent.requests.map(\.method) == ["session.status"])
+    }
+
     @Test("fish completes in a script, too, and prints no error")
     func script() async throws {
         let agent = try TestAgent(replies: ["session.list": .success(["sessions": [Samples.status()]])])

@@ -3,6 +3,9 @@ import AuthWire
 
 /// Parses every command line that ``HotPath`` does not handle.
 enum CommandLineParser {
+    /// The first word of a command line with which a shell's script asks for the values of an argument.
+    private static let completion = "---completion"
+
     static func run() -> Int32 {
         if Array(CommandLine.arguments.dropFirst()) == [InstalledTexts.request] { return InstalledTexts.print() }
         let words = GlobalOptions.afterVerb(Array(CommandLine.arguments.dropFirst()))
@@ -24,11 +27,12 @@ enum CommandLineParser {
         }
     }
 
-    /// Prints the help that was requested, or a usage error; ArgumentParser has both texts.
+    /// Prints the values or the help that was requested, or a usage error; ArgumentParser has all these texts.
     /// - Parameter words: the command line.
     private static func report(_ error: any Error, _ words: [String]) -> Int32 {
         guard Authc.exitCode(for: error) != .success else {
             let text = Authc.fullMessage(for: error, columns: HelpText.unwrapped)
+            if words.first == completion { return printText(text) }
             return isHelp(text) ? printHelp(text, words) : printVersion(text, words)
         }
         let isJSON = GlobalOptions.haveJSON(words)
@@ -57,13 +61,15 @@ enum CommandLineParser {
 
     /// - Parameter text: help that is not wrapped, or the version.
     private static func printHelp(_ text: String, _ words: [String]) -> Int32 {
+        guard isHelp(text) else { return printText(text) }
+        let help = HelpText.wrapped(HelpText.marked(text), columns: HelpWidth.current)
+        return printText(help + Examples.text(of: VerbCheck.path(words, Authc.self)))
+    }
+
+    private static func printText(_ text: String) -> Int32 {
         do throws(Failure) {
             // Even for a pager, which may be on the same terminal.
-            let help =
-                isHelp(text)
-                ? HelpText.wrapped(HelpText.marked(text), columns: HelpWidth.current)
-                    + Examples.text(of: VerbCheck.path(words, Authc.self)) : text
-            try Output.result(Screen.current.shown(help))
+            try Output.result(Screen.current.shown(text))
             return ExitStatus.done.rawValue
         } catch {
             error.report(asJSON: false)
