@@ -1,5 +1,3 @@
-import CStart
-
 /// A command that prints what the agent answers.
 struct AgentReport {
     private let command: QuickCommand
@@ -17,37 +15,24 @@ struct AgentReport {
         case .token:
             // Its answer comes while the agent can still identify this program.
             exchange.add("agent.ping")
-            guard var params = session() else { return nil }
+            guard var params = SessionChoice.chosen(command.session, in: folder) else { return nil }
             if let origin = command.origin {
                 guard origin.isPlainValue else { return nil }
                 params.append(member: "origin", origin)
             }
             exchange.add("token.get", params)
         case .status:
-            guard let params = session() else { return nil }
+            guard let params = SessionChoice.chosen(command.session, in: folder) else { return nil }
             exchange.add("session.status", params)
             if !command.isJSON { exchange.add("network.status") }
         case .whoami:
-            guard let params = session() else { return nil }
+            guard let params = SessionChoice.chosen(command.session, in: folder) else { return nil }
             exchange.add("user.get", params)
         case .wait:
-            guard var params = session() else { return nil }
+            guard var params = SessionChoice.chosen(command.session, in: folder) else { return nil }
             params.append(member: "until", "active")
             exchange.add("session.wait", params)
         }
-    }
-
-    /// The member of the params that names the session; none if the agent chooses it.
-    private func session() -> ByteString? {
-        var params = ByteString()
-        if let session = command.session ?? Text(environment: "AUTHD_SESSION") {
-            guard session.isSessionName else { return nil }
-            params.append(member: "session", session)
-            return params
-        }
-        // The settings may name a session for the current folder.
-        let rules = folder.file("folders")
-        return unsafe rules.withCString { unsafe access($0, F_OK) } == 0 ? nil : params
     }
 
     /// The exit status if the result was printed, otherwise `nil`.
@@ -112,23 +97,6 @@ struct AgentReport {
     private static func done(_ json: JSONValue) -> Int32? { done(ByteString(json.text)) }
 
     private static func done(_ text: ByteString) -> Int32? { Printer.print(text) ? 0 : nil }
-}
-
-extension ByteString {
-    /// Adds a member of a JSON object whose value is a string without escapes.
-    fileprivate mutating func append(member name: StaticString, _ value: Text) {
-        if !bytes.isEmpty { append(",") }
-        append("\"")
-        append(name)
-        append("\":\"")
-        append(value)
-        append("\"")
-    }
-
-    fileprivate mutating func append(member name: StaticString, _ value: StaticString) {
-        unsafe append(
-            member: name, Text(UnsafeRawBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount)))
-    }
 }
 
 extension Text {

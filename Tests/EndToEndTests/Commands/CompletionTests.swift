@@ -88,6 +88,25 @@ struct CompletionTests {
         }
     }
 
+    @Test("authc alone completes sessions, providers, entries and scopes as the program of all commands does")
+    func alone() async throws {
+        try await play { scene, entry in
+            #expect(try await scene.shell("mkdir \"$HOME/alone\" && cp \"$0\" \"$HOME/alone\"").status == 0)
+            for (argument, expected) in [
+                ("use -- positional@0", "app-template"), ("token -- --session", "fork-in-the-road"),
+                ("login -- positional@0", "app-template"), ("outbox show -- positional@0", entry),
+                ("token -- --scope", ""),
+            ] {
+                let words = "---completion \(argument) 3 0 authc -s fork-in-the-road ''"
+                let full = try await scene.shell("\"$0-full\" \(words)")
+                #expect(full.status == 0 && full.out.hasSuffix("\n"), "\(argument): \(full)")
+                #expect(full.out.dropLast().components(separatedBy: "\n").contains(expected), "\(argument): \(full)")
+                let alone = try await scene.shell("\"$HOME/alone/authc\" \(words)")
+                #expect(alone.out == full.out && alone.err.isEmpty && alone.status == 0, "\(argument): \(alone)")
+            }
+        }
+    }
+
     /// At a prompt, with a key that completes and shows the line.
     private static let shells = [
         "bash": (
