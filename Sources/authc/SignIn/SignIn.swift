@@ -256,6 +256,13 @@ struct SignIn {
         }
         if options.json { return try Output.json(status.json) }
         try Output.result(StatusCard(status: status, now: WallClock.now, screen: .current).text)
+        noteToken(status)
+    }
+
+    /// Names, on a terminal, the command that most users need next.
+    private func noteToken(_ status: SessionStatus) {
+        guard case .signIn = goal, status.state == .active, Screen.of(STDERR_FILENO).isTerminal else { return }
+        Output.note("`\(CommandText.authc(["token", "-s", status.session.text]))` prints the token.")
     }
 }
 
