@@ -2,7 +2,7 @@ import AuthWire
 import Foundation
 import Testing
 
-/// A sign-in leads to a token.
+/// A sign-in leads to a token, and a session that does not exist yet to a sign-in.
 @Suite("What authc advises before and after a sign-in", .timeLimit(.minutes(1)))
 struct SignInAdviceTests {
     private static let login =
@@ -22,5 +22,65 @@ struct SignInAdviceTests {
         await terminal.ends()
         #expect(terminal.text.contains("exit 0"), "\(terminal.text)")
         #expect(terminal.text.contains("`authc token -s shop` prints the token.") == isNamed, "\(terminal.text)")
+    }
+
+    /// An agent without sessions: `shop` is at the user's server, the addresses of `sample` are examples, and `here` is an
+    /// environment of both.
+    private static func agent(without name: String) throws -> TestAgent {
+        let unknown = AgentError(
+            .unknownSession, "There is no session named \(name): run `authc list` to see all sessions.")
+        let servers: [String: [String: String]] = [
+            "shop": ["main": "https://shop.example.org", "test": "https://test.example.org", "here": "http://[::1]"],
+            "sample": ["main": "https://sample.example", "trial": "https://trial.example", "here": "http://[::1]"],
+        ]
+        return try TestAgent { peer, request in
+            switch request.method {
+            case "session.list": peer.reply(request, ["sessions": []])
+            case "session.status", "token.get", "session.logout": peer.fail(request, unknown)
+            case "provider.list":
+                let all = servers.map { name, places -> JSON in
+                    [
+                        "name": .string(name), "title": "A", "methods": ["password"], "source": "bundled",
+                        "environments": .array(places.keys.map(JSON.string)),
+                    ]
+                }
+                peer.reply(request, ["providers": .array(all)])
+            case "provider.show":
+                let name = request.params?["provider"]?.stringValue ?? ""
+                let places = (servers[name] ?? [:]).map { place, url -> JSON in
+                    ["name": .string(place), "url": .string(url), "default": .bool(place == "main")]
+                }
+                peer.reply(
+                    request,
+                    [
+                        "name": .string(name), "title": "A", "environments": .array(places), "methods": [],
+                        "renewal": "refresh", "endpoints": [], "source": "bundled",
+                    ])
+            default: peer.reply(request, [:])
+            }
+        }
+    }
+
+    @Test(
+        "a session that does not exist: where its name is known, the sign-in that creates it",
+        arguments: [
+            ("token -s shop", "sign in first: `authc login shop`"),
+            ("status --session=shop", "sign in first: `authc login shop`"),
+            ("token -s sample", "sign in first: `authc login`"),
+            ("token -s test", "sign in first: `authc login shop -s test --environment test`"),
+            ("token -s trial", nil), ("token -s here", nil), ("token -s nope", nil), ("logout -s shop", nil),
+            (
+                "token -s github",
+                "GitHub is a known provider: `authc provider add github --client-id ID` writes its profile"
+            ),
+        ] as [(String, String?)])
+    func unknownSession(line: String, hint: String?) async throws {
+        let words = line.split { " =".contains($0) }.map(String.init)
+        let agent = try Self.agent(without: try #require(words.last))
+        defer { agent.stop() }
+        let result = try await Program.run(line.split(separator: " ").map(String.init), folder: agent.folder)
+        let lines = result.errors.split(separator: "\n").map(String.init)
+        #expect(result.status == 64 && lines.first?.hasSuffix("run `authc list` to see all sessions.") == true)
+        #expect(lines.dropFirst().first == hint.map { "  " + $0 } && lines.count == (hint == nil ? 1 : 2), "\(result)")
     }
 }

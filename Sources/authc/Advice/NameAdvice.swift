@@ -1,6 +1,7 @@
 import AuthWire
 
-/// What to do about a session or provider that the agent does not know: the name that was meant, or a profile to add.
+/// What to do about a session or provider that the agent does not know: the name that was meant, a sign-in, or
+/// a profile to add.
 enum NameAdvice {
     /// The user waits for the error.
     private static let timeout = Duration.seconds(1)
@@ -14,7 +15,10 @@ enum NameAdvice {
         var quick = Options(timeout: timeout)
         quick.socket = options.socket
         return switch error.kind {
-        case .unknownSession: meant(unknown, among: KnownNames.sessions(quick))
+        case .unknownSession where words.contains("logout"): meant(unknown, among: KnownNames.sessions(quick))
+        case .unknownSession:
+            signIn(unknown, quick) ?? profile(unknown, options)
+                ?? meant(unknown, among: KnownNames.sessions(quick))
         case .unknownProvider:
             profile(unknown, options) ?? meant(unknown, among: KnownNames.providers(quick)) ?? starter(unknown)
         default: nil
@@ -37,6 +41,27 @@ enum NameAdvice {
             status: ExitStatus(.unknownSession), kind: ErrorKind.unknownSession.rawValue,
             message: "there is no session named \(session)",
             hint: "\(hint) If not, sign in first: `\(CommandText.login(nil, session: session))`")
+    }
+
+    /// The command that creates a session with the name of a provider, or of an environment that only one provider has.
+    private static func signIn(_ name: String, _ options: Options) -> String? {
+        guard let session = try? SessionName(name), let agent = try? options.connect(),
+            let all = try? agent.call(ProviderListGet()).value.providers
+        else { return nil }
+        let isProvider = all.contains { $0.name == name }
+        let found = isProvider ? [name] : all.filter { $0.environments.contains(name) }.map(\.name)
+        guard found.count == 1, let params = found.first.map(ProviderParams.init(provider:)),
+            let detail = try? agent.call(ProviderShow(params)).value
+        else { return nil }
+        let place = detail.environments.first { isProvider ? $0.isDefault : $0.name == name }
+        guard place.map({ DescriptionURL.isExample($0.url) }) != true else {
+            // It asks for the address.
+            return isProvider ? "sign in first: `\(CommandText.login(nil))`" : nil
+        }
+        let command =
+            isProvider
+            ? CommandText.login(name) : CommandText.login(detail.name, session: session, environment: name)
+        return "sign in first: `\(command)`"
     }
 
     /// The command that makes the provider known.

@@ -45,6 +45,12 @@ struct DescriptionURL {
             || (host.hasPrefix("127.") && host.split(separator: ".").count == 4)
     }
 
+    /// Nobody can have such a host (RFC 2606 §2).
+    static func isExample(_ url: String) -> Bool {
+        guard let origin = DescriptionURL(url)?.origin else { return false }
+        return origin.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != ":" }.hasSuffix(".example")
+    }
+
     /// The path below a base URL; `nil` if it is elsewhere.
     func path(below base: String) -> String? {
         guard let base = DescriptionURL(base), base.origin == origin else { return nil }

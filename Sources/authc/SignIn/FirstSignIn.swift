@@ -166,7 +166,7 @@ struct FirstSignIn {
     /// The addresses in bundled profiles are examples, except for those of this machine.
     private func place(_ name: String) throws(Failure) -> Target {
         let detail = try options.connect().call(ProviderShow(ProviderParams(provider: name))).value
-        let real = detail.environments.filter { !isExample($0.url) }
+        let real = detail.environments.filter { !DescriptionURL.isExample($0.url) }
         for environment in real { Output.note(Visible.line("  \(environment.name): \(environment.url)")) }
         let answer = try ask("Address of its API" + (real.isEmpty ? "" : ", or one of these names")) { answer in
             real.contains { $0.name == answer } ? nil : ServerAddress.problem(of: answer, allowsQuery: false)
@@ -177,7 +177,7 @@ struct FirstSignIn {
         let environment = Self.freeName(besides: detail.environments.map(\.name))
         var settings = [(key: "providers.\(name).environments.\(environment)", values: [answer])]
         // Otherwise the next `authc login NAME` would send the password to an example's address.
-        if detail.environments.first(where: \.isDefault).map({ isExample($0.url) }) ?? true {
+        if detail.environments.first(where: \.isDefault).map({ DescriptionURL.isExample($0.url) }) ?? true {
             settings.append(("providers.\(name).default_environment", [environment]))
         }
         _ = try SettingsChange(file: try SettingsFile(named: nil), options: plain).set(settings)
@@ -203,12 +203,6 @@ struct FirstSignIn {
     private static func path(_ answer: String) -> String {
         if answer.hasPrefix("~/"), let home = environmentValue("HOME") { return home + answer.dropFirst() }
         return answer.hasPrefix("-") ? "./" + answer : answer
-    }
-
-    /// Nobody can have such a host (RFC 2606 §2).
-    private func isExample(_ url: String) -> Bool {
-        guard let origin = DescriptionURL(url)?.origin else { return false }
-        return origin.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != ":" }.hasSuffix(".example")
     }
 
     private func loaded(_ name: String) throws(Failure) -> Target {
