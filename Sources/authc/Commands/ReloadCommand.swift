@@ -4,7 +4,10 @@ import AuthWire
 struct Reload: AgentCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Make the agent read its settings and profiles again.",
-        discussion: "If they have an error, nothing changes and the exit status is 78.")
+        discussion: """
+            If they have an error, nothing changes and the exit status is 78. If the agent's user unit is installed but not \
+            running, its socket is started.
+            """)
 
     @OptionGroup var common: GeneralOptions
 
