@@ -70,20 +70,20 @@ struct PackageReadmeTests {
         let file = "$HOME/.config/authd/providers/github.toml"
         try await machine.person(
             "sh", "-c", #"sed -i -E "/^#/!s|https://[A-Za-z0-9.-]+|$0|" "\#(file)""#, server.url)
-        let reloaded = try await machine.type(commands[1])
+        let reloaded = try await machine.type("authc reload")
         #expect(reloaded.status == 0, "\(reloaded)")
 
-        let login = try await machine.begin(commands[2])
+        let login = try await machine.begin(commands[1])
         #expect(await login.err.wait(for: "code: "))
         let code = try #require(login.err.text.firstMatch(of: /code: ([A-Z]{4}-[A-Z]{4})/)?.1, "\(login.err.text)")
         try await server.waitForCounts { $0.devicePolls >= 1 }
         try server.decide(userCode: String(code), approve: true)
         let signedIn = await login.output()
         #expect(signedIn.status == 0, "\(signedIn)")
+        let token = try await machine.type(commands[2])
+        #expect(token.status == 0 && token.out.count > 10, "\(token.err)")
         let user = try await machine.type(commands[3])
         #expect(user.status == 0 && user.out.contains("jane"), "\(user)")
-        let token = try await machine.type("authc token -s github")
-        #expect(token.status == 0 && token.out.count > 10, "\(token.err)")
     }
 
     private func look(_ machine: BootedMachine) async throws {

@@ -51,7 +51,9 @@ package final class ProviderStandIn: Sendable {
     /// The origin in place of the provider's own ones.
     package var url: String { "http://\(listener.authority)" }
     package var counts: OAuthStandIn.Counts { state.counts.value }
-    package var secrets: [String] { state.secrets.all(.token) + state.secrets.all(.code) }
+    /// Access and refresh tokens, in the order in which they were issued.
+    package var tokens: [String] { state.secrets.all(.token) }
+    package var secrets: [String] { tokens + state.secrets.all(.code) }
 
     /// The user enters the code, and approves or denies.
     package func decide(userCode: String, approve: Bool) throws {

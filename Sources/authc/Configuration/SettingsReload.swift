@@ -1,7 +1,7 @@
 import AuthConfiguration
 import AuthWire
 
-/// Has a running agent read its settings again.
+/// Has a running agent read its settings and profiles again.
 enum SettingsReload {
     /// A healthy agent reads its files at once.
     private static let timeout = Duration.seconds(5)
@@ -16,6 +16,11 @@ enum SettingsReload {
 
     static func run(_ options: Options, _ file: SettingsFile) -> Outcome {
         guard !file.isNamed || options.socket != nil else { return .unknownAgent }
+        return run(options)
+    }
+
+    /// After a change of a file that the agent finds by itself.
+    static func run(_ options: Options) -> Outcome {
         var options = options
         options.timeout = options.timeout ?? timeout
         do throws(Failure) {

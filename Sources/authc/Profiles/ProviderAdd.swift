@@ -8,8 +8,9 @@ struct ProviderAdd: AgentCommand {
         commandName: "add",
         abstract: "Write a profile for a known provider, or for any OAuth issuer.",
         discussion: """
-            Register a client at the provider first: `authc provider add NAME` says what to register and where. The profile \
-            is written to ~/.config/authd/providers/NAME.toml. `authc provider add --list` lists the known providers.
+            `authc provider add --list` lists the known providers. Register a client there first: `authc provider add NAME` \
+            says what to register and where. The profile is written to ~/.config/authd/providers/NAME.toml, and the agent \
+            loads it. If the agent's user unit is installed but not running, its socket is started.
             """)
 
     @OptionGroup var common: AskingOptions
@@ -79,16 +80,23 @@ struct ProviderAdd: AgentCommand {
         }
         let path = if let output { output } else { try ProfileFile.usualPath(of: profile.name) }
         let isChecked = try write(profile.text, to: path, options)
-        if options.json {
-            return try Output.jsonResult(["provider": .string(profile.name), "path": .string(path)])
-        }
-        report(profile.text, at: path)
-        let place = output == nil ? "" : "put the file in ~/.config/authd/providers, "
-        Output.note("Then \(place)load the profile and sign in:")
-        if !isChecked { Output.command(Visible.line("  authc provider check \(ShellWord.quoted(path))")) }
-        Output.note("  authc reload")
-        Output.note("  " + CommandText.login(profile.name))
+        if !options.json { report(profile.text, at: path) }
+        var json: JSONObject = ["provider": .string(profile.name), "path": .string(path)]
+        let outcome = output == nil ? SettingsReload.run(options) : nil
+        if let outcome { SettingsReload.report(outcome, of: nil, &json, asJSON: options.json) }
+        if options.json { return try Output.jsonResult(.object(json)) }
+        adviseNext(profile.name, at: path, isChecked: isChecked, isElsewhere: outcome == nil)
         return .done
+    }
+
+    /// - Parameter isElsewhere: whether the agent does not find the file where it is.
+    private func adviseNext(_ name: String, at path: String, isChecked: Bool, isElsewhere: Bool) {
+        let place = "put the file in ~/.config/authd/providers, load the profile and "
+        let check = isChecked || isElsewhere ? "" : "check the profile and "
+        Output.note("Then \(isElsewhere ? place : check)sign in:")
+        if !isChecked { Output.command(Visible.line("  authc provider check \(ShellWord.quoted(path))")) }
+        if isElsewhere { Output.note("  authc reload") }
+        Output.note("  " + CommandText.login(name))
     }
 
     /// The part of `authc login`, which then loads the profile and signs in.

@@ -88,11 +88,39 @@ struct AdviceRunTests {
             let add = try #require(Self.commands(unknown).last)
             #expect(unknown.status == 64 && add == "authc provider add github", "\(unknown)")
             try await Self.type(add, in: scene, answering: [("Client ID", "Iv1.0123456789abcdef")])
-            let unloaded = try await scene.agent.authc("login", "github", "--no-input")
-            let reload = try #require(Self.commands(unloaded).last)
-            #expect(unloaded.status == 64 && reload == "authc reload", "\(unloaded)")
-            #expect(try await scene.run(reload).status == 0)
             #expect(try await scene.agent.authc("provider", "show", "github").status == 0)
+
+            let written = try await scene.agent.authc(
+                "provider", "add", "gitlab", "--client-id", "a", "-o", scene.profilePath("gitlab"))
+            #expect(written.status == 0, "\(written)")
+            for line in ["login gitlab --no-input", "token -s gitlab"] {
+                let unloaded = try await scene.run("authc " + line)
+                #expect(unloaded.status == 64 && Self.commands(unloaded).last == "authc reload", "\(unloaded)")
+            }
+            #expect(try await scene.run("authc reload").status == 0)
+            #expect(try await scene.agent.authc("provider", "show", "gitlab").status == 0)
+        }
+    }
+
+    @Test("a provider or an environment in place of a session: the advised command creates that session")
+    func beforeSignIn() async throws {
+        try await Scene.play { scene in
+            let file = scene.desktop.folder.path + "/config/authd/authd.toml"
+            let url = scene.backends.url(.appTemplate)
+            let table = "[providers.app-template.environments]\n"
+            let settings = try String(contentsOfFile: file, encoding: .utf8).replacing(
+                table, with: "[providers.app-template]\ndefault_environment = \"local\"\n\(table)home = \"\(url)\"\n")
+            try settings.write(toFile: file, atomically: true, encoding: .utf8)
+            #expect(try await scene.agent.authc("reload").status == 0)
+            for name in ["app-template", "home"] {
+                let refused = try await scene.agent.authc("token", "-s", name)
+                let login = try #require(Self.commands(refused).last)
+                #expect(refused.status == 64 && login.hasPrefix("authc login app-template"), "\(refused)")
+                try await Self.type(
+                    login, in: scene,
+                    answering: [("E-mail: ", "ada@example.org"), ("Password: ", "Correct-horse1")])
+                #expect(try await scene.agent.authc("token", "-s", name).status == 0)
+            }
         }
     }
 

@@ -56,6 +56,8 @@ struct ReadmeCommandTests {
                 try await scene.add(page, at: server.url)
                 let login = try await scene.loginByCode(server, page)
                 #expect(login.status == 0, "\(login.err)")
+                let token = try await scene.type(page.commands[2])
+                #expect(token.status == 0 && server.tokens.contains { token.out == $0 + "\n" }, "\(token)")
                 let user = try await scene.type(page.commands[3])
                 #expect(user.status == 0 && user.out.contains("jane"), "\(user)")
                 let call = try await scene.authc(["call", "user", "-s", "github"])
@@ -72,9 +74,8 @@ struct ReadmeCommandTests {
         try await Scene.play(keyring: false) { scene in
             let commands = [
                 ("authc login github", "GitHub is a known provider: `authc provider add github` writes its profile"),
-                ("authc provider add github", "Then load the profile and sign in: authc reload authc login github"),
-                ("authc login github", "its profile is not loaded: `authc reload` loads it"),
-                ("authc reload", "provider github is new"),
+                ("authc provider add github", "authd: provider github is new Then sign in: authc login github"),
+                ("authc provider list", "GitHub; device, import; production"),
             ]
             for (line, expected) in commands {
                 let terminal = try await scene.terminal("NO_COLOR=1 \(line)")

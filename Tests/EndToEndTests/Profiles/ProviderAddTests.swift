@@ -28,7 +28,8 @@ struct ProviderAddTests {
                 let prose = advice.filter { !links.contains($0) }.joined(separator: " ")
                 #expect(!prose.isEmpty && added.err.contains("  \(prose)\n"), "\(added.err)")
                 #expect(links.allSatisfy { added.err.contains("\n  \($0)\n") }, "\(added.err)")
-                #expect(added.err.hasSuffix("\n  authc reload\n  authc login \(page.provider)\n"), "\(added.err)")
+                let end = "\nauthd: provider \(page.provider) is new\nThen sign in:\n  authc login \(page.provider)\n"
+                #expect(added.err.hasSuffix(end), "\(added.err)")
                 var sample = text
                 for (option, place) in [
                     ("--client-id", "YOUR-CLIENT-ID"), ("--tenant", "YOUR-TENANT-ID"), ("--realm", "YOUR-REALM"),
@@ -48,7 +49,7 @@ struct ProviderAddTests {
                 #expect(checked.status == 0, "\(checked.out)\(checked.err)")
             }
             let reloaded = try await scene.authc(["reload"])
-            #expect(reloaded.status == 0, "\(reloaded.err)")
+            #expect(reloaded.status == 0 && reloaded.err == ReloadResult.unchanged + "\n", "\(reloaded)")
             let names = try FileManager.default.contentsOfDirectory(
                 atPath: scene.desktop.folder.path + "/config/authd/providers")
             #expect(names.count == 14 && !names.contains { $0.hasPrefix(".") }, "\(names)")
@@ -62,16 +63,13 @@ struct ProviderAddTests {
         configuration.clientID = "authd"
         try await OAuthStandIn.serving(configuration) { server in
             try await Scene.play { scene in
-                for line in page.blocks("sh")[0].split(separator: "\n").dropLast() {
-                    let done = try await scene.type(String(line))
-                    #expect(done.status == 0, "\(done.err)")
-                }
+                let first = try await scene.type(page.commands[0])
+                #expect(first.status == 0, "\(first.err)")
                 let line = try #require(page.blocks("sh")[1].split(separator: "\n").first)
                 let added = try await scene.type(String(line.replacing("https://id.example.org", with: server.issuer)))
                 #expect(added.status == 0, "\(added.err)")
                 let text = try String(contentsOfFile: scene.profilePath("example"), encoding: .utf8)
                 #expect(text.split(separator: "\n").count { !$0.hasPrefix("#") } == 5, "\(text)")
-                #expect(try await scene.authc(["reload"]).status == 0)
                 let login = try await Child(
                     [Programs.authc, "login", "example", "--method", "browser"], environment: scene.desktop.environment)
                 #expect(try await scene.consent(try await scene.shownAddress(of: login)).contains("Signed in to"))
@@ -139,7 +137,10 @@ struct ProviderAddTests {
             #expect(try String(contentsOfFile: path, encoding: .utf8) == first)
             let forced = try await scene.authc(
                 ["provider", "add", "gitlab", "--client-id", "b", "--force", "--json", "--port", "9999"])
-            #expect(forced.status == 0 && forced.out.contains("\"provider\""), "\(forced.out)\(forced.err)")
+            #expect(forced.status == 0 && forced.err.isEmpty, "\(forced)")
+            let result = try JSON(parsing: forced.out)
+            #expect(result["provider"] == "gitlab" && result["reloaded"] == true, "\(forced)")
+            #expect(result["changes"] == "provider gitlab is changed", "\(forced)")
             let second = try String(contentsOfFile: path, encoding: .utf8)
             #expect(
                 second.contains("client_id = \"b\"") && second.contains("redirect = \"http://127.0.0.1:9999/callback\"")
@@ -168,6 +169,8 @@ struct ProviderAddTests {
             await terminal.waits(for: "exit 0")
             await terminal.ends()
             #expect(terminal.text.contains("authc provider check "), "\(terminal.text)")
+            let start = "authd is not running; it reads the file when it starts"
+            #expect(terminal.words.contains(start) && !terminal.text.contains("authc reload"), "\(terminal.text)")
             let text = try String(contentsOfFile: scene.profilePath("work"), encoding: .utf8)
             #expect(text.contains("name = \"work\"\n"))
             #expect(text.contains("issuer = \"https://id.example.org:8443/realms/main\"\n"), "\(text)")

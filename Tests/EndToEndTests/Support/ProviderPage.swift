@@ -58,7 +58,8 @@ extension Scene {
         try await shell(line.replacing(#/^authc /#, with: "\"$0\" "))
     }
 
-    /// Follows a page up to its sign-in. The profile then names a server of this machine instead of the provider's.
+    /// Follows a page up to its sign-in. The profile then names a server of this machine instead of the provider's, and is
+    /// loaded again.
     /// - Parameter issuer: the server's, if the profile only names an issuer.
     func add(_ page: ProviderPage, at url: String, issuer: String? = nil) async throws {
         let port = try FreePort.find()
@@ -70,13 +71,13 @@ extension Scene {
             return line.hasPrefix("#") ? line : line.replacing(/https:\/\/[A-Za-z0-9.-]+/, with: url)
         }
         try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
-        let reloaded = try await type(page.commands[1])
+        let reloaded = try await authc(["reload"])
         guard reloaded.status == 0 else { throw Failure(reloaded.err) }
     }
 
     /// Types the page's sign-in, and approves it in a browser.
     func login(with page: ProviderPage, secret: String? = nil) async throws -> Child.Output {
-        var line = page.commands[2].replacing(#/^authc /#, with: "exec \"$0\" ") + " --method browser"
+        var line = page.commands[1].replacing(#/^authc /#, with: "exec \"$0\" ") + " --method browser"
         if let secret {
             line += " --secret-fd client_secret=3 3<" + (try desktop.folder.write(secret, to: "client-secret"))
         }
@@ -89,7 +90,7 @@ extension Scene {
 
     /// Signs in with a code on another device, after the provider has answered that it is not entered yet.
     func loginByCode(_ server: ProviderStandIn, _ page: ProviderPage) async throws -> Child.Output {
-        let line = page.commands[2].replacing(#/^authc /#, with: "exec \"$0\" ")
+        let line = page.commands[1].replacing(#/^authc /#, with: "exec \"$0\" ")
         let login = try await Child(["bash", "-c", line, Programs.authc], environment: desktop.environment)
         guard await login.err.wait(for: "code: "),
             let code = login.err.text.firstMatch(of: /code: ([A-Z]{4}-[A-Z]{4})/)?.1
