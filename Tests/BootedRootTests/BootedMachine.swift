@@ -25,8 +25,6 @@ final class BootedMachine: Sendable {
     /// The ID of its first process.
     private let first: Mutex<String>
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "boot").path
-    private static let root = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Boots it, runs the test and ends everything. Only root can do that: `Tests/run-suites` leaves the suites of this target out
     /// unless it runs as root.
@@ -112,8 +110,7 @@ final class BootedMachine: Sendable {
             "authc-wait@.service", "authd-proxy@.socket", "authd-proxy@.service", "authd-http.socket",
             "authd-http.service",
         ] {
-            let unit = try String(contentsOf: Self.root.appending(path: "systemd/\(name)"), encoding: .utf8)
-                .replacing(Self.installed, with: Self.built)
+            let unit = try SourceTree.text("systemd/\(name)").replacing(Self.installed, with: Self.built)
             try await write(unit, to: ".config/systemd/user/\(name)")
         }
         try await person("systemctl", "--user", "daemon-reload")
@@ -128,7 +125,7 @@ final class BootedMachine: Sendable {
 
     /// The blocks of a page in this language, with this machine's programs.
     static func blocks(of page: String, _ language: String) throws -> [String] {
-        let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+        let text = try SourceTree.text(page)
         return text.split(separator: "```\(language)\n").dropFirst().compactMap { rest in
             rest.firstRange(of: "```").map { String(rest[..<$0.lowerBound].replacing(installed, with: built)) }
         }

@@ -8,9 +8,6 @@ struct ConfinementTests {
     /// What systemd-analyze(1) gives for options that take effect, and no more. It was 6.6.
     private static let exposure = 6.4
 
-    private static let unit = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "systemd/authd.service")
-
     @Test("systemd-analyze shows the exposure that the page of decisions names")
     func exposure() async throws {
         try await BootedMachine.play { machine in
@@ -19,9 +16,7 @@ struct ConfinementTests {
                 ["systemd-analyze", "--user", "--no-pager", "security", "authd.service"])
             let level = try #require(text.out.firstMatch(of: /level for authd\.service: ([0-9.]+)/), "\(text)")
             #expect(try #require(Double(level.1)) <= Self.exposure, "\(text.out)")
-            let page = Self.unit.deletingLastPathComponent().deletingLastPathComponent()
-                .appending(path: "Docs/decisions/confinement.md")
-            #expect(try String(contentsOf: page, encoding: .utf8).contains("\(Self.exposure)"))
+            #expect(try SourceTree.text("Docs/decisions/confinement.md").contains("\(Self.exposure)"))
         }
     }
 
@@ -69,7 +64,7 @@ struct ConfinementTests {
             #expect(try await machine.authc("status").status == 3)
             try await machine.write(Self.attempts, to: "attempts.py")
             // The same unit, with another program.
-            let text = try String(contentsOf: Self.unit, encoding: .utf8)
+            let text = try SourceTree.text("systemd/authd.service")
             let kept = text.split(separator: "\n").filter { line in
                 let others = ["Type=", "Exec", "Restart", "WatchdogSec", "FileDescriptorStoreMax", "Requires", "Also"]
                 return !others.contains { line.hasPrefix($0) } && !line.hasPrefix("[Install]")

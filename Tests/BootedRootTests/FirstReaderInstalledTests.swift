@@ -31,9 +31,8 @@ struct FirstReaderInstalledTests {
     /// The packages where the README expects them, and a user without settings who may use sudo.
     private func prepare(_ machine: BootedMachine) async throws {
         _ = try await PackageTrial.assemble(for: machine)
-        let readme = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "README.md")
-        try FileManager.default.copyItem(atPath: readme.path, toPath: machine.folder.path + "/README.md")
+        try FileManager.default.copyItem(
+            atPath: SourceTree.path("README.md"), toPath: machine.folder.path + "/README.md")
         try await machine.apply(
             """
             rm -f /usr/sbin/policy-rc.d
@@ -92,13 +91,15 @@ struct FirstReaderInstalledTests {
         print("Write a line into \(path)/opened when the README is opened, and end the shell when it is over.")
 
         let follower = try await Child(["tail", "-n", "+1", "-f", screen], environment: Self.environment)
-        let approving = Task { try await approve(follower, server) }
-        _ = try await Child(["cat", path + "/opened"], environment: Self.environment).output()
-        let begin = Date()
-        _ = try await Child(["cat", path + "/ended"], environment: Self.environment).output()
-        approving.cancel()
+        let begin = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await approve(follower, server) }
+            _ = try await Child(["cat", path + "/opened"], environment: Self.environment).output()
+            let begin = Date()
+            _ = try await Child(["cat", path + "/ended"], environment: Self.environment).output()
+            group.cancelAll()
+            return begin
+        }
         await follower.end()
-        _ = try? await approving.value
 
         let typed = try String(contentsOfFile: commands, encoding: .utf8).split(separator: "\n").compactMap(Typed.init)
         for command in typed { print("\(command.seconds(after: begin)) s, status \(command.status): \(command.line)") }
@@ -106,7 +107,7 @@ struct FirstReaderInstalledTests {
             typed.first { $0.status == 0 && $0.line.hasPrefix("authc token") }, "no token was printed")
         #expect(token.seconds(after: begin) <= Self.longest)
         let shown = try String(contentsOfFile: screen, encoding: .utf8)
-        #expect(server.secrets.contains { shown.contains($0) })
+        #expect(server.tokens.contains { shown.contains($0) })
     }
 
     /// A line that the reader typed.

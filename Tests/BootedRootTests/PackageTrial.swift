@@ -25,9 +25,6 @@ enum PackageTrial {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     /// Version 1 of all packages, and version 2 of authd-session, where the machine sees them.
     static func assemble(for machine: BootedMachine) async throws -> (old: [String], new: String) {
         let (old, new) = (try machine.folder.folder("old"), try machine.folder.folder("new"))
@@ -35,7 +32,7 @@ enum PackageTrial {
         // Unpacked by the test itself: a smaller file is not worth the time.
         (environment["PACKAGE_VERSION"], environment["COMPRESSION"]) = ("1", "-Znone")
         let assembled = try await Child(
-            [root.path + "/Sources/Packaging/deb/assemble", programs, old], environment: environment
+            [SourceTree.path("Sources/Packaging/deb/assemble"), programs, old], environment: environment
         ).output()
         try #require(assembled.status == 0, "\(assembled.err)")
         let packages = assembled.out.split(separator: "\n").map(String.init)

@@ -8,10 +8,7 @@ struct PolkitTests {
     private static let password = "Polkit-password7"
 
     private static func prepare(_ machine: BootedMachine) async throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let actions = try String(
-            contentsOf: root.appending(path: "Sources/Packaging/polkit/org.authd.policy"), encoding: .utf8)
+        let actions = try SourceTree.text("Sources/Packaging/polkit/org.authd.policy")
         for (command, input) in [
             ("cat >/usr/share/polkit-1/actions/org.authd.policy", actions), ("chpasswd", "ada:\(password)\n"),
         ] {

@@ -27,11 +27,9 @@ struct UnitTests {
     @Test("a call to org.authd on the session bus starts authd")
     func busActivation() async throws {
         try await BootedMachine.play { machine in
-            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent()
-            let file = root.appending(path: "Sources/Packaging/dbus/org.authd.service")
             try await machine.write(
-                String(contentsOf: file, encoding: .utf8), to: ".local/share/dbus-1/services/org.authd.service")
+                SourceTree.text("Sources/Packaging/dbus/org.authd.service"),
+                to: ".local/share/dbus-1/services/org.authd.service")
             let bus = "org.freedesktop.DBus"
             try await machine.person("busctl", "--user", "call", bus, "/org/freedesktop/DBus", bus, "ReloadConfig")
             #expect(try await machine.service("ActiveState") == "inactive")
@@ -135,9 +133,7 @@ struct UnitTests {
     }
 
     private static func catalog() throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: "systemd/authd.catalog"), encoding: .utf8)
+        try SourceTree.text("systemd/authd.catalog")
     }
 
     /// How `journalctl` selects the message that the catalog explains.
