@@ -65,17 +65,3 @@ struct ExtraSocketSceneTests {
         }
     }
 }
-
-extension Scene {
-    /// Has the agent open its extra socket with these rules.
-    /// - Returns: its path.
-    func openExtra(_ rules: String) async throws -> String {
-        let file = desktop.folder.path + "/config/authd/authd.toml"
-        let before = try String(contentsOfFile: file, encoding: .utf8).split(separator: "# extra\n").last ?? ""
-        _ = try desktop.folder.write(
-            "[listener.extra]\nlisten = true\n\(rules)\n# extra\n" + before, to: "config/authd/authd.toml")
-        let reload = try await agent.authc("reload")
-        guard reload.status == 0 else { throw Failure(reload.err) }
-        return desktop.folder.path + "/run/authd-extra/socket"
-    }
-}

@@ -10,13 +10,10 @@ struct BridgeSignInTests {
         _ program: Peer.Program, _ arguments: [String] = [],
         _ test: @escaping @Sendable (ResourceScene, HeldBridge) async throws -> Void
     ) async throws {
-        try await Scene.play { scene in
-            try await Peer.running(program, arguments, in: scene.desktop) { server in
-                let play = ResourceScene(scene: scene, server: server)
-                let bridge = try await HeldBridge(play.url, on: scene.desktop)
-                try await test(play, bridge)
-                await bridge.child.end()
-            }
+        try await ResourceScene.play(program, arguments) { play in
+            let bridge = try await HeldBridge(play.url, on: play.scene.desktop)
+            try await test(play, bridge)
+            await bridge.child.end()
         }
     }
 

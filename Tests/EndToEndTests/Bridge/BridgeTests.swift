@@ -9,17 +9,6 @@ struct BridgeTests {
     /// As many as a user's editors, agents and tools start together.
     private static let bridges = 20
 
-    private func play(
-        _ program: Peer.Program, _ arguments: [String] = [],
-        _ test: @escaping @Sendable (ResourceScene) async throws -> Void
-    ) async throws {
-        try await Scene.play { scene in
-            try await Peer.running(program, arguments, in: scene.desktop) { server in
-                try await test(ResourceScene(scene: scene, server: server))
-            }
-        }
-    }
-
     /// What the SDK's client prints.
     private func client(_ play: ResourceScene, _ mode: String, _ tools: [String]) async throws -> Child.Output {
         let command = try Peer.Program.bridgeClient.command([Programs.authc, play.url, mode] + tools)
@@ -33,7 +22,7 @@ struct BridgeTests {
 
     @Test("2025-11-25: a session, a broken stream that is continued, and the stream of the server")
     func sessions() async throws {
-        try await play(.mcp, ["sessions"]) { play in
+        try await ResourceScene.play(.mcp, ["sessions"]) { play in
             try await play.signIn()
             let token = try await play.scene.authc(["token"]).out.trimmingCharacters(in: .whitespacesAndNewlines)
             let output = try await client(play, "legacy", ["add", "broken", "changed", "add"])
@@ -62,7 +51,7 @@ struct BridgeTests {
         "the versions before it: a session, the stream of the server, and its end",
         arguments: ["2025-03-26", "2025-06-18"])
     func earlier(version: String) async throws {
-        try await play(.mcp, ["sessions"]) { play in
+        try await ResourceScene.play(.mcp, ["sessions"]) { play in
             try await play.signIn()
             let bridge = try await HeldBridge(
                 play.url, ["-s", "127.0.0.1-\(play.server.port)"], on: play.scene.desktop)
@@ -88,7 +77,7 @@ struct BridgeTests {
 
     @Test("a server that has forgotten its sessions: the bridge begins another one, and the program does not notice")
     func forgotten() async throws {
-        try await play(.mcp, ["sessions", "open"]) { play in
+        try await ResourceScene.play(.mcp, ["sessions", "open"]) { play in
             let bridge = try await HeldBridge(play.url, on: play.scene.desktop)
             #expect(try await bridge.ask(HeldBridge.initialize)["result"] != nil)
             bridge.child.tell(HeldBridge.initialized)
@@ -105,7 +94,7 @@ struct BridgeTests {
 
     @Test("2026-07-28: no session, and headers that the SDK's server compares with the body")
     func stateless() async throws {
-        try await play(.mcp, ["sessions"]) { play in
+        try await ResourceScene.play(.mcp, ["sessions"]) { play in
             try await play.signIn()
             let output = try await client(play, "auto", ["add", "route"])
             #expect(output.status == 0, "\(output.err)")
@@ -120,7 +109,7 @@ struct BridgeTests {
 
     @Test("2026-07-28: a tool that the program has not listed is called again with its headers")
     func unlisted() async throws {
-        try await play(.mcp, ["sessions", "open"]) { play in
+        try await ResourceScene.play(.mcp, ["sessions", "open"]) { play in
             let bridge = try await HeldBridge(play.url, on: play.scene.desktop)
             let meta: JSON = [
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -138,7 +127,7 @@ struct BridgeTests {
 
     @Test("FastMCP's server, with the handshake and without", arguments: ["legacy", "auto"])
     func fastMCP(mode: String) async throws {
-        try await play(.fastMCP) { play in
+        try await ResourceScene.play(.fastMCP) { play in
             try await play.signIn()
             let output = try await client(play, mode, ["add"])
             #expect(output.status == 0 && output.out.contains("add {'result': 5}"), "\(output.out)\(output.err)")
@@ -147,7 +136,7 @@ struct BridgeTests {
 
     @Test("a server without authorization needs no session, and no agent", arguments: ["legacy", "auto"])
     func open(mode: String) async throws {
-        try await play(.mcp, ["sessions", "open"]) { play in
+        try await ResourceScene.play(.mcp, ["sessions", "open"]) { play in
             let output = try await client(play, mode, ["add"])
             #expect(output.status == 0 && output.out.contains("add {'result': 5}"), "\(output.out)\(output.err)")
             let bridge = try await HeldBridge(
@@ -160,7 +149,7 @@ struct BridgeTests {
 
     @Test("20 bridges meet an access token that has ended, at the same time: one refresh")
     func oneRefresh() async throws {
-        try await play(.mcp) { play in
+        try await ResourceScene.play(.mcp) { play in
             try await play.signIn()
             let bridges = try await withThrowingTaskGroup(of: HeldBridge.self) { group in
                 for _ in 0..<Self.bridges {

@@ -21,19 +21,11 @@ struct SharedCommandTests {
                     try await SharedHosts.admit(other, by: scene)
                     let tokens = try await scene.tokens()
                     #expect(tokens.count == 2)
-                    #expect(try await until { try await self.tokens(of: other) == tokens })
+                    #expect(try await until { try await other.tokens() == tokens })
                     try await test(scene, other, members)
                 }
             }
         }
-    }
-
-    private func tokens(of agent: Agent) async throws -> [String: String] {
-        var tokens: [String: String] = [:]
-        for session in try await SessionList(agent.json("list")).sessions {
-            tokens[session.session.text] = try await agent.authc("token", "-s", session.session.text).out
-        }
-        return tokens
     }
 
     @Test("a host that is removed reads nothing any more, and every session is renewed on the others")
@@ -52,7 +44,7 @@ struct SharedCommandTests {
             let renewed = try await scene.tokens()
             #expect(try await until { try await other.authc("doctor").out.contains("cluster not admitted") })
             // It has what it had.
-            let left = try await tokens(of: other)
+            let left = try await other.tokens()
             #expect(left.allSatisfy { former[$0] == $1 }, "\(left)")
             #expect(try await other.authc("refresh", "-s", "envelope").status == 4)
             await other.child.end(SIGKILL)

@@ -7,15 +7,8 @@ import Testing
 /// they look for.
 @Suite("Recipes: the extra socket in a container", .timeLimit(.minutes(8)))
 struct ContainerRecipeRootTests {
-    private static let rules = "sessions = [\"app-template\"]\nclasses = [\"status\", \"act\"]\nendpoints = [\"users\"]"
-
     private static func play(_ test: @escaping @Sendable (Scene, String) async throws -> Void) async throws {
-        try await Scene.play { scene in
-            #expect(try await scene.login(.appTemplate).status == 0)
-            #expect(try await scene.login(.envelope).status == 0)
-            _ = try await scene.openExtra(rules)
-            try await test(scene, try await system(in: scene))
-        }
+        try await Scene.playExtra { scene in try await test(scene, try await system(in: scene)) }
     }
 
     /// A file system with a shell, as images and runtimes have one. `authc` is static, and needs nothing of it.

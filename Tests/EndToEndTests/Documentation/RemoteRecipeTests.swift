@@ -6,20 +6,9 @@ import Testing
 /// The recipes for a remote machine and a sandbox, with real ssh, sshd and bwrap.
 @Suite("Recipes: the extra socket elsewhere", .timeLimit(.minutes(2)))
 struct RemoteRecipeTests {
-    private static let rules = "sessions = [\"app-template\"]\nclasses = [\"status\", \"act\"]\nendpoints = [\"users\"]"
-
-    private static func play(_ test: @escaping @Sendable (Scene) async throws -> Void) async throws {
-        try await Scene.play { scene in
-            #expect(try await scene.login(.appTemplate).status == 0)
-            #expect(try await scene.login(.envelope).status == 0)
-            _ = try await scene.openExtra(rules)
-            try await test(scene)
-        }
-    }
-
     @Test("over ssh -R the listed session is there, a listed call works, and a token is refused")
     func remote() async throws {
-        try await Self.play { scene in
+        try await Scene.playExtra { scene in
             let (folder, options) = try await scene.prepareSSH()
             let recipe = try Recipes.block(with: "ssh -R").split(separator: "\n").last.map(String.init) ?? ""
             #expect(recipe.contains("/run/user/1000/authd-remote") && recipe.hasSuffix(" build.example.org"))
@@ -40,7 +29,7 @@ struct RemoteRecipeTests {
 
     @Test("in bwrap the mounted folder gives the listed session, and the main socket no more than that")
     func sandbox() async throws {
-        try await Self.play { scene in
+        try await Scene.playExtra { scene in
             let recipe = try Recipes.block(with: "bwrap --ro-bind").trimmingCharacters(in: .newlines)
             #expect(recipe.hasSuffix("authc list"))
             let inside = String(recipe.dropLast("authc list".count))

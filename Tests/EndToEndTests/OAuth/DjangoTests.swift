@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real agent against an authorization server of django-oauth-toolkit.
+/// The real agent against an authorization server of django-oauth-toolkit. Alice's browser consents by itself.
 @Suite("django-oauth-toolkit", .serialized, .timeLimit(.minutes(2)))
 struct DjangoTests {
     private func play(
@@ -28,45 +28,28 @@ struct DjangoTests {
         }
     }
 
-    /// Signs in; Alice's browser consents by itself.
-    private func signIn(_ scene: Scene) async throws {
-        let (login, url) = try await scene.beginInBrowser()
-        let page = try await scene.desktop.run(["curl", "--silent", "--location", "--noproxy", "*", url])
-        let output = await login.output()
-        guard output.status == 0 else { throw Failure("\(output.err)\n\(page.out)") }
-    }
-
     @Test("a sign-in and a renewal that rotates the refresh token")
     func rotation() async throws {
         try await play { scene, _ in
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             let first = try await scene.agent.authc("token").out
             #expect(try await scene.agent.authc("refresh").status == 0)
             #expect(try await scene.agent.authc("token").out != first)
         }
     }
 
-    /// The status of an API call with a token that a program holds.
-    private func call(_ path: String, _ token: String, _ scene: Scene, _ server: Peer) async throws -> String {
-        let token = token.trimmingCharacters(in: .whitespacesAndNewlines)
-        return try await scene.desktop.run([
-            "curl", "--silent", "--noproxy", "*", "--output", "/dev/null", "--write-out", "%{http_code}", "--header",
-            "Authorization: Bearer \(token)", server.url + path,
-        ]).out
-    }
-
     @Test("after a token for one scope, a server that may restore the others is asked to")
     func wide() async throws {
         try await play(["--wide"]) { scene, server in
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             let own = try await scene.agent.authc("token").out
             let read = try await scene.agent.authc("token", "--scope", "read").out
-            #expect(try await call("/api/read", read, scene, server) == "200")
+            #expect(try await scene.desktop.status(of: server.url + "/api/read", token: read) == "200")
             // This server has revoked it.
-            #expect(try await call("/api/read", own, scene, server) != "200")
+            #expect(try await scene.desktop.status(of: server.url + "/api/read", token: own) != "200")
             let next = try await scene.agent.authc("token").out
             #expect(next != own)
-            #expect(try await call("/api/write", next, scene, server) == "200")
+            #expect(try await scene.desktop.status(of: server.url + "/api/write", token: next) == "200")
             let status = try await scene.agent.status(OAuthScene.provider)
             #expect(status.state == .active && status.cause == nil)
             #expect(status.scopes.map(Set.init) == ["openid", "read", "write"])
@@ -76,10 +59,10 @@ struct DjangoTests {
     @Test("a server that does not restore them is reported, and `targeted_tokens = false` keeps all scopes")
     func narrowed() async throws {
         try await play { scene, server in
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             _ = try await scene.agent.authc("token", "--scope", "read")
             let next = try await scene.agent.authc("token").out
-            #expect(try await call("/api/read", next, scene, server) == "200")
+            #expect(try await scene.desktop.status(of: server.url + "/api/read", token: next) == "200")
             let status = try await scene.agent.status(OAuthScene.provider)
             #expect(status.cause == "scope_reduced" && status.scopes == ["read"])
             #expect(status.message?.contains("openid, write") == true, "\(status.message ?? "")")
@@ -87,31 +70,31 @@ struct DjangoTests {
             #expect(card.status == 0 && card.out.contains("no longer grants"), "\(card.out)")
         }
         try await play(oauth: "targeted_tokens = false") { scene, server in
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             let refused = try await scene.agent.authc("token", "--scope", "read")
             #expect(refused.status != 0 && refused.err.contains("targeted_tokens"), "\(refused.err)")
             let own = try await scene.agent.authc("token").out
-            #expect(try await call("/api/write", own, scene, server) == "200")
+            #expect(try await scene.desktop.status(of: server.url + "/api/write", token: own) == "200")
         }
     }
 
     @Test("a sign-out revokes, although only one of its metadata documents has the endpoint")
     func revocation() async throws {
         try await play { scene, server in
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             let own = try await scene.agent.authc("token").out
-            #expect(try await call("/api/read", own, scene, server) == "200")
+            #expect(try await scene.desktop.status(of: server.url + "/api/read", token: own) == "200")
             let logout = try await scene.agent.authc("logout")
             #expect(
                 logout.status == 0 && !(logout.out + logout.err).contains("revocation"), "\(logout.out)\(logout.err)")
-            #expect(try await call("/api/read", own, scene, server) != "200")
+            #expect(try await scene.desktop.status(of: server.url + "/api/read", token: own) != "200")
         }
     }
 
     @Test("the refusal of a session that was revoked elsewhere is read, although it is labelled as a page")
     func revokedElsewhere() async throws {
         try await play { scene, server in
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             #expect(try await scene.agent.authc("validate").status == 0)
             let own = try await scene.agent.authc("token").out.trimmingCharacters(in: .whitespacesAndNewlines)
             let revoked = try await scene.desktop.run([

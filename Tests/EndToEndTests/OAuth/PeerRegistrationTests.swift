@@ -40,28 +40,17 @@ struct PeerRegistrationTests {
             """)
     }
 
-    private func get(_ url: String, _ scene: Scene, _ more: [String] = []) async throws -> String {
-        try await scene.desktop.run(["curl", "--silent", "--location", "--noproxy", "*"] + more + [url]).out
-    }
-
-    private func signIn(_ scene: Scene, _ arguments: [String] = []) async throws {
-        let (login, url) = try await scene.beginInBrowser(arguments)
-        let page = try await get(url, scene)
-        let output = await login.output()
-        guard output.status == 0 else { throw Failure("\(output.err)\n\(page)") }
-    }
-
     private func registered(_ scene: Scene, _ server: Peer) async throws -> [Registered] {
-        try JSONDecoder().decode([Registered].self, from: Data(try await get(server.url + "/clients", scene).utf8))
+        try JSONDecoder().decode([Registered].self, from: Data(try await scene.get(server.url + "/clients").utf8))
     }
 
     @Test("the port that is registered is the one that is listened on, and is used again by the next sign-in")
     func port() async throws {
         for (program, slash) in [(Peer.Program.authlib, ""), (.mcp, "/")] {
             try await play(program, slash: slash) { scene, server in
-                try await signIn(scene, ["-s", "one"])
+                try await scene.signInWithBrowser(["-s", "one"])
                 try await scene.restart()
-                try await signIn(scene, ["-s", "two"])
+                try await scene.signInWithBrowser(["-s", "two"])
                 let clients = try await registered(scene, server)
                 #expect(clients.count == 1)
                 let redirect = try #require(clients.first?.redirect_uris.first)
@@ -82,14 +71,14 @@ struct PeerRegistrationTests {
     @Test("another program on the registered port means another registration, and no failed sign-in")
     func portInUse() async throws {
         try await play(.authlib) { scene, server in
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             let redirect = try #require(try await registered(scene, server).first?.redirect_uris.first)
             let port = try #require(redirect.firstMatch(of: /:([0-9]+)\//)?.1)
             let squatter = try await Child(
                 ["/usr/bin/python3", "-u", "-c", Self.listening, String(port)], environment: scene.desktop.environment,
                 input: .held)
             await squatter.out.wait(for: "listening")
-            try await signIn(scene, ["-s", "two"])
+            try await scene.signInWithBrowser(["-s", "two"])
             await squatter.end()
             let clients = try await registered(scene, server)
             #expect(Set(clients.flatMap(\.redirect_uris)).count == 2)
@@ -110,9 +99,9 @@ struct PeerRegistrationTests {
     func scopes() async throws {
         try await play(.authlib) { scene, server in
             try await addProfile(to: scene, server, scopes: "\"read\"", oauth: "client_auth = \"basic\"")
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             try await addProfile(to: scene, server, oauth: "client_auth = \"basic\"")
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             #expect(try await registered(scene, server).map(\.scope) == ["read", "read write"])
         }
     }
@@ -123,7 +112,7 @@ struct PeerRegistrationTests {
             let (login, _) = try await scene.beginInBrowser()
             login.kill(SIGINT)
             #expect(await login.ended() != 0)
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             #expect(try await registered(scene, server).count == 2)
         }
     }
@@ -133,11 +122,11 @@ struct PeerRegistrationTests {
         try await play(.authlib) { scene, server in
             let nothing = try await scene.authc(["provider", "forget", OAuthScene.provider])
             #expect(nothing.status == 0 && nothing.err.contains("has registered no client"), "\(nothing.err)")
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             let used = try await scene.authc(["provider", "forget", OAuthScene.provider])
             #expect(used.status == 0 && used.err.contains("still registered"), "\(used.err)")
             #expect(try await scene.authc(["refresh"]).status == 0)
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             #expect(try await registered(scene, server).count == 2)
             #expect(try await scene.authc(["logout"]).status == 0)
             let answer = try await scene.ask("provider.forget", ["provider": .string(OAuthScene.provider)])
@@ -151,12 +140,12 @@ struct PeerRegistrationTests {
     @Test("the profile's resource makes tokens for that API; without it, the API's message and origin are shown")
     func resource() async throws {
         try await play(.mcp, slash: "/", oauth: "client_auth = \"basic\"\nresource = \"PEER/mcp\"") { scene, server in
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             #expect(try await scene.authc(ResourcePeerTests.call(to: "/mcp")).out.contains("Adds two numbers"))
             #expect(try await scene.authc(["refresh"]).status == 0)
             #expect(try await scene.authc(ResourcePeerTests.call(to: "/mcp")).out.contains("Adds two numbers"))
             try await addProfile(to: scene, server, slash: "/", oauth: "client_auth = \"basic\"")
-            try await signIn(scene)
+            try await scene.signInWithBrowser()
             let refused = try await scene.authc(["request", "GET", "/mcp"])
             #expect(refused.status != 0)
             #expect(refused.err.contains("Authentication required"), "\(refused.err)")

@@ -18,17 +18,6 @@ struct ResourcePeerTests {
         ]
     }
 
-    private func play(
-        _ program: Peer.Program, _ arguments: [String] = [],
-        _ test: @escaping @Sendable (ResourceScene) async throws -> Void
-    ) async throws {
-        try await Scene.play { scene in
-            try await Peer.running(program, arguments, in: scene.desktop) { server in
-                try await test(ResourceScene(scene: scene, server: server))
-            }
-        }
-    }
-
     private func refreshes(_ play: ResourceScene, _ issuer: Peer?) async throws -> Int {
         let text = try await play.scene.get((issuer ?? play.server).url + "/refreshes")
         guard let count = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw Failure(text) }
@@ -77,7 +66,7 @@ struct ResourcePeerTests {
 
     @Test("FastMCP, which supports only POST: 20 processes, one refresh")
     func fastMCP() async throws {
-        try await play(.fastMCP) { play in
+        try await ResourceScene.play(.fastMCP) { play in
             try await expectAll(play)
             #expect(try await play.scene.get(play.server.url + "/clients") == "1")
         }
@@ -85,7 +74,7 @@ struct ResourcePeerTests {
 
     @Test("the MCP SDK's authorization server and resource: 20 processes, one refresh")
     func mcp() async throws {
-        try await play(.mcp) { play in
+        try await ResourceScene.play(.mcp) { play in
             try await expectAll(play)
             let clients = try JSON(parsing: Array(try await play.scene.get(play.server.url + "/clients").utf8))
             #expect(clients.arrayValue?.count == 1)
@@ -136,7 +125,7 @@ struct ResourcePeerTests {
 
     @Test("the MCP SDK's own client gets its tokens from authd: 20 of them at once, one refresh")
     func client() async throws {
-        try await play(.mcp) { play in
+        try await ResourceScene.play(.mcp) { play in
             try await play.signIn()
             let command = try Peer.Program.mcpClient.command([
                 Programs.authc, play.url, "127.0.0.1-\(play.server.port)",
@@ -162,12 +151,12 @@ struct ResourcePeerTests {
         anthropics/claude-code#91641, NousResearch/hermes-agent#71715)
         """)
     func family() async throws {
-        try await play(.resource, ["{\"refresh_seconds\": 0.2}"]) { play in try await expectAll(play) }
+        try await ResourceScene.play(.resource, ["{\"refresh_seconds\": 0.2}"]) { play in try await expectAll(play) }
     }
 
     @Test("the same server does revoke the family if one refresh token is used twice, as those clients do")
     func revokedFamily() async throws {
-        try await play(.resource, [#"{"known_clients": ["direct"]}"#]) { play in
+        try await ResourceScene.play(.resource, [#"{"known_clients": ["direct"]}"#]) { play in
             let first = try await directTokens(play)
             func refresh(_ token: String) async throws -> JSON {
                 try await post("grant_type=refresh_token&client_id=direct&refresh_token=" + token, play)
@@ -218,7 +207,7 @@ struct ResourcePeerTests {
 
     @Test("a refresh sends `resource` without the URL's query string, to a server that refuses anything else")
     func query() async throws {
-        try await play(.resource, ["{\"requires_resource\": true}"]) { play in
+        try await ResourceScene.play(.resource, ["{\"requires_resource\": true}"]) { play in
             try await play.signIn(at: play.url + "?tenant=1")
             #expect(try await play.log("/mcp").first?.query == ["tenant": "1"])
             #expect(try await play.scene.authc(["refresh"]).status == 0)
@@ -237,7 +226,7 @@ struct ResourcePeerTests {
             (400, "invalid_target"),
         ])
     func temporary(status: Int, code: String) async throws {
-        try await play(.resource) { play in
+        try await ResourceScene.play(.resource) { play in
             try await play.signIn()
             let token = try await play.scene.authc(["token"]).out
             try await play.set(["token_failure": [.integer(Int64(status)), .string(code)]])
@@ -253,7 +242,7 @@ struct ResourcePeerTests {
 
     @Test("a server that refuses an early refresh with 400: the token is served to its end, and then renewed")
     func early() async throws {
-        try await play(.resource, [#"{"renews_late": true, "life": 8}"#]) { play in
+        try await ResourceScene.play(.resource, [#"{"renews_late": true, "life": 8}"#]) { play in
             try await play.signIn()
             let watch = try await Child(
                 [Programs.authc, "watch", "--json"], environment: play.scene.desktop.environment)
@@ -277,7 +266,7 @@ struct ResourcePeerTests {
 
     @Test("a session that its server has ended is served to the end of its token; the refusal after that is final")
     func ended() async throws {
-        try await play(.resource, [#"{"life": 4}"#]) { play in
+        try await ResourceScene.play(.resource, [#"{"life": 4}"#]) { play in
             try await play.signIn()
             try await play.set(["token_failure": [400, "invalid_grant"]])
             #expect(try await play.scene.authc(["refresh"]).status == 65)

@@ -40,8 +40,8 @@ struct RemoteSignInPeerTests {
                     try await expectRenewal(machines)
                     // Only the client itself could have it introspected, and a public one cannot.
                     let user = server.issuer + "/userinfo"
-                    #expect(try await call(user, token(machines), desktop) == "200")
-                    #expect(try await call(user, "other", desktop) == "401")
+                    #expect(try await desktop.status(of: user, token: token(machines)) == "200")
+                    #expect(try await desktop.status(of: user, token: "other") == "401")
                     // Another session, with a code.
                     let other = try await machines.login(["--device", "-s", "other"])
                     _ = try await machines.question(2)
@@ -76,10 +76,8 @@ struct RemoteSignInPeerTests {
                     let login = try await machines.login()
                     let url = try await machines.allow()
                     // Alice's browser consents by itself.
-                    let page = try await machines.laptop.desktop.run([
-                        "curl", "--silent", "--location", "--noproxy", "*", url,
-                    ])
-                    #expect(page.out.contains("Continue on the other machine"), "\(page)")
+                    let page = try await machines.laptop.get(url)
+                    #expect(page.contains("Continue on the other machine"), "\(page)")
                     let output = await login.output()
                     #expect(output.status == 0 && output.err.contains("write"), "\(output)")
                     for isRenewed in [false, true] {
@@ -87,8 +85,8 @@ struct RemoteSignInPeerTests {
                         let scopes = try await machines.host.agent.status(OAuthScene.provider).scopes
                         #expect(scopes.map(Set.init) == ["openid", "read"])
                         let token = try await token(machines)
-                        #expect(try await call(server.url + "/api/read", token, desktop) == "200")
-                        #expect(try await call(server.url + "/api/write", token, desktop) == "403")
+                        #expect(try await desktop.status(of: server.url + "/api/read", token: token) == "200")
+                        #expect(try await desktop.status(of: server.url + "/api/write", token: token) == "403")
                     }
                 }
             }
@@ -111,12 +109,5 @@ struct RemoteSignInPeerTests {
         #expect(try await token(machines) != before)
         let sessions = try await SessionList(machines.laptop.agent.json("list")).sessions
         #expect(sessions.isEmpty)
-    }
-
-    private func call(_ url: String, _ token: String, _ desktop: Desktop) async throws -> String {
-        try await desktop.run([
-            "curl", "--silent", "--noproxy", "*", "--output", "/dev/null", "--write-out", "%{http_code}", "--header",
-            "Authorization: Bearer \(token)", url,
-        ]).out
     }
 }

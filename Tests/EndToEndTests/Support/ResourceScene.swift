@@ -22,8 +22,15 @@ struct ResourceScene: Sendable {
     static func play(
         _ options: JSON = [:], _ test: @escaping @Sendable (ResourceScene) async throws -> Void
     ) async throws {
+        try await play(.resource, [options.text()], test)
+    }
+
+    static func play(
+        _ program: Peer.Program, _ arguments: [String] = [],
+        _ test: @escaping @Sendable (ResourceScene) async throws -> Void
+    ) async throws {
         try await Scene.play { scene in
-            try await Peer.running(.resource, [options.text()], in: scene.desktop) { server in
+            try await Peer.running(program, arguments, in: scene.desktop) { server in
                 try await test(ResourceScene(scene: scene, server: server))
             }
         }
@@ -32,11 +39,7 @@ struct ResourceScene: Sendable {
     /// Signs in at the URL, with a browser that consents at once.
     @discardableResult
     func signIn(_ arguments: [String] = [], at url: String? = nil) async throws -> Child.Output {
-        let (login, address) = try await scene.beginInBrowser(arguments, at: url ?? self.url)
-        let page = try await scene.get(address)
-        let output = await login.output()
-        guard output.status == 0 else { throw Failure("\(output.err)\n\(page)") }
-        return output
+        try await scene.signInWithBrowser(arguments, at: url ?? self.url)
     }
 
     /// A sign-in that fails before a browser is needed.
@@ -54,12 +57,5 @@ struct ResourceScene: Sendable {
 
     func set(_ options: JSON) async throws {
         _ = try await scene.get(server.url + "/set", ["--data", options.text()])
-    }
-}
-
-extension Scene {
-    /// What a browser without a user gets.
-    func get(_ url: String, _ more: [String] = []) async throws -> String {
-        try await desktop.run(["curl", "--silent", "--location", "--noproxy", "*"] + more + [url]).out
     }
 }

@@ -12,6 +12,18 @@ extension Scene {
         return (login, try await shownAddress(of: login))
     }
 
+    /// Signs in with a browser whose user is not asked.
+    @discardableResult
+    func signInWithBrowser(
+        _ arguments: [String] = [], at provider: String = OAuthScene.provider
+    ) async throws -> Child.Output {
+        let (login, address) = try await beginInBrowser(arguments, at: provider)
+        let page = try await get(address)
+        let output = await login.output()
+        guard output.status == 0 else { throw Failure("\(output.err)\n\(page)") }
+        return output
+    }
+
     /// The address that a sign-in prints for the browser.
     func shownAddress(of login: Child) async throws -> String {
         guard await login.err.wait(for: "browser: http") else { throw Failure(await login.err.all()) }

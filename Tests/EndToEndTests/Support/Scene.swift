@@ -96,13 +96,7 @@ final class Scene: Sendable {
     }
 
     /// The access token of each session there is.
-    func tokens() async throws -> [String: String] {
-        var tokens: [String: String] = [:]
-        for session in try await SessionList(agent.json("list")).sessions {
-            tokens[session.session.text] = try await agent.authc("token", "-s", session.session.text).out
-        }
-        return tokens
-    }
+    func tokens() async throws -> [String: String] { try await agent.tokens() }
 
     /// How many sign-ins the backends saw.
     var signIns: Int {
@@ -111,5 +105,16 @@ final class Scene: Sendable {
         return Backend.allCases.reduce(0) { sum, backend in
             sum + calls.reduce(0) { $0 + counts[backend, $1] }
         }
+    }
+}
+
+extension Agent {
+    /// The access token of each session there is.
+    func tokens() async throws -> [String: String] {
+        var tokens: [String: String] = [:]
+        for session in try await SessionList(json("list")).sessions {
+            tokens[session.session.text] = try await authc("token", "-s", session.session.text).out
+        }
+        return tokens
     }
 }
