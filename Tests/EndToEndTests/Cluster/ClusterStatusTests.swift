@@ -10,13 +10,7 @@ struct ClusterStatusTests {
     private func play(_ test: @escaping @Sendable (Scene, EtcdMembers) async throws -> Void) async throws {
         var options = EtcdMembers.Options()
         options.count = 3
-        try await EtcdMembers.running(options) { members in
-            try await Scene.play(keyring: false) { scene in
-                try SharedHosts.configure(scene.desktop, endpoints: members.endpoints)
-                try await scene.restart(["--store", "etcd"])
-                try await test(scene, members)
-            }
-        }
+        try await SharedHosts.play(options, test)
     }
 
     private func status(_ agent: Agent) async throws -> ClusterStatus {

@@ -11,19 +11,15 @@ struct SharedCommandTests {
     private func play(
         _ test: @escaping @Sendable (Scene, Agent, EtcdMembers) async throws -> Void
     ) async throws {
-        try await EtcdMembers.running { members in
-            try await Scene.play(keyring: false) { scene in
-                try SharedHosts.configure(scene.desktop, endpoints: members.endpoints)
-                try await scene.restart(["--store", "etcd"])
-                #expect(try await scene.login(.appTemplate).status == 0)
-                #expect(try await scene.login(.envelope).status == 0)
-                try await SharedHosts.withOther(scene, members) { other in
-                    try await SharedHosts.admit(other, by: scene)
-                    let tokens = try await scene.tokens()
-                    #expect(tokens.count == 2)
-                    #expect(try await until { try await other.tokens() == tokens })
-                    try await test(scene, other, members)
-                }
+        try await SharedHosts.play { scene, members in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            #expect(try await scene.login(.envelope).status == 0)
+            try await SharedHosts.withOther(scene, members) { other in
+                try await SharedHosts.admit(other, by: scene)
+                let tokens = try await scene.tokens()
+                #expect(tokens.count == 2)
+                #expect(try await until { try await other.tokens() == tokens })
+                try await test(scene, other, members)
             }
         }
     }
@@ -138,23 +134,19 @@ struct ClusterEventTests {
     private func play(
         _ options: EtcdMembers.Options, _ test: @escaping @Sendable (Scene, Child, EtcdMembers) async throws -> Void
     ) async throws {
-        try await EtcdMembers.running(options) { members in
-            try await Scene.play(keyring: false) { scene in
-                try SharedHosts.configure(scene.desktop, endpoints: members.endpoints)
-                try await scene.restart(["--store", "etcd"])
-                #expect(try await scene.login(.appTemplate).status == 0)
-                let watch = try await scene.agent.starts("watch", "--json")
-                #expect(await watch.out.wait(for: "snapshot"))
-                let result: Result<Void, any Error>
-                do {
-                    try await test(scene, watch, members)
-                    result = .success(())
-                } catch {
-                    result = .failure(error)
-                }
-                await watch.end(SIGKILL)
-                try result.get()
+        try await SharedHosts.play(options) { scene, members in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let watch = try await scene.agent.starts("watch", "--json")
+            #expect(await watch.out.wait(for: "snapshot"))
+            let result: Result<Void, any Error>
+            do {
+                try await test(scene, watch, members)
+                result = .success(())
+            } catch {
+                result = .failure(error)
             }
+            await watch.end(SIGKILL)
+            try result.get()
         }
     }
 

@@ -8,20 +8,9 @@ import Testing
 /// Two hosts, each with its own home, state and agent, and one etcd.
 @Suite("Sessions that hosts share", .serialized, .timeLimit(.minutes(3)))
 struct SharedSessionTests {
-    private func play(_ test: @escaping @Sendable (Scene, EtcdMembers) async throws -> Void) async throws {
-        try await EtcdMembers.running { members in
-            let endpoints = members.endpoints
-            try await Scene.play(keyring: false) { scene in
-                try SharedHosts.configure(scene.desktop, endpoints: endpoints)
-                try await scene.restart(["--store", "etcd"])
-                try await test(scene, members)
-            }
-        }
-    }
-
     @Test("are there on another host after a kill, renewed and signed out everywhere, and etcd never saw a token")
     func shared() async throws {
-        try await play { scene, members in
+        try await SharedHosts.play { scene, members in
             #expect(try await scene.login(.appTemplate).status == 0)
             let token = try await scene.agent.authc("token").out
             try await SharedHosts.withOther(scene, members) { other in
@@ -62,7 +51,7 @@ struct SharedSessionTests {
 
     @Test("come from sealed files and go back there, all of them")
     func migrated() async throws {
-        try await play { scene, members in
+        try await SharedHosts.play { scene, members in
             try await scene.restart(["--store", "sealed-file"])
             #expect(try await scene.login(.appTemplate).status == 0)
             #expect(try await scene.login(.envelope).status == 0)
@@ -97,7 +86,7 @@ struct SharedSessionTests {
 
     @Test("are served from memory while etcd is gone, with a named cause, and saved when it is back")
     func unreachable() async throws {
-        try await play { scene, members in
+        try await SharedHosts.play { scene, members in
             #expect(try await scene.login(.appTemplate).status == 0)
             let token = try await scene.agent.authc("token").out
             await members.kill(0)

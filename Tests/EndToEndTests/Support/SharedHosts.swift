@@ -9,6 +9,20 @@ enum SharedHosts {
     private static let key = "0123456789abcdef0123456789abcdef"
     private static let prefix = "prefix = \"/authd/ada\"\n"
 
+    /// A host whose sessions are in etcd.
+    static func play(
+        _ options: EtcdMembers.Options = EtcdMembers.Options(),
+        _ test: @escaping @Sendable (Scene, EtcdMembers) async throws -> Void
+    ) async throws {
+        try await EtcdMembers.running(options) { members in
+            try await Scene.play(keyring: false) { scene in
+                try configure(scene.desktop, endpoints: members.endpoints)
+                try await scene.restart(["--store", "etcd"])
+                try await test(scene, members)
+            }
+        }
+    }
+
     private static func settings(_ desktop: Desktop) throws -> String {
         try String(contentsOfFile: desktop.folder.path + "/config/authd/authd.toml", encoding: .utf8)
     }
