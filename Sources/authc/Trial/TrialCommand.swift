@@ -5,7 +5,7 @@ import Glibc
 
 struct TrialCommand: AgentCommand {
     static let configuration = CommandConfiguration(
-        commandName: "try", abstract: "Show the main job with an agent and a provider that exist for it only.",
+        commandName: "try", abstract: "Show what authd does, with a temporary agent and provider.",
         discussion: """
             Signs in, gets a token, renews it once for five programs, calls an API, shows what happens while the provider \
             cannot be reached, and signs out. It prints the commands that do this, takes about 5 seconds and asks nothing. \
