@@ -23,18 +23,39 @@ enum ProfileFile {
         return unsafe access(path, F_OK) == 0
     }
 
+    /// - Parameter hint: what the user can do if it exists.
+    static func refuseExisting(_ path: String, _ hint: String) throws(Failure) {
+        if unsafe access(path, F_OK) == 0 { throw existing(path, hint) }
+    }
+
+    private static func existing(_ path: String, _ hint: String) -> Failure {
+        .usage("\(path) already exists", hint: hint)
+    }
+
     /// - Parameters:
     ///   - replacing: whether an existing file is replaced.
     ///   - hint: what the user can do if it exists and is not replaced.
     static func write(
         _ text: String, to path: String, replacing: Bool, ifExists hint: String
     ) throws(Failure) {
-        for end in path.indices.dropFirst() where path[end] == "/" { _ = unsafe mkdir(String(path[..<end]), 0o755) }
+        let obstacle = makeFolders(of: path)
         do throws(SystemFailure) {
             try AtomicFile(path: path).publish(Array(text.utf8), replacing: replacing)
         } catch {
-            if error.number == EEXIST { throw .usage("\(path) already exists", hint: hint) }
+            if error.number == EEXIST { throw existing(path, hint) }
+            if let obstacle, [ENOENT, ENOTDIR].contains(error.number) { throw .usage(obstacle) }
             throw .usage("cannot write \(path): \(SystemError.text(error.number))")
         }
+    }
+
+    /// - Returns: why the first folder that is missing cannot be made.
+    private static func makeFolders(of path: String) -> String? {
+        var obstacle: String?
+        for end in path.indices.dropFirst() where path[end] == "/" {
+            let folder = String(path[..<end])
+            guard unsafe access(folder, F_OK) != 0, unsafe mkdir(folder, 0o755) != 0, obstacle == nil else { continue }
+            obstacle = "cannot create the folder \(folder): \(SystemError.text(errno))"
+        }
+        return obstacle
     }
 }

@@ -78,7 +78,7 @@ struct ProviderAdd: AgentCommand {
             try Output.raw(profile.text)
             return .done
         }
-        let path = if let output { output } else { try ProfileFile.usualPath(of: profile.name) }
+        let path = try path(of: profile.name)
         let isChecked = try write(profile.text, to: path, options)
         if !options.json { report(profile.text, at: path) }
         var json: JSONObject = ["provider": .string(profile.name), "path": .string(path)]
@@ -117,9 +117,20 @@ struct ProviderAdd: AgentCommand {
         } catch {
             guard error.status == .noAgent else { throw error }
         }
-        try ProfileFile.write(
-            profile, to: path, replacing: force, ifExists: "use --force to replace it, or --name for another one")
+        try ProfileFile.write(profile, to: path, replacing: force, ifExists: Self.existsHint)
         return isChecked
+    }
+
+    private static let existsHint = "use --force to replace it, or --name for another one"
+
+    private func path(of name: String) throws(Failure) -> String {
+        if let output { output } else { try ProfileFile.usualPath(of: name) }
+    }
+
+    /// Before the questions: the answers would be lost.
+    private func refuseExisting(_ name: String) throws(Failure) {
+        guard !force, output != "-" else { return }
+        try ProfileFile.refuseExisting(path(of: name), Self.existsHint)
     }
 
     /// - Throws: if the agent would not accept the profile.
@@ -168,12 +179,13 @@ struct ProviderAdd: AgentCommand {
         guard let starter = Starter.named(provider) else {
             let near = Suggestion.nearest(to: provider, among: Starter.names)
             throw .usage(
-                "there is no starter for '\(provider)'",
+                "'\(provider)' is not a known provider",
                 hint: near.map { "did you mean `authc provider add \($0)`?" }
                     ?? "`authc provider add --list` lists them; for another OAuth provider name its issuer, an https address"
             )
         }
         let name = try checkedName(name ?? starter.name)
+        try refuseExisting(name)
         if lacksClient, !options.json {
             Self.advise(starter.profile(named: name, [], scopes: scope, port: port))
         }
@@ -196,6 +208,7 @@ struct ProviderAdd: AgentCommand {
         let usual = String(
             host.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || ".-".contains($0)) ? $0 : "-" })
         let name = try checkedName(name ?? String(usual.prefix(64)))
+        try refuseExisting(name)
         let clientID = try answer(Starter.clientID, options, isRaw: true)
         return (
             name,
@@ -228,59 +241,39 @@ struct ProviderAdd: AgentCommand {
 
     /// - Parameter isRaw: without the escapes that a TOML string needs.
     private func answer(_ value: Starter.Value, _ options: Options, isRaw: Bool = false) throws(Failure) -> String {
-        var text = given(value.kind)
-        while text == nil || text == "" {
-            if text == nil, value.isOptional { return value.sample }
-            guard options.canPrompt else {
-                throw .usage("\(value.question) is missing, and there is no terminal", hint: "use \(value.option)")
-            }
+        let given = given(value.kind)
+        if given == nil, value.isOptional { return value.sample }
+        let checked = if let given, !given.isEmpty { try check(given, value) } else { try ask(for: value, options) }
+        return isRaw ? checked : String(ProfileDraft.quoted(checked).dropFirst().dropLast())
+    }
+
+    private func check(_ given: String, _ value: Starter.Value) throws(Failure) -> String {
+        do throws(Failure) {
+            return try value.checked(given)
+        } catch {
+            throw .usage("\(value.option): \(error.message)", hint: error.hint)
+        }
+    }
+
+    /// Asks again after a wrong answer, up to the limit for passwords.
+    private func ask(for value: Starter.Value, _ options: Options) throws(Failure) -> String {
+        guard options.canPrompt else {
+            throw .usage("\(value.question) is missing, and there is no terminal", hint: "use \(value.option)")
+        }
+        var count = 0
+        while true {
             guard let line = try TerminalInput.ask(value.question + ": ", isSecret: false) else {
                 throw .cancelled("no profile was written")
             }
-            text = String(line.drop { $0 == " " })
-        }
-        let checked = try value.checked(text ?? "")
-        return isRaw ? checked : String(ProfileDraft.quoted(checked).dropFirst().dropLast())
-    }
-}
-
-extension Starter.Value {
-    /// The value without what users copy with it.
-    fileprivate func checked(_ text: String) throws(Failure) -> String {
-        var text = text
-        let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-        switch kind {
-        case .clientID:
-            guard isVisible else {
-                throw .usage(
-                    "\(option): '\(text)' is not a client ID: it has a space or another character that no ID has")
-            }
-        case .host:
-            if text.hasPrefix("https://") { text = String(text.dropFirst("https://".count)) }
-            while text.last == "/" { text.removeLast() }
-            let letters = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-:".contains($0)) }
-            guard letters, text.first?.isLetter == true || text.first?.isNumber == true else {
-                throw .usage("\(option): '\(text)' is not a host, such as id.example.org")
-            }
-        case .tenant where ["common", "organizations"].contains(text): break
-        case .tenant:
-            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-            guard parts.map(\.count) == [8, 4, 4, 4, 12], parts.joined().allSatisfy({ $0.isASCII && $0.isHexDigit })
-            else {
-                throw .usage(
-                    "\(option): '\(text)' is not a tenant's ID, a UUID",
-                    hint: "the ID is on the overview of your directory; 'common' and 'organizations' accept all tenants"
-                )
-            }
-        case .realm:
-            guard isVisible, !text.contains(where: "/?#%\\".contains) else {
-                throw .usage("\(option): '\(text)' is not the name of a realm")
-            }
-        case .audience:
-            guard isVisible, text.hasPrefix("https://") || text.hasPrefix("http://") else {
-                throw .usage("\(option): '\(text)' is not an identifier such as https://api.example.org")
+            let text = line.trimmed
+            guard !text.isEmpty else { continue }
+            do throws(Failure) {
+                return try value.checked(text)
+            } catch {
+                count += 1
+                guard count < SignInTries.most else { throw error }
+                Output.note(Visible.line(([error.message] + [error.hint].compactMap(\.self)).joined(separator: "; ")))
             }
         }
-        return text
     }
 }

@@ -1,0 +1,84 @@
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+/// `authc provider add` where it does not succeed at once. What it writes: ProviderAddTests.
+@Suite("Questions about a known provider", .timeLimit(.minutes(1)))
+struct ProviderAddQuestionTests {
+    private static func agent() throws -> TestAgent {
+        try TestAgent(replies: [
+            "provider.check": .success(["problems": []]), "agent.reload": .success(["message": "provider work is new"]),
+        ])
+    }
+
+    private static func answer(
+        _ answers: [(String, String)], to command: String, _ agent: TestAgent
+    ) async throws -> String {
+        let terminal = try await Terminal("\(command); echo \"exit $?\"", folder: agent.folder)
+        for (question, answer) in answers {
+            await terminal.waits(for: question)
+            terminal.mark()
+            terminal.type(answer + "\n")
+        }
+        await terminal.waits(for: "exit ")
+        await terminal.ends()
+        return terminal.text
+    }
+
+    private static func profile(_ name: String, _ agent: TestAgent) -> String {
+        agent.folder + "/.config/authd/providers/\(name).toml"
+    }
+
+    @Test("a wrong answer is explained, and the question is repeated; spaces around an answer are not part of it")
+    func again() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let text = try await Self.answer(
+            [
+                ("Client ID: ", "a b"), ("'a b' is not a client ID", ""), ("Client ID: ", " authd "),
+                ("Host: ", "h\"x"), ("is not a host, such as id.example.org\r\nHost: ", "id.example.org"),
+                ("Realm: ", "main"),
+            ], to: "authc provider add keycloak --name work", agent)
+        #expect(text.contains("exit 0") && text.contains("authd: provider work is new"), "\(text)")
+        let profile = try String(contentsOfFile: Self.profile("work", agent), encoding: .utf8)
+        #expect(profile.contains("client_id = \"authd\"\n"), "\(profile)")
+        #expect(profile.contains("issuer = \"https://id.example.org/realms/main\"\n"), "\(profile)")
+    }
+
+    @Test("the third wrong answer ends the command, and nothing is written")
+    func third() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let text = try await Self.answer(
+            [("Client ID: ", "a 1"), ("Client ID: ", "a 2"), ("Client ID: ", "a 3")],
+            to: "authc provider add github", agent)
+        #expect(text.contains("authc: 'a 3' is not a client ID") && text.contains("exit 64"), "\(text)")
+        #expect(agent.requests.isEmpty && !FileManager.default.fileExists(atPath: agent.folder + "/.config"))
+    }
+
+    @Test("a profile that is there is refused before the first question")
+    func existing() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let path = Self.profile("github", agent)
+        try FileManager.default.createDirectory(
+            at: URL(filePath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
+        try "name = \"github\"\n".write(toFile: path, atomically: true, encoding: .utf8)
+        let text = try await Self.answer([], to: "authc provider add github", agent)
+        #expect(text.contains("already exists") && text.contains("--force") && text.contains("exit 64"), "\(text)")
+        #expect(!text.contains("Client ID"), "\(text)")
+    }
+
+    @Test("a folder that cannot be created is named")
+    func folder() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        try "".write(toFile: agent.folder + "/.config", atomically: true, encoding: .utf8)
+        let result = try await Program.run(
+            ["provider", "add", "github", "--client-id", "a"], folder: agent.folder)
+        let folder = agent.folder + "/.config/authd"
+        #expect(result.status == 64, "\(result)")
+        #expect(result.errors == "authc: cannot create the folder \(folder): Not a directory\n", "\(result)")
+    }
+}
