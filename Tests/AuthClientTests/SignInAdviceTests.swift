@@ -1,8 +1,9 @@
 import AuthWire
 import Foundation
+import TestSupport
 import Testing
 
-/// A sign-in leads to a token, and a session that does not exist yet to a sign-in.
+/// A sign-in leads to a token, and a name that does not exist yet to a sign-in.
 @Suite("What authc advises before and after a sign-in", .timeLimit(.minutes(1)))
 struct SignInAdviceTests {
     private static let login =
@@ -82,5 +83,60 @@ struct SignInAdviceTests {
         let lines = result.errors.split(separator: "\n").map(String.init)
         #expect(result.status == 64 && lines.first?.hasSuffix("run `authc list` to see all sessions.") == true)
         #expect(lines.dropFirst().first == hint.map { "  " + $0 } && lines.count == (hint == nil ? 1 : 2), "\(result)")
+    }
+
+    private static func refusal(of line: String, _ error: AgentError, at url: String) async throws -> Program {
+        let agent = try TestAgent { peer, request in
+            switch request.method {
+            case "login.start": peer.fail(request, error)
+            case "provider.show":
+                peer.reply(
+                    request,
+                    [
+                        "name": "shop", "title": "Shop", "renewal": "refresh", "endpoints": [], "source": "bundled",
+                        "methods": [["name": "password", "label": "Password", "fields": []]],
+                        "environments": [["name": "main", "url": .string(url), "default": true]],
+                    ])
+            default: peer.reply(request, [:])
+            }
+        }
+        defer { agent.stop() }
+        return try await Program.run(line.split(separator: " ").map(String.init), folder: agent.folder)
+    }
+
+    @Test(
+        "an unreachable address that is only an example: the command that asks for the user's",
+        arguments: [
+            ("https://api.shop.example", "https://api.shop.example is only an example: `authc login` asks for"),
+            ("https://api.shop.example.org", "`authc doctor` looks for the cause"),
+        ])
+    func example(url: String, hint: String) async throws {
+        let host = url.dropFirst("https://".count)
+        let error = AgentError(
+            .providerUnreachable, "The name \(host) could not be resolved; check the network and the address.")
+        let result = try await Self.refusal(of: "login shop", error, at: url)
+        #expect(result.status == 75 && result.errors.contains("\n  " + hint), "\(result)")
+    }
+
+    @Test(
+        "an address without its scheme in place of a provider",
+        arguments: [
+            ("mcp.example.org/mcp", "\n  did you mean `authc login https://mcp.example.org/mcp`?\n"), ("zzzz", nil),
+        ] as [(String, String?)])
+    func address(name: String, hint: String?) async throws {
+        let error = AgentError(
+            .unknownProvider, "There is no provider named \(name): run `authc provider list` to see all providers.")
+        let result = try await Self.refusal(of: "login \(name)", error, at: "https://api.example.org")
+        #expect(result.status == 64 && result.errors.contains("all providers."), "\(result)")
+        #expect(result.errors.hasSuffix(hint ?? "all providers.\n"), "\(result)")
+    }
+
+    @Test("an empty name, such as an empty variable of a script, is a usage error", arguments: ["login", "register"])
+    func empty(command: String) async throws {
+        let agent = try AuthcLoginTests.agent()
+        defer { agent.stop() }
+        let result = try await Program.run([command, ""], folder: agent.folder)
+        #expect(result.status == 64 && result.errors.hasPrefix("authc: The provider's name is empty.\n"), "\(result)")
+        #expect(agent.requests.isEmpty)
     }
 }

@@ -41,7 +41,7 @@ struct SelfDescriptionTests {
     @Test(
         "a time limit is written with its unit in one form",
         arguments: [
-            (Duration.seconds(1), "than 1 s;"), (.milliseconds(1500), "than 1.5 s;"), (.seconds(60), "than 60 s;"),
+            (Duration.seconds(1), "than 1 s."), (.milliseconds(1500), "than 1.5 s."), (.seconds(60), "than 60 s."),
         ]
     )
     func lateness(limit: Duration, words: String) {

@@ -65,7 +65,7 @@ final class Departure: Sendable {
 
 extension AgentError {
     static func late(after limit: Duration) -> AgentError {
-        AgentError(.timeout, "The request took longer than \(limit.formatted) s; try again, or allow more time.")
+        AgentError(.timeout, "The request took longer than \(limit.formatted) s.")
     }
 }
 

@@ -21,6 +21,7 @@ enum NameAdvice {
                 ?? meant(unknown, among: KnownNames.sessions(quick))
         case .unknownProvider:
             profile(unknown, options) ?? meant(unknown, among: KnownNames.providers(quick)) ?? starter(unknown)
+                ?? (words.contains("login") ? address(unknown) : nil)
         default: nil
         }
     }
@@ -78,6 +79,13 @@ enum NameAdvice {
         Suggestion.nearest(to: unknown, among: Starter.names).map {
             "did you mean \($0)? `authc provider add \($0)` writes its profile"
         }
+    }
+
+    /// A URL without its scheme.
+    private static func address(_ text: String) -> String? {
+        let url = "https://" + text
+        guard let host = DescriptionURL(url)?.host, host.contains(".") else { return nil }
+        return "did you mean `\(CommandText.login(url))`?"
     }
 
     /// The word itself, and the value of an option in it: `--session=NAME`, `-s=NAME`.

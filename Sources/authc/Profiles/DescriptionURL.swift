@@ -47,9 +47,11 @@ struct DescriptionURL {
 
     /// Nobody can have such a host (RFC 2606 §2).
     static func isExample(_ url: String) -> Bool {
-        guard let origin = DescriptionURL(url)?.origin else { return false }
-        return origin.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != ":" }.hasSuffix(".example")
+        DescriptionURL(url)?.host.hasSuffix(".example") ?? false
     }
+
+    /// Without the port.
+    var host: String { String(origin.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != ":" }) }
 
     /// The path below a base URL; `nil` if it is elsewhere.
     func path(below base: String) -> String? {

@@ -43,6 +43,11 @@ struct SignInOptions: ParsableArguments {
     @Flag(help: "Replace the account of the session without asking.")
     var replaceAccount = false
 
+    func validate() throws {
+        // Such as an empty variable of a script.
+        guard provider != "" else { throw ValidationError("The provider's name is empty.") }
+    }
+
     /// - Parameter target: what was chosen, if the command line does not name it.
     func run(
         _ target: FirstSignIn.Target? = nil, method: String?, scopes: [String] = [], client: String? = nil,
@@ -134,7 +139,9 @@ struct LoginCommand: AgentCommand {
             return try signIn.run(
                 target, method: chosen, scopes: scope, client: clientID, share: share, lender: lender, options)
         } catch {
-            throw unoffered(error, signIn.provider ?? target?.provider, options) ?? repeatable(error, target) ?? error
+            let provider = signIn.provider ?? target?.provider
+            throw unoffered(error, provider, options) ?? unplaced(error, provider, options)
+                ?? repeatable(error, target) ?? error
         }
     }
 
@@ -158,6 +165,19 @@ struct LoginCommand: AgentCommand {
             status: error.status, kind: error.kind,
             message: "\(detail.title) does not offer \(flag); it offers: \(names)",
             hint: "`\(command)` uses the first")
+    }
+
+    /// The error of a server that is only an example in a bundled profile, with the command that asks for the user's.
+    private func unplaced(_ error: Failure, _ provider: String?, _ options: Options) -> Failure? {
+        guard let cause = error.agentError, cause.kind == .providerUnreachable, let provider,
+            let detail = try? options.connect().call(ProviderShow(ProviderParams(provider: provider))).value,
+            let url = detail.environments.map(\.url).first(where: { url in
+                DescriptionURL.isExample(url) && cause.message.contains(DescriptionURL(url)?.host ?? url)
+            })
+        else { return nil }
+        var failure = error
+        failure.hint = "\(url) is only an example: `\(CommandText.login(nil))` asks for the address of your server"
+        return failure
     }
 
     /// The error of a refused sign-in, with a hint that repeats what the user has chosen, so that nothing has to be
