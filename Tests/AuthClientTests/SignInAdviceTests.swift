@@ -25,8 +25,8 @@ struct SignInAdviceTests {
         #expect(terminal.text.contains("`authc token -s shop` prints the token.") == isNamed, "\(terminal.text)")
     }
 
-    /// An agent without sessions: `shop` is at the user's server, the addresses of `sample` are examples, and `here` is an
-    /// environment of both.
+    /// An agent without sessions: `shop` is at the user's server, the addresses of `sample` are examples, and `here` is
+    /// an environment of both.
     private static func agent(without name: String) throws -> TestAgent {
         let unknown = AgentError(
             .unknownSession, "There is no session named \(name): run `authc list` to see all sessions.")

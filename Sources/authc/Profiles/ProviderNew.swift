@@ -127,9 +127,9 @@ struct ProviderNew: AgentCommand {
 
     private func draft(_ document: inout OpenAPIDocument?, _ options: Options) throws(Failure) -> ProfileDraft {
         let ask = ProfileQuestions(options: options)
-        let given = try ask.answer("Base URL of its API", "--url", self.url, default: document?.url)
-        guard given.hasPrefix("https://") || given.hasPrefix("http://") else {
-            throw .usage("'\(given)' is not a base URL, such as https://api.example.org")
+        let given = try ask.answer("Base URL of its API", "--url", self.url, default: document?.url) { url in
+            url.hasPrefix("https://") || url.hasPrefix("http://")
+                ? nil : "'\(url)' is not a base URL, such as https://api.example.org"
         }
         let url = document?.url(at: given) ?? given
         guard let base = DescriptionURL(url), base.path.isEmpty || DescriptionURL.isPath(base.path) else {
@@ -144,9 +144,8 @@ struct ProviderNew: AgentCommand {
             Output.note(Visible.line("The base URL is \(url): the description has the server \(server)"))
         }
         document?.base = url
-        let name = try ask.answer("Short name", "NAME", self.name, default: Self.name(of: url))
-        guard (try? SessionName(name)) != nil else {
-            throw .usage("'\(name)' is not a valid name: use \(SessionName.rule)")
+        let name = try ask.answer("Short name", "NAME", self.name, default: Self.name(of: url)) { name in
+            (try? SessionName(name)) == nil ? "'\(name)' is not a valid name: use \(SessionName.rule)" : nil
         }
         let title = try ask.answer("Name that users see", "--title", self.title, default: document?.title ?? name)
         var draft = ProfileDraft(name: name, title: title, url: url)
@@ -159,10 +158,8 @@ struct ProviderNew: AgentCommand {
         }
         let found = document?.signIn
         draft.signInPath = try ask.answer(
-            "Path of the sign-in request (POST)", "--sign-in", self.signIn, default: found?.path ?? draft.signInPath)
-        guard DescriptionURL.isPath(draft.signInPath) else {
-            throw .usage("'\(draft.signInPath)' is not a path, such as /auth/login")
-        }
+            "Path of the sign-in request (POST)", "--sign-in", self.signIn, default: found?.path ?? draft.signInPath
+        ) { path in DescriptionURL.isPath(path) ? nil : "'\(path)' is not a path, such as /auth/login" }
         // What was asked for may be a request other than the one that the document describes.
         let described = found?.path == draft.signInPath ? found : document?.signIn(at: draft.signInPath)
         let known = described?.fields ?? draft.fields
@@ -236,18 +233,27 @@ struct ProviderNew: AgentCommand {
 private struct ProfileQuestions {
     let options: Options
 
-    func answer(_ question: String, _ flag: String, _ given: String?, default fallback: String?) throws(Failure)
-        -> String
-    {
-        if let given { return given }
+    /// - Parameter problem: why the answer is not accepted. On a terminal the question is repeated, up to the limit for
+    ///   passwords.
+    func answer(
+        _ question: String, _ flag: String, _ given: String?, default fallback: String?,
+        _ problem: (String) -> String? = { _ in nil }
+    ) throws(Failure) -> String {
+        if let answer = given ?? (options.canPrompt ? nil : fallback) {
+            if let problem = problem(answer) { throw .usage(problem) }
+            return answer
+        }
         guard options.canPrompt else {
-            if let fallback { return fallback }
             throw .usage("\(question) is missing, and there is no terminal", hint: "use \(flag)")
         }
+        var count = 0
         while true {
             let line = try line(question + (fallback.map { " [\($0)]" } ?? ""))
-            if !line.isEmpty { return line }
-            if let fallback { return fallback }
+            guard let answer = line.isEmpty ? fallback : line else { continue }
+            guard let problem = problem(answer) else { return answer }
+            count += 1
+            guard count < SignInTries.most else { throw .usage(problem) }
+            Output.note(Visible.line(problem))
         }
     }
 

@@ -3,9 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `authc provider add` where it does not succeed at once. What it writes: ProviderAddTests.
-@Suite("Questions about a known provider", .timeLimit(.minutes(1)))
-struct ProviderAddQuestionTests {
+/// `authc provider add` and `authc provider new` where they do not succeed at once. What they write: ProviderAddTests
+/// and ProviderNewTests.
+@Suite("Questions about a new profile", .timeLimit(.minutes(1)))
+struct ProfileQuestionTests {
     private static func agent() throws -> TestAgent {
         try TestAgent(replies: [
             "provider.check": .success(["problems": []]), "agent.reload": .success(["message": "provider work is new"]),
@@ -80,5 +81,20 @@ struct ProviderAddQuestionTests {
         let folder = agent.folder + "/.config/authd"
         #expect(result.status == 64, "\(result)")
         #expect(result.errors == "authc: cannot create the folder \(folder): Not a directory\n", "\(result)")
+    }
+
+    @Test("provider new repeats a question after a wrong answer, too")
+    func new() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let text = try await Self.answer(
+            [
+                ("Base URL of its API: ", "ftp://x"),
+                ("such as https://api.example.org\r\nBase URL of its API: ", "https://api.example.org"),
+                ("Short name [example]: ", "Not A Name"), ("letter or digit Short name [example]: ", "shop"),
+                ("Name that users see [shop]: ", ""), ("(POST) [/auth/login]: ", "login"),
+                ("is not a path, such as /auth/login Path of the sign-in request (POST) [/auth/login]: ", "\u{4}"),
+            ], to: "authc provider new", agent)
+        #expect(text.contains("exit 77"), "\(text)")
     }
 }
