@@ -1,13 +1,13 @@
 import ClusterTrial
 import Glibc
 
-// cluster-faults [FAULTS [FIRST]]: so many faults of a cluster, by the seeds from that one on; ends with 1 if a rule
-// was broken.
+// cluster-faults [FAULTS [FIRST [PAGE]]]: so many faults of a cluster, by the seeds from that one on; ends with 1 if a
+// rule was broken. PAGE is Docs/cluster.md, whose section with times it writes.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
-let numbers = arguments.map { UInt64($0) }
-guard numbers.count <= 2, !numbers.contains(nil) else {
-    print("usage: cluster-faults [FAULTS [FIRST]]")
+let numbers = arguments.prefix(2).map { UInt64($0) }
+guard arguments.count <= 3, !numbers.contains(nil) else {
+    print("usage: cluster-faults [FAULTS [FIRST [PAGE]]]")
     exit(64)
 }
 OwnNetwork.enter(arguments)
@@ -18,6 +18,9 @@ do {
     let tally = try await ClusterTrial.run(seeds: first..<first + count) { line in
         print(line)
         fflush(nil)
+    }
+    if let page = arguments.dropFirst(2).first, let remark = try await ClusterPage.write(tally, to: page) {
+        print(remark)
     }
     print("seeds \(first) to \(first + count - 1)\n\(tally.report)")
     exit(tally.faults.isEmpty && tally.count == count ? 0 : 1)

@@ -6,6 +6,7 @@ package struct ClusterTally: Sendable {
     package var renewals = 0
     package var repeats = 0
     package var served = ServedTokens()
+    package private(set) var hostTimes = HostTimes()
 
     package init() {}
 
@@ -17,6 +18,12 @@ package struct ClusterTally: Sendable {
     /// - Parameter seed: of the last fault before it was noticed.
     package mutating func note(_ clients: [String], seed: UInt64) {
         faults += clients.map { "seed \(seed): \($0)" }
+    }
+
+    /// - Parameter clients: the faults that they noticed meanwhile.
+    package mutating func note(_ times: HostTimes, clients: [String]) {
+        hostTimes = times
+        faults += times.faults + clients.map { "while nothing fails: \($0)" }
     }
 
     package var count: Int { outcomes.count }
@@ -39,6 +46,7 @@ package struct ClusterTally: Sendable {
                 + "\(longest(interrupted)); after the loss of a session \(longest(outcomes.filter(\.isLost)))",
             "longest time that an agent served a token after another one had a newer one, without a fault: "
                 + served.longestLag.inWords,
+            "\(hostTimes)",
             arrivals,
             "requests with a token: \(served.served), the longest wait \(served.longestWait.inWords)",
         ]
@@ -56,15 +64,15 @@ package struct ClusterTally: Sendable {
         return (faults + lines).joined(separator: "\n")
     }
 
-    /// The agents have 100 ms from the write on; what the clients see is more.
+    /// What clients see that ask all the time. It includes the pause until one of them asks, up to 750 ms.
     private var arrivals: String {
-        let all = served.arrivals.sorted()
-        guard let longest = all.last else { return "new tokens at other agents, without a fault: none" }
-        let (half, most) = (all[all.count / 2], all[all.count * 99 / 100])
-        let within = all.count { $0 <= .milliseconds(100) }
+        let all = served.arrivals
+        guard let spread = HostTimes.Spread(all) else { return "new tokens at other agents, without a fault: none" }
+        let within = all.count { $0 <= HostTimes.tokenGoal }
         return
-            "new tokens at other agents, without a fault: \(all.count), \(within) of them served within 100 ms of their issue, "
-            + "half within \(half.inWords), 99 of 100 within \(most.inWords), the last one after \(longest.inWords)"
+            "new tokens at clients of other agents, without a fault: \(all.count), \(within) of them served within 100 ms "
+            + "of their issue, half within \(spread.median.inWords), 99 of 100 within \(spread.most.inWords), "
+            + "the last one after \(spread.longest.inWords)"
     }
 
     private func longest(_ outcomes: [FaultOutcome]) -> String {

@@ -22,6 +22,12 @@ package enum ClusterTrial {
             }
             world.clients.allIsWell()
             var leaders = LeaderTerms(await world.term(), at: .now)
+            let times = try await UndisturbedRounds.play(before: seeds.count, in: world)
+            leaders.note(await world.term(), at: .now)
+            tally.note(times, clients: world.clients.newFaults(leaders))
+            report("\(times)")
+            for fault in tally.faults { report("    BROKEN: \(fault)") }
+            world.clients.allIsWell()
             for seed in seeds {
                 let plan = FaultPlan(seed: seed, hosts: ClusterWorld.hostCount, members: ClusterWorld.memberCount)
                 let outcome = try await outcome(of: plan, in: world)
@@ -42,6 +48,9 @@ package enum ClusterTrial {
             return tally
         }
     }
+
+    /// Whether all agents come to serve the same token.
+    static func isShared(in world: ClusterWorld) async -> Bool { await converge(world).answered }
 
     private static func outcome(of plan: FaultPlan, in world: ClusterWorld) async throws -> FaultOutcome {
         var outcome = FaultOutcome(plan)

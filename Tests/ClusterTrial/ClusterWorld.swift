@@ -21,7 +21,8 @@ final class ClusterWorld: Sendable {
     let hosts: [ClusterHost]
     let clients: ClusterClients
     let session: SessionName
-    private let probes: [AuthClient]
+    /// One of each host.
+    let probes: [AuthClient]
 
     private init(
         network: ClusterNetwork, members: EtcdMembers, server: OAuthStandIn, hosts: [ClusterHost]
