@@ -16,6 +16,8 @@ extension EtcdStore: SessionStore, KeyStore {
                     all.append(.damaged(session: session.text, reason: reason))
                 }
             }
+            // Nothing has needed this host's key so far. If that is sealed, the store is not open.
+            if all.isEmpty, member == nil { _ = try await local.key(for: .host) }
             return all
         }
     }

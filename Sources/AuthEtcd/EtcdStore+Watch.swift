@@ -38,6 +38,12 @@ extension EtcdStore {
             } catch {
                 // The state and the fault are reported.
                 if case .cluster(let fault) = error { isUnreachable = fault.isUnreachable }
+                // Only the user can open this host's key, and ``unlock(with:)`` ends the wait.
+                if error == .sealed {
+                    _ = await woken.wait(until: { $0 > seen })
+                    (failures, begin) = (0, clock.bootInstant)
+                    continue
+                }
             }
             failures += 1
             let pause = retryPause(after: failures, since: begin)

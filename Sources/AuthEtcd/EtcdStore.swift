@@ -259,8 +259,10 @@ package actor EtcdStore {
         } catch {
             throw failure(error)
         }
-        // While there is no space, everything can still be read.
-        if present != .cluster(.noSpace) || writes { succeeded() }
+        // A call that needs no key says nothing about a store that waits for the user's passphrase. While there is no
+        // space, everything can still be read.
+        let isSealed = present == .sealed && member == nil
+        if !isSealed, present != .cluster(.noSpace) || writes { succeeded() }
         return value
     }
 

@@ -20,6 +20,8 @@ struct SelfDescriptionTests {
         #expect(StatusLine.text(sessions: [active], store: memory) == "shop active, in memory until authd ends")
         let locked = StoreInfo(kind: .secretService, state: .locked)
         #expect(StatusLine.text(sessions: [], store: locked) == "store secret-service locked, nobody signed in")
+        let sealed = StoreInfo(kind: .etcd, state: .locked)
+        #expect(StatusLine.text(sessions: [], store: sealed) == "store etcd locked (authc store unlock)")
         let many = Array(repeating: active, count: 10)
         #expect(StatusLine.text(sessions: many, store: ready).hasSuffix("shop active, 2 more"))
     }

@@ -69,8 +69,13 @@ package enum StatusLine {
 
     package static func text(sessions: [SessionStatus], store: StoreInfo, isLocked: Bool = false) -> String {
         var parts: [String] = isLocked ? ["locked"] : []
-        if store.state != .ready { parts.append("store \(store.kind.rawValue) \(store.state.rawValue)") }
-        if sessions.isEmpty { parts.append("nobody signed in") }
+        // A service that starts at boot has no terminal to ask on. Which sessions there are may be unknown until then.
+        let needsPassphrase = store.kind.isSealed && store.state == .locked
+        if store.state != .ready {
+            let command = needsPassphrase ? " (authc store unlock)" : ""
+            parts.append("store \(store.kind.rawValue) \(store.state.rawValue)\(command)")
+        }
+        if sessions.isEmpty, !needsPassphrase { parts.append("nobody signed in") }
         for status in sessions.prefix(shown) {
             parts.append("\(status.session) \(status.state.rawValue)" + (status.cause.map { " (\($0))" } ?? ""))
         }

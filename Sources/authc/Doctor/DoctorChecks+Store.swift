@@ -28,7 +28,11 @@ extension DoctorChecks {
                     : "`authc login`, or remove the item in the keyring's program")
         case .starting:
             return .note(.store, "\(name) has not answered yet", hint: "try again in a few seconds: `authc doctor`")
-        case .locked where isSealed: return problem("\(name) is locked", "`authc store unlock` asks for its passphrase")
+        case .locked where isSealed:
+            return problem(
+                "\(name) is locked",
+                "`authc store unlock` asks for its passphrase; a credential of systemd opens it at each start without "
+                    + "one: sealed_key in authd.toml(5)")
         case .failed where isSealed && info.landlock == .on && isRefused:
             return problem(
                 "\(name) failed",

@@ -75,7 +75,7 @@ struct SealedFileTests {
     }
 
     /// As `authc store unlock` would, with less work than a debug build of scrypt needs seconds for.
-    private static func chooseCheaply(_ passphrase: String, in folder: String) async throws {
+    static func chooseCheaply(_ passphrase: String, in folder: String) async throws {
         let store = SealedFileStore(
             folder: DurableFolder(path: folder), source: .passphrase,
             cost: PassphraseCost(logarithm: 10))
