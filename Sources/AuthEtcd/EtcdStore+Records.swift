@@ -144,6 +144,21 @@ extension EtcdStore: SessionStore, KeyStore {
         }
     }
 
+    package func damage(ofKeyFor purpose: KeyPurpose) async throws(StoreError) -> String? {
+        guard case .client = purpose else { return nil }
+        return try await reporting { () throws(StoreError) in
+            _ = try await opened()
+            guard let entry = try await read(places.key(purpose)) else { return nil }
+            do throws(StoreError) {
+                _ = try await content(of: entry)
+                return nil
+            } catch {
+                guard case .failed(let reason) = error, isDamage(error) else { throw error }
+                return reason
+            }
+        }
+    }
+
     package func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
         guard case .client = purpose else { return try await local.save(key, for: purpose) }
         try await reporting(writes: true) { () throws(StoreError) in

@@ -299,7 +299,7 @@ package actor EtcdStore {
     }
 
     /// No other failure begins with a key.
-    private func isDamage(_ error: StoreError) -> Bool {
+    func isDamage(_ error: StoreError) -> Bool {
         if case .failed(let reason) = error { reason.hasPrefix(places.watched) } else { false }
     }
 

@@ -165,9 +165,15 @@ struct KeyChangeTests {
             #expect(try await until { try await two.opened().accepted.roster.keyIDs == newest })
             for store in [one, two] { #expect(try await store.key(for: purpose) == Secret("client")) }
             try await hosts.members.copy("/authd/ada/kept", to: "/authd/ada/keys/\(purpose.name)")
-            for store in [one, two] { #expect(try await store.key(for: purpose) == nil) }
+            for store in [one, two] {
+                #expect(try await store.key(for: purpose) == nil)
+                #expect(try await store.damage(ofKeyFor: purpose)?.contains("a former key") == true)
+            }
             try await two.save(Secret("later"), for: purpose)
-            for store in [one, two] { #expect(try await store.key(for: purpose) == Secret("later")) }
+            for store in [one, two] {
+                #expect(try await store.key(for: purpose) == Secret("later"))
+                #expect(try await store.damage(ofKeyFor: purpose) == nil)
+            }
         }
     }
 

@@ -151,6 +151,10 @@ package final class MovableStore: SessionStore, KeyStore {
         try await pass { store throws(StoreError) in try await store.save(key, for: purpose) }
     }
 
+    package func damage(ofKeyFor purpose: KeyPurpose) async throws(StoreError) -> String? {
+        try await pass { store throws(StoreError) in try await store.damage(ofKeyFor: purpose) }
+    }
+
     // MARK: Calls and moves
 
     private func pass<Value: Sendable>(

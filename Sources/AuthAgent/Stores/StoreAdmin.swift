@@ -156,11 +156,11 @@ package struct StoreAdmin: Sendable {
         }
         await registry.drain()
         var unfinished = UnfinishedMove(from: store.kind, to: kind, copies: [])
-        var count = 0
+        var (count, missing) = (0, [String]())
         try await store.move { source throws(AgentError) in
             let moved = try await StoreMove(source: source, target: target, names: names).copy()
-            unfinished.copies = moved.map(UnfinishedMove.Copy.init)
-            count = moved.count
+            unfinished.copies = moved.records.map(UnfinishedMove.Copy.init)
+            (count, missing) = (moved.records.count, moved.missing)
             do throws(StoreError) {
                 try await dependencies.moves?.save { [unfinished] in unfinished }
                 try await dependencies.choose(kind)
@@ -174,7 +174,12 @@ package struct StoreAdmin: Sendable {
         await loader.storeWasReplaced()
         let left = names.list(unfinished.copies.map(\.session))
         let rest = left.isEmpty ? "" : " Not removed yet from where they were: \(left)."
-        return MessageResult(message: "Sessions moved to \(kind.rawValue): \(count).\(rest)")
+        let clients =
+            missing.isEmpty
+            ? ""
+            : " Not moved, because they cannot be read: the registered clients of \(missing.joined(separator: ", ")). The next "
+                + "sign-in there registers a new one; sessions keep the one that they use."
+        return MessageResult(message: "Sessions moved to \(kind.rawValue): \(count).\(rest)\(clients)")
     }
 
     /// Ends a move that an earlier run could not: when both stores are open, and without asking anybody to open one.

@@ -8,8 +8,15 @@ struct StoreMove {
     /// The sessions that messages may name.
     var names = SessionNames.all
 
+    struct Copies {
+        let records: [SessionRecord]
+        /// For the user: clients that providers have registered and that the source cannot read. The next sign-in there
+        /// registers another one.
+        let missing: [String]
+    }
+
     /// Returns what was copied, after it was read back from the target. After an error the target is unchanged.
-    func copy() async throws(AgentError) -> [SessionRecord] {
+    func copy() async throws(AgentError) -> Copies {
         let records = try await self.records(of: source)
         let there = try await self.records(of: target)
         for record in records {
@@ -22,7 +29,7 @@ struct StoreMove {
             }
         }
         do throws(AgentError) {
-            try await write(records)
+            return Copies(records: records, missing: try await write(records))
         } catch {
             // What cannot be removed does no harm: the next move overwrites it.
             for record in records where !there.contains(where: { $0.session == record.session }) {
@@ -30,7 +37,6 @@ struct StoreMove {
             }
             throw error
         }
-        return records
     }
 
     /// Removes each copy that is as it was moved, and that the new store, which is asked first, does not lack: what it
@@ -55,12 +61,21 @@ struct StoreMove {
         return left
     }
 
-    private func write(_ records: [SessionRecord]) async throws(AgentError) {
+    /// - Returns: ``Copies/missing``.
+    private func write(_ records: [SessionRecord]) async throws(AgentError) -> [String] {
+        var missing: [String] = []
         do throws(StoreError) {
             for record in records { try await target.save(record) }
-            let clients = Set(records.filter { $0.client != nil }.map(\.provider))
-            for purpose in [.outbox] + clients.sorted().map(KeyPurpose.client) {
-                if let key = try await source.key(for: purpose) { try await target.save(key, for: purpose) }
+            if let key = try await source.key(for: .outbox) { try await target.save(key, for: .outbox) }
+            for provider in Set(records.filter { $0.client != nil }.map(\.provider)).sorted() {
+                let purpose = KeyPurpose.client(provider: provider)
+                if let key = try await source.key(for: purpose) {
+                    try await target.save(key, for: purpose)
+                } else if let reason = try await source.damage(ofKeyFor: purpose) {
+                    // The name of a provider is often that of its session.
+                    let isVisible = records.contains { $0.provider == provider && names.contains($0.session) }
+                    missing.append(isVisible ? "\(provider) (\(reason))" : "a provider")
+                }
             }
         } catch {
             throw AgentError(error)
@@ -72,6 +87,7 @@ struct StoreMove {
                 "The record of \(names.text(record.session)) differs when it is read again from \(target.kind.rawValue)."
             )
         }
+        return missing
     }
 
     private func records(of store: MovableStore.Store) async throws(AgentError) -> [SessionRecord] {

@@ -92,6 +92,26 @@ struct MovableStoreTests {
         #expect(try await new.key(for: .client(provider: "example")) == nil)
     }
 
+    @Test("names registered clients that cannot be read, without the names that a program may not see")
+    func damagedClients() async throws {
+        let source = DamagedClientStore()
+        for name in ["home", "work"] {
+            var signedIn = try record(name)
+            signedIn.client = try RegisteredClient(
+                .object(["client_id": "we"]), issuer: "https://shop.example.org", mayBeInsecure: false)
+            try await source.save(signedIn)
+        }
+        try await source.save(Secret("key"), for: .outbox)
+        let copies = try await StoreMove(source: source, target: new).copy()
+        #expect(copies.records.count == 2 && copies.missing == ["shop (no end)"])
+        #expect(try await new.key(for: .outbox) == Secret("key"))
+        #expect(try await new.key(for: .client(provider: "shop")) == nil)
+        for (hidden, missing) in [(["home"], "shop (no end)"), (["home", "work"], "a provider")] {
+            let names = SessionNames(without: { hidden.contains($0.text) })
+            #expect(try await StoreMove(source: source, target: new, names: names).copy().missing == [missing])
+        }
+    }
+
     /// What is left to remove of a move of sessions named `copies`, which both stores hold.
     private func unfinished(_ copies: [String]) async throws -> UnfinishedMove {
         var move = UnfinishedMove(from: .secretService, to: .sealedFile, copies: [])
@@ -169,6 +189,27 @@ private struct LockedStore: SessionStore {
     func save(_ record: SessionRecord) async throws(StoreError) { throw .locked }
     func delete(_ session: SessionName) async throws(StoreError) { throw .locked }
     func states() -> AsyncStream<StoreState> { AsyncStream { $0.finish() } }
+}
+
+/// A store whose registered clients cannot be read.
+private final class DamagedClientStore: SessionStore, KeyStore {
+    private let inside = MemoryStore()
+    var kind: StoreKind { .etcd }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] { try await inside.loadAll() }
+    func names() async throws(StoreError) -> [StoredName] { try await inside.names() }
+    func retryPrompts() async {}
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await inside.load(session) }
+    func save(_ record: SessionRecord) async throws(StoreError) { try await inside.save(record) }
+    func delete(_ session: SessionName) async throws(StoreError) { try await inside.delete(session) }
+    func states() -> AsyncStream<StoreState> { inside.states() }
+    func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { try await inside.key(for: purpose) }
+    func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+        try await inside.save(key, for: purpose)
+    }
+    func damage(ofKeyFor purpose: KeyPurpose) async throws(StoreError) -> String? {
+        if case .client = purpose { "no end" } else { nil }
+    }
 }
 
 /// A store that answers when the test lets it.
