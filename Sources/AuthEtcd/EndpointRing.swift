@@ -3,14 +3,11 @@ struct EndpointRing: Sendable, Equatable {
     /// `https://HOST:PORT`, without a path.
     let endpoints: [String]
     /// The one that is used first.
-    private let first: Int
-    private var place: Int
+    private var first = 0
+    private var place = 0
 
-    /// - Parameter first: any number; its remainder is the index of the endpoint that is used first.
-    init(_ endpoints: [String], first: UInt64 = 0) {
+    init(_ endpoints: [String]) {
         self.endpoints = endpoints
-        self.first = endpoints.isEmpty ? 0 : Int(first % UInt64(endpoints.count))
-        place = self.first
     }
 
     /// `nil` if there is none.
@@ -25,11 +22,20 @@ struct EndpointRing: Sendable, Equatable {
         place = (place + 1) % endpoints.count
     }
 
+    /// Chooses the one that is used first: at once, unless that one is not in use because of a failure.
+    /// - Parameter choice: any number; its remainder is the index.
+    mutating func prefer(_ choice: UInt64) {
+        guard !endpoints.isEmpty else { return }
+        let isMoved = place != first
+        first = Int(choice % UInt64(endpoints.count))
+        if !isMoved { place = first }
+    }
+
     /// It responds again.
     mutating func goBack() { place = first }
 
     /// A stable number for an endpoint, so that the hosts and users of one cluster use all members: FNV-1a of the text,
-    /// mixed as in SplitMix64, because the remainder of FNV-1a alone depends on few bits of similar names.
+    /// mixed as in SplitMix64, because the remainder of FNV-1a alone depends on few bits of similar texts.
     static func choice(of text: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -28,11 +28,9 @@ final class EtcdClient: Sendable {
     private let pause: Pause
     private let now: Time
 
-    /// - Parameters:
-    ///   - first: chooses the endpoint that is used first.
-    ///   - note: receives faults that a call has recovered from.
+    /// - Parameter note: receives faults that a call has recovered from.
     init(
-        endpoints: [String], first: UInt64 = 0, user: EtcdUser?, transport: any HTTPLiveTransport,
+        endpoints: [String], user: EtcdUser?, transport: any HTTPLiveTransport,
         note: @escaping @Sendable (ClusterFault) -> Void, pause: @escaping Pause, now: @escaping Time
     ) {
         self.user = user
@@ -40,7 +38,7 @@ final class EtcdClient: Sendable {
         self.note = note
         self.pause = pause
         self.now = now
-        state = Mutex(State(ring: EndpointRing(endpoints, first: first)))
+        state = Mutex(State(ring: EndpointRing(endpoints)))
     }
 
     /// Sends a request to one member after another until one carries it out.
@@ -89,6 +87,10 @@ final class EtcdClient: Sendable {
             state.failedAt = now
         }
     }
+
+    /// From now on this one is used first. While another one is used because of a failure, that stays so.
+    /// - Parameter choice: any number.
+    func prefer(_ choice: UInt64) { state.withLock { $0.ring.prefer(choice) } }
 
     /// Some time after the last failure, this host uses its preferred member again if that has a leader. Otherwise all
     /// hosts would use the same one after all members were restarted, one after the other.

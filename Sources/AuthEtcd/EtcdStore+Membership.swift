@@ -89,12 +89,16 @@ extension EtcdStore {
     // MARK: This host
 
     func hostState() async throws(StoreError) -> HostState {
+        let host: HostState
         if let content = try await local.key(for: .host) {
-            return try cluster { () throws(ClusterFault) in try HostState(content, place: places.cluster) }
+            host = try cluster { () throws(ClusterFault) in try HostState(content, place: places.cluster) }
+        } else {
+            let key = try cluster { () throws(ClusterFault) in try HostKey.random() }
+            host = HostState(key: key, name: configuration.hostName)
+            try await keep(host)
         }
-        let key = try cluster { () throws(ClusterFault) in try HostKey.random() }
-        let host = HostState(key: key, name: configuration.hostName)
-        try await keep(host)
+        // Hosts may have the same name, and so do the machines of a CI farm.
+        if configuration.spreads { client.prefer(EndpointRing.choice(of: host.key.id)) }
         return host
     }
 

@@ -14,7 +14,7 @@ package actor EtcdStore {
     package struct Configuration: Sendable {
         /// `https://HOST:PORT`.
         package var endpoints: [String]
-        /// Whether the host's name and the prefix choose the endpoint that is used first. Otherwise it is the first one.
+        /// Whether this host's own key chooses the endpoint that is used first. Otherwise it is the first one.
         package var spreads = false
         package var prefix: String
         /// `nil`: etcd has no users.
@@ -147,10 +147,7 @@ package actor EtcdStore {
             bufferingPolicy: .bufferingNewest(Self.maxFaults))
         (self.occurred, self.tellFault) = (occurred, tellFault)
         client = EtcdClient(
-            endpoints: configuration.endpoints,
-            first: configuration.spreads
-                ? EndpointRing.choice(of: configuration.hostName + configuration.prefix) : 0,
-            user: configuration.user, transport: transport,
+            endpoints: configuration.endpoints, user: configuration.user, transport: transport,
             note: { tellFault.yield($0) }, pause: pause, now: now)
     }
 

@@ -12,7 +12,8 @@ struct EndpointRingTests {
 
     @Test("is the one of its choice, and the next one after each failure of the one in use")
     func failures() {
-        var ring = EndpointRing(Self.endpoints, first: 4)
+        var ring = EndpointRing(Self.endpoints)
+        ring.prefer(4)
         #expect(ring.current == "http://two" && ring.left == nil)
         ring.failed("http://one")
         #expect(ring.current == "http://two")
@@ -23,17 +24,57 @@ struct EndpointRingTests {
         #expect(ring.current == "http://one")
         ring.goBack()
         #expect(ring.current == "http://two" && ring.left == nil)
-        #expect(EndpointRing([], first: 4).current == nil && EndpointRing([]).left == nil)
+        ring = EndpointRing([])
+        ring.prefer(4)
+        #expect(ring.current == nil && ring.left == nil)
     }
 
-    @Test("is the same at each start, and differs between hosts and users")
-    func choice() {
-        #expect(EndpointRing.choice(of: "login-1/authd/ada") == EndpointRing.choice(of: "login-1/authd/ada"))
-        for names in [(1...300).map { "runner-\($0)/authd/ci" }, (1...300).map { "login-1/authd/\($0)" }] {
+    @Test("is the one of its choice at once if that comes later, and after a failure only when it returns there")
+    func lateChoice() {
+        var ring = EndpointRing(Self.endpoints)
+        ring.failed("http://one")
+        ring.prefer(2)
+        #expect(ring.current == "http://two" && ring.left == "http://three")
+        ring.goBack()
+        #expect(ring.current == "http://three" && ring.left == nil)
+        ring.prefer(0)
+        #expect(ring.current == "http://one")
+    }
+
+    @Test("is the same for the same text, and differs between texts")
+    func choice() throws {
+        #expect(EndpointRing.choice(of: "1f0c6f0a") == EndpointRing.choice(of: "1f0c6f0a"))
+        let keys = try (1...300).map { _ in try HostKey.random().id }
+        for texts in [(1...300).map { "runner-\($0)" }, keys] {
             var hosts = [0, 0, 0]
-            for name in names { hosts[Int(EndpointRing.choice(of: name) % 3)] += 1 }
-            #expect(hosts.allSatisfy { $0 > 70 }, "\(hosts)")
+            for text in texts { hosts[Int(EndpointRing.choice(of: text) % 3)] += 1 }
+            // With random keys, that is false once in 10^9 runs.
+            #expect(hosts.allSatisfy { $0 > 50 }, "\(hosts)")
         }
+    }
+
+    @Test("is chosen by its own key, so that hosts of the same name use different ones, and the same one after a start")
+    func hosts() async throws {
+        var used: Set<String> = []
+        for _ in 1...60 {
+            let local = MemoryLocal()
+            var places: [String] = []
+            for _ in 1...2 {
+                var configuration = EtcdStore.Configuration(
+                    endpoints: Self.endpoints, prefix: "/p", user: nil, hostName: "runner")
+                configuration.spreads = true
+                let etcd = OneKey()
+                let transport = ScriptedTransport { path, body throws(TransportError) in try etcd.answer(path, body) }
+                let store = EtcdStore(configuration, local: local, transport: transport, clock: HostClock())
+                _ = try await store.opened()
+                #expect(Set(transport.askedHosts).count == 1)
+                places += Set(transport.askedHosts)
+            }
+            #expect(places.count == 2 && places[0] == places[1])
+            used.formUnion(places)
+        }
+        // With random keys, that is false once in 10^10 runs.
+        #expect(used.count == 3, "\(used)")
     }
 
     @Test("is the one of its choice again some time after the last failure, if that has a leader")
