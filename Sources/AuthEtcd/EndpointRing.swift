@@ -22,13 +22,13 @@ struct EndpointRing: Sendable, Equatable {
         place = (place + 1) % endpoints.count
     }
 
-    /// Chooses the one that is used first: at once, unless that one is not in use because of a failure.
-    /// - Parameter choice: any number; its remainder is the index.
+    /// Chooses the endpoint that is used first. It is used at once, unless a failure has moved the ring to another one.
+    /// - Parameter choice: any number; the remainder of its division by the number of endpoints is the index.
     mutating func prefer(_ choice: UInt64) {
         guard !endpoints.isEmpty else { return }
-        let isMoved = place != first
+        let usesFirst = place == first
         first = Int(choice % UInt64(endpoints.count))
-        if !isMoved { place = first }
+        if usesFirst { place = first }
     }
 
     /// It responds again.

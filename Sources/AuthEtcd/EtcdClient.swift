@@ -88,8 +88,8 @@ final class EtcdClient: Sendable {
         }
     }
 
-    /// From now on this one is used first. While another one is used because of a failure, that stays so.
-    /// - Parameter choice: any number.
+    /// Chooses the member that is used first. If another one is in use because of a failure, it stays in use.
+    /// - Parameter choice: as in ``EndpointRing/prefer(_:)``.
     func prefer(_ choice: UInt64) { state.withLock { $0.ring.prefer(choice) } }
 
     /// Some time after the last failure, this host uses its preferred member again if that has a leader. Otherwise all

@@ -97,7 +97,7 @@ extension EtcdStore {
             host = HostState(key: key, name: configuration.hostName)
             try await keep(host)
         }
-        // Hosts may have the same name, and so do the machines of a CI farm.
+        // Not by name: the machines of a CI farm may all have the same one.
         if configuration.spreads { client.prefer(EndpointRing.choice(of: host.key.id)) }
         return host
     }

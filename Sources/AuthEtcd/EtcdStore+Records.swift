@@ -16,7 +16,7 @@ extension EtcdStore: SessionStore, KeyStore {
                     all.append(.damaged(session: session.text, reason: reason))
                 }
             }
-            // Nothing has needed this host's key so far. If that is sealed, the store is not open.
+            // Nothing has needed this host's key so far. If it is sealed, the store is locked, and this throws.
             if all.isEmpty, member == nil { _ = try await local.key(for: .host) }
             return all
         }

@@ -38,7 +38,7 @@ extension EtcdStore {
             } catch {
                 // The state and the fault are reported.
                 if case .cluster(let fault) = error { isUnreachable = fault.isUnreachable }
-                // Only the user can open this host's key, and ``unlock(with:)`` ends the wait.
+                // Only the user can open this host's key. ``unlock(with:)`` ends the wait.
                 if error == .sealed {
                     _ = await woken.wait(until: { $0 > seen })
                     (failures, begin) = (0, clock.bootInstant)

@@ -32,7 +32,7 @@ package final class GLibSubscription {
 
     deinit {
         end?()
-        // Before the thread is released: it frees its context, and the closure may hold a source of that context.
+        // Released before the thread, which frees its context: the closure may hold a source of that context.
         end = nil
     }
 

@@ -2,7 +2,7 @@ import CStart
 
 /// The member of the params that names the session of a request.
 enum SessionChoice {
-    /// The session of `-s` or `AUTHD_SESSION`: no member without them, `nil` for another text than a name.
+    /// The session of `-s` or `AUTHD_SESSION`. Empty without either; `nil` if the text is not the name of a session.
     static func named(_ option: Text?) -> ByteString? {
         var params = ByteString()
         guard let session = option ?? Text(environment: "AUTHD_SESSION") else { return params }
@@ -11,7 +11,7 @@ enum SessionChoice {
         return params
     }
 
-    /// The same, but `nil` also if neither is there and the settings may name a session for the current folder.
+    /// The same, but also `nil` if neither is given and the settings may name a session for the current folder.
     static func chosen(_ option: Text?, in folder: AgentFolder) -> ByteString? {
         guard let params = named(option) else { return nil }
         guard params.bytes.isEmpty else { return params }

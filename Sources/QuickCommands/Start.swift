@@ -8,7 +8,7 @@ public func start(_ count: Int32, _ words: UnsafeMutablePointer<UnsafeMutablePoi
     for place in 1..<max(1, Int(count)) where line.count < longest {
         guard let word = unsafe words[place] else { continue }
         unsafe line.append(Text(cString: word))
-        // The line that the user completes follows it.
+        // It is followed by the line that the user completes, which may have any length.
         if line.count == 1, line[0].equals(CompletionRequest.start) { longest = Int(count) }
     }
     if let command = QuickCommand(line), let status = command.run() { return status }

@@ -69,7 +69,7 @@ package enum StatusLine {
 
     package static func text(sessions: [SessionStatus], store: StoreInfo, isLocked: Bool = false) -> String {
         var parts: [String] = isLocked ? ["locked"] : []
-        // A service that starts at boot has no terminal to ask on. Which sessions there are may be unknown until then.
+        // An agent that starts at boot has no terminal to ask on. Until it is unlocked, it may not know which sessions exist.
         let needsPassphrase = store.kind.isSealed && store.state == .locked
         if store.state != .ready {
             let command = needsPassphrase ? " (authc store unlock)" : ""

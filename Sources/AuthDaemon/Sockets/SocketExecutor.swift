@@ -116,8 +116,8 @@ import Synchronization
     private func assertOwned() { assert(isOwned, "outside of the thread of the sockets") }
 
     private func give(_ work: Work) {
-        // The runtime retains an executor only through its actors, and another thread may run this work at once: the last
-        // of them may end before this returns.
+        // The runtime retains an executor only through its actors. Another thread may run this work at once, and the last
+        // actor may end before this returns.
         let own = unsafe Unmanaged.passRetained(self)
         defer { unsafe own.release() }
         let (isFirst, isStopped) = inbox.withLock { inbox in

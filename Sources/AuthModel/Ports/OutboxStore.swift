@@ -36,12 +36,12 @@ package protocol KeyStore: Sendable {
     /// `nil` only if the store is open and has no such key.
     func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret?
     func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError)
-    /// Why a key that the store has cannot be read, if it counts as missing for that reason; `nil`: it does not.
+    /// Why ``key(for:)`` returns `nil` for a key that the store has: the key cannot be read. `nil` for any other key.
     func damage(ofKeyFor purpose: KeyPurpose) async throws(StoreError) -> String?
 }
 
 extension KeyStore {
-    /// A key that cannot be read is an error of ``key(for:)``.
+    /// For a store whose ``key(for:)`` throws if a key cannot be read.
     package func damage(ofKeyFor purpose: KeyPurpose) async throws(StoreError) -> String? { nil }
 }
 

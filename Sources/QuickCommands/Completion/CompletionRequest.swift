@@ -32,7 +32,7 @@ struct CompletionRequest {
         values = found
         var session: Text?
         for place in rest.indices {
-            // It may name another user's agent.
+            // It may name another agent.
             if rest[place].starts(with: "--socket") { return nil }
             session = session ?? Self.session(at: place, of: rest)
         }
@@ -59,7 +59,7 @@ struct CompletionRequest {
         }
     }
 
-    /// `nil` if only the full program can tell which session it is about.
+    /// `nil` if only the full program can choose the session.
     private func exchange(in folder: AgentFolder) -> AgentExchange? {
         var exchange = AgentExchange()
         switch values {
@@ -83,7 +83,7 @@ struct CompletionRequest {
             if place > 0 { text.append("\n") }
             text.append(value)
         }
-        // ArgumentParser's script for zsh removes this last value. Without it, an empty one would be lost.
+        // ArgumentParser's script for zsh removes this last value, so that an empty one before it is not lost.
         if let shell = Text(environment: "SAP_SHELL"), shell.equals("zsh") {
             text.append(list.isEmpty ? " " : "\n ")
         }

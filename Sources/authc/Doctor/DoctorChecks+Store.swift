@@ -31,8 +31,8 @@ extension DoctorChecks {
         case .locked where isSealed:
             return problem(
                 "\(name) is locked",
-                "`authc store unlock` asks for its passphrase; a credential of systemd opens it at each start without "
-                    + "one: sealed_key in authd.toml(5)")
+                "`authc store unlock` asks for its passphrase; a systemd credential opens it without one at each start: "
+                    + "sealed_key in authd.toml(5)")
         case .failed where isSealed && info.landlock == .on && isRefused:
             return problem(
                 "\(name) failed",

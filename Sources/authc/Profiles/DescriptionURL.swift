@@ -45,7 +45,7 @@ struct DescriptionURL {
             || (host.hasPrefix("127.") && host.split(separator: ".").count == 4)
     }
 
-    /// Nobody can have such a host (RFC 2606 §2).
+    /// Whether no real server can have this host (RFC 2606 §2).
     static func isExample(_ url: String) -> Bool {
         DescriptionURL(url)?.host.hasSuffix(".example") ?? false
     }

@@ -38,7 +38,7 @@ enum ProfileFile {
     static func write(
         _ text: String, to path: String, replacing: Bool, ifExists hint: String
     ) throws(Failure) {
-        let obstacle = makeFolders(of: path)
+        let obstacle = createFolders(of: path)
         do throws(SystemFailure) {
             try AtomicFile(path: path).publish(Array(text.utf8), replacing: replacing)
         } catch {
@@ -48,8 +48,8 @@ enum ProfileFile {
         }
     }
 
-    /// - Returns: why the first folder that is missing cannot be made.
-    private static func makeFolders(of path: String) -> String? {
+    /// - Returns: why the first missing folder cannot be created; `nil`: none is missing any more.
+    private static func createFolders(of path: String) -> String? {
         var obstacle: String?
         for end in path.indices.dropFirst() where path[end] == "/" {
             let folder = String(path[..<end])

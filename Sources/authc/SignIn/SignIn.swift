@@ -259,7 +259,7 @@ struct SignIn {
         noteToken(status)
     }
 
-    /// Names, on a terminal, the command that most users need next.
+    /// On a terminal, names the command that most users need next.
     private func noteToken(_ status: SessionStatus) {
         guard case .signIn = goal, status.state == .active, Screen.of(STDERR_FILENO).isTerminal else { return }
         Output.note("`\(CommandText.authc(["token", "-s", status.session.text]))` prints the token.")

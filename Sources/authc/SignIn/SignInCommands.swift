@@ -44,7 +44,7 @@ struct SignInOptions: ParsableArguments {
     var replaceAccount = false
 
     func validate() throws {
-        // Such as an empty variable of a script.
+        // For example, a variable of a script that is not set.
         guard provider != "" else { throw ValidationError("The provider's name is empty.") }
     }
 
@@ -140,7 +140,7 @@ struct LoginCommand: AgentCommand {
                 target, method: chosen, scopes: scope, client: clientID, share: share, lender: lender, options)
         } catch {
             let provider = signIn.provider ?? target?.provider
-            throw unoffered(error, provider, options) ?? unplaced(error, provider, options)
+            throw unoffered(error, provider, options) ?? exampleAddress(error, provider, options)
                 ?? repeatable(error, target) ?? error
         }
     }
@@ -167,8 +167,8 @@ struct LoginCommand: AgentCommand {
             hint: "`\(command)` uses the first")
     }
 
-    /// The error of a server that is only an example in a bundled profile, with the command that asks for the user's.
-    private func unplaced(_ error: Failure, _ provider: String?, _ options: Options) -> Failure? {
+    /// The error of a server whose address is only an example, with the command that asks for the user's own server.
+    private func exampleAddress(_ error: Failure, _ provider: String?, _ options: Options) -> Failure? {
         guard let cause = error.agentError, cause.kind == .providerUnreachable, let provider,
             let detail = try? options.connect().call(ProviderShow(ProviderParams(provider: provider))).value,
             let url = detail.environments.map(\.url).first(where: { url in

@@ -38,7 +38,7 @@ struct SealedHostTests {
                 #expect(card.status == 4 && card.out.contains("authc store unlock"), "\(card)")
                 let doctor = try await scene.agent.authc("doctor")
                 #expect(doctor.status == 4 && doctor.out.contains("etcd is locked"), "\(doctor.out)")
-                #expect(doctor.out.contains("a credential of systemd"), "\(doctor.out)")
+                #expect(doctor.out.contains("a systemd credential"), "\(doctor.out)")
                 let line = "store etcd locked (authc store unlock), app-template keyring_locked"
                 #expect(try await until { try scene.agent.notifications.received.contains(line) })
                 let wrong = try await unlock("correct horse batterz")
