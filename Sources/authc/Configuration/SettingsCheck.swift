@@ -24,7 +24,7 @@ enum SettingsCheck {
         }
 
         func write(_ text: String) throws(Failure) {
-            HelperScript.makeFolders(for: path)
+            MissingFolders.create(for: path)
             try Failure.ofFile { () throws(SystemFailure) in
                 try AtomicFile(path: path).replace(with: Array(text.utf8), attributes: attributes, durably: false)
             }

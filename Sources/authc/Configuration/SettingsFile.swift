@@ -92,7 +92,7 @@ struct SettingsFile {
 
     /// Keeps others from changing the file at the same time, until the result is released.
     func lock() throws(Failure) -> Descriptor {
-        HelperScript.makeFolders(for: path)
+        MissingFolders.create(for: path)
         let number = unsafe open(PrivateFolder.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard number >= 0 else {
             throw .usage("cannot open \(PrivateFolder.parent(of: path)): \(SystemError.text(errno))")

@@ -47,7 +47,7 @@ struct ConfigurationFile {
         }
         guard !dryRun else { return }
         try Failure.ofFile { () throws(SystemFailure) in
-            HelperScript.makeFolders(for: path)
+            MissingFolders.create(for: path)
             try AtomicFile(path: path).replace(with: bytes)
         }
     }

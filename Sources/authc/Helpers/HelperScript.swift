@@ -36,7 +36,7 @@ struct HelperScript {
         guard try isAbsentOrOwn() else { throw .usage("\(path) is another program, and was not replaced") }
         if !dryRun {
             try Failure.ofFile { () throws(SystemFailure) in
-                Self.makeFolders(for: path)
+                MissingFolders.create(for: path)
                 try AtomicFile(path: path).replace(
                     with: Array("\(Self.interpreter)\(line)\n".utf8), attributes: .init(mode: 0o755))
             }
@@ -74,14 +74,6 @@ struct HelperScript {
             while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
             return String(folder)
         }
-    }
-
-    /// Also makes the parents, in the user's home.
-    static func makeFolders(for path: String) {
-        let folder = PrivateFolder.parent(of: path)
-        guard folder.count > 1, unsafe access(folder, F_OK) != 0 else { return }
-        makeFolders(for: folder)
-        _ = unsafe mkdir(folder, 0o755)
     }
 
     /// A link is another program's: its target may have any name.

@@ -38,7 +38,7 @@ enum ProfileFile {
     static func write(
         _ text: String, to path: String, replacing: Bool, ifExists hint: String
     ) throws(Failure) {
-        let obstacle = createFolders(of: path)
+        let obstacle = MissingFolders.create(for: path)
         do throws(SystemFailure) {
             try AtomicFile(path: path).publish(Array(text.utf8), replacing: replacing)
         } catch {
@@ -46,16 +46,5 @@ enum ProfileFile {
             if let obstacle, [ENOENT, ENOTDIR].contains(error.number) { throw .usage(obstacle) }
             throw .usage("cannot write \(path): \(SystemError.text(error.number))")
         }
-    }
-
-    /// - Returns: why the first missing folder cannot be created; `nil`: none is missing any more.
-    private static func createFolders(of path: String) -> String? {
-        var obstacle: String?
-        for end in path.indices.dropFirst() where path[end] == "/" {
-            let folder = String(path[..<end])
-            guard unsafe access(folder, F_OK) != 0, unsafe mkdir(folder, 0o755) != 0, obstacle == nil else { continue }
-            obstacle = "cannot create the folder \(folder): \(SystemError.text(errno))"
-        }
-        return obstacle
     }
 }

@@ -1,0 +1,18 @@
+import AuthFiles
+import AuthWire
+import Glibc
+
+/// The folders that a new file of the user needs.
+enum MissingFolders {
+    /// Creates the folders of a path that do not exist.
+    /// - Returns: why the first of them cannot be created; `nil` if nothing is missing any more.
+    @discardableResult
+    static func create(for path: String) -> String? {
+        let folder = PrivateFolder.parent(of: path)
+        guard folder.count > 1, unsafe access(folder, F_OK) != 0 else { return nil }
+        if let obstacle = create(for: folder) { return obstacle }
+        // Another program may have just created it.
+        guard unsafe mkdir(folder, 0o755) != 0, errno != EEXIST else { return nil }
+        return "cannot create the folder \(folder): \(SystemError.text(errno))"
+    }
+}
