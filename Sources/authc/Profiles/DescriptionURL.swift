@@ -38,20 +38,22 @@ struct DescriptionURL {
 
     /// Whether passwords can be sent there: `https`, or this machine.
     var isProtected: Bool {
-        guard let mark = origin.firstRange(of: "://"), origin.hasPrefix("http://") else { return true }
-        let authority = origin[mark.upperBound...]
-        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } : authority.prefix { $0 != ":" }
-        return host == "localhost" || host == "[::1"
+        guard origin.hasPrefix("http://") else { return true }
+        return host == "localhost" || host == "::1"
             || (host.hasPrefix("127.") && host.split(separator: ".").count == 4)
     }
 
-    /// Whether no real server can have this host (RFC 2606 §2).
+    /// Whether the host is an example that no server can have (RFC 2606 §2).
     static func isExample(_ url: String) -> Bool {
         DescriptionURL(url)?.host.hasSuffix(".example") ?? false
     }
 
-    /// Without the port.
-    var host: String { String(origin.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != ":" }) }
+    /// Without the port, and without the brackets of an IPv6 address.
+    var host: String {
+        let authority = origin.drop { $0 != ":" }.dropFirst("://".count)
+        guard authority.hasPrefix("[") else { return String(authority.prefix { $0 != ":" }) }
+        return String(authority.dropFirst().prefix { $0 != "]" })
+    }
 
     /// The path below a base URL; `nil` if it is elsewhere.
     func path(below base: String) -> String? {
