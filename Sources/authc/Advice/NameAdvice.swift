@@ -1,13 +1,13 @@
 import AuthWire
 
-/// What to do about a session or provider that the agent does not know: the name that was meant, a sign-in, or
-/// a profile to add.
+/// What to do about a session or provider that the agent does not know: use the name that was meant, sign in, or add a
+/// profile.
 enum NameAdvice {
     /// The user waits for the error.
     private static let timeout = Duration.seconds(1)
 
     /// - Parameter words: the command line, in which the unknown name is.
-    /// - Returns: `nil` for any other error, or if no profile can be added and no name is similar.
+    /// - Returns: `nil` for any other error, or if there is no sign-in, no profile and no similar name.
     static func hint(for failure: Failure, _ words: [String], _ options: Options) -> String? {
         guard let error = failure.agentError,
             let unknown = words.flatMap(values).last(where: { error.message.hasName($0) })
@@ -44,25 +44,31 @@ enum NameAdvice {
             hint: "\(hint) If not, sign in first: `\(CommandText.login(nil, session: session))`")
     }
 
-    /// The command that creates a session with the name of a provider, or of an environment that only one provider has.
+    /// The sign-in that creates the session: a provider has its name, or an environment of only one provider.
     private static func signIn(_ name: String, _ options: Options) -> String? {
         guard let session = try? SessionName(name), let agent = try? options.connect(),
-            let all = try? agent.call(ProviderListGet()).value.providers
+            let providers = try? agent.call(ProviderListGet()).value.providers
         else { return nil }
-        let isProvider = all.contains { $0.name == name }
-        let found = isProvider ? [name] : all.filter { $0.environments.contains(name) }.map(\.name)
-        guard found.count == 1, let params = found.first.map(ProviderParams.init(provider:)),
-            let detail = try? agent.call(ProviderShow(params)).value
+        if providers.contains(where: { $0.name == name }) { return signIn(to: name, agent) }
+        let owners = providers.filter { $0.environments.contains(name) }
+        return owners.count == 1 ? signIn(to: owners[0].name, environment: session, agent) : nil
+    }
+
+    /// The session gets the provider's name.
+    private static func signIn(to provider: String, _ agent: Agent) -> String? {
+        guard let detail = try? agent.call(ProviderShow(ProviderParams(provider: provider))).value else { return nil }
+        let isExample = detail.environments.contains { $0.isDefault && DescriptionURL.isExample($0.url) }
+        // Without a name, it asks for the address.
+        return "sign in first: `\(CommandText.login(isExample ? nil : provider))`"
+    }
+
+    /// The session gets the environment's name.
+    private static func signIn(to provider: String, environment: SessionName, _ agent: Agent) -> String? {
+        let name = environment.text
+        guard let detail = try? agent.call(ProviderShow(ProviderParams(provider: provider))).value,
+            !detail.environments.contains(where: { $0.name == name && DescriptionURL.isExample($0.url) })
         else { return nil }
-        let place = detail.environments.first { isProvider ? $0.isDefault : $0.name == name }
-        guard place.map({ DescriptionURL.isExample($0.url) }) != true else {
-            // It asks for the address.
-            return isProvider ? "sign in first: `\(CommandText.login(nil))`" : nil
-        }
-        let command =
-            isProvider
-            ? CommandText.login(name) : CommandText.login(detail.name, session: session, environment: name)
-        return "sign in first: `\(command)`"
+        return "sign in first: `\(CommandText.login(provider, session: environment, environment: name))`"
     }
 
     /// The command that makes the provider known.
