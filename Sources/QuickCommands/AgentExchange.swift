@@ -61,3 +61,20 @@ struct AgentAnswers {
         return nil
     }
 }
+
+extension ByteString {
+    /// Adds a member to the params of a request: a string without escapes.
+    mutating func append(member name: StaticString, _ value: Text) {
+        if !bytes.isEmpty { append(",") }
+        append("\"")
+        append(name)
+        append("\":\"")
+        append(value)
+        append("\"")
+    }
+
+    mutating func append(member name: StaticString, _ value: StaticString) {
+        unsafe append(
+            member: name, Text(UnsafeRawBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount)))
+    }
+}

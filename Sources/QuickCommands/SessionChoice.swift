@@ -1,6 +1,6 @@
 import CStart
 
-/// The member of the params that names the session of a request.
+/// The params of a request that name its session.
 enum SessionChoice {
     /// The session of `-s` or `AUTHD_SESSION`. Empty without either; `nil` if the text is not the name of a session.
     static func named(_ option: Text?) -> ByteString? {
@@ -17,22 +17,5 @@ enum SessionChoice {
         guard params.bytes.isEmpty else { return params }
         let rules = folder.file("folders")
         return unsafe rules.withCString { unsafe access($0, F_OK) } == 0 ? nil : params
-    }
-}
-
-extension ByteString {
-    /// Adds a member of a JSON object whose value is a string without escapes.
-    mutating func append(member name: StaticString, _ value: Text) {
-        if !bytes.isEmpty { append(",") }
-        append("\"")
-        append(name)
-        append("\":\"")
-        append(value)
-        append("\"")
-    }
-
-    mutating func append(member name: StaticString, _ value: StaticString) {
-        unsafe append(
-            member: name, Text(UnsafeRawBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount)))
     }
 }

@@ -15,15 +15,8 @@ struct CompletionRequest {
     init?(_ words: [Text]) {
         guard let first = words.first, first.equals(Self.start) else { return nil }
         var rest = words.dropFirst()
-        var command = ByteString()
-        while let word = rest.popFirst(), !word.equals("--") {
-            // Joined with spaces, such a word would look like other words.
-            guard word.count > 0, !word.contains(.space) else { return nil }
-            if !command.bytes.isEmpty { command.append(" ") }
-            command.append(word)
-        }
-        guard let argument = rest.popFirst(), let index = rest.popFirst(), let cursor = rest.popFirst(),
-            index.decimal != nil, cursor.decimal != nil, !rest.isEmpty
+        guard let command = Self.command(&rest), let argument = rest.popFirst(), let index = rest.popFirst(),
+            let cursor = rest.popFirst(), index.decimal != nil, cursor.decimal != nil, !rest.isEmpty
         else { return nil }
         let found = unsafe command.bytes.withUnsafeBytes {
             CompletedValues(of: unsafe Text($0), argument: argument)
@@ -37,6 +30,18 @@ struct CompletionRequest {
             session = session ?? Self.session(at: place, of: rest)
         }
         self.session = session
+    }
+
+    /// The words before `--`, with spaces between them. They and `--` are removed from `rest`.
+    private static func command(_ rest: inout ArraySlice<Text>) -> ByteString? {
+        var command = ByteString()
+        while let word = rest.popFirst(), !word.equals("--") {
+            // Joined with spaces, such a word would look like other words.
+            guard word.count > 0, !word.contains(.space) else { return nil }
+            if !command.bytes.isEmpty { command.append(" ") }
+            command.append(word)
+        }
+        return command
     }
 
     /// The value of `-s`, as `CompletionLine` of `authc-full` finds it.

@@ -39,6 +39,25 @@ struct JSONValue {
         }
         return true
     }
+
+    /// The elements of an array that is a member of this object.
+    /// - Parameter read: returns the value of an element; `nil` for another form of element.
+    /// - Returns: `nil` if there is no such array, or if an element has another form.
+    func list<Element>(_ key: StaticString, _ read: (JSONValue) -> Element?) -> [Element]? {
+        guard var members = JSONList(object: self) else { return nil }
+        var elements: [Element]?
+        while let member = members.next() {
+            guard member.key.equals(key) else { continue }
+            guard var list = JSONList(array: member.value) else { return nil }
+            var found: [Element] = []
+            while let element = list.next() {
+                guard let value = read(element.value) else { return nil }
+                found.append(value)
+            }
+            elements = found
+        }
+        return elements
+    }
 }
 
 /// The members of an object, or the elements of an array.

@@ -33,19 +33,7 @@ struct SessionValues {
 
     /// The result of `session.list`.
     static func list(_ json: JSONValue) -> [SessionValues]? {
-        guard var members = JSONList(object: json) else { return nil }
-        var sessions: [SessionValues]?
-        while let member = members.next() {
-            guard member.key.equals("sessions") else { continue }
-            guard var list = JSONList(array: member.value) else { return nil }
-            var found: [SessionValues] = []
-            while let element = list.next() {
-                guard let session = SessionValues(element.value) else { return nil }
-                found.append(session)
-            }
-            sessions = found
-        }
-        return sessions
+        json.list("sessions") { SessionValues($0) }
     }
 
     /// `nil` if a member is missing or has another type.
