@@ -89,11 +89,17 @@ struct ProviderAdd: AgentCommand {
         return .done
     }
 
-    /// - Parameter isElsewhere: whether the agent does not find the file where it is.
+    /// - Parameter isElsewhere: whether the file is where the agent does not look for profiles.
     private func adviseNext(_ name: String, at path: String, isChecked: Bool, isElsewhere: Bool) {
-        let place = "put the file in ~/.config/authd/providers, load the profile and "
-        let check = isChecked || isElsewhere ? "" : "check the profile and "
-        Output.note("Then \(isElsewhere ? place : check)sign in:")
+        let steps =
+            if isElsewhere {
+                "put the file in ~/.config/authd/providers, load the profile and sign in"
+            } else if isChecked {
+                "sign in"
+            } else {
+                "check the profile and sign in"
+            }
+        Output.note("Then \(steps):")
         if !isChecked { Output.command(Visible.line("  authc provider check \(ShellWord.quoted(path))")) }
         if isElsewhere { Output.note("  authc reload") }
         Output.note("  " + CommandText.login(name))
