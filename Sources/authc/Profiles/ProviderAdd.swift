@@ -261,25 +261,12 @@ struct ProviderAdd: AgentCommand {
         }
     }
 
-    /// Asks again after a wrong answer, up to the limit for passwords.
     private func ask(for value: Starter.Value, _ options: Options) throws(Failure) -> String {
         guard options.canPrompt else {
             throw .usage("\(value.question) is missing, and there is no terminal", hint: "use \(value.option)")
         }
-        var count = 0
-        while true {
-            guard let line = try TerminalInput.ask(value.question + ": ", isSecret: false) else {
-                throw .cancelled("no profile was written")
-            }
-            let text = line.trimmed
-            guard !text.isEmpty else { continue }
-            do throws(Failure) {
-                return try value.checked(text)
-            } catch {
-                count += 1
-                guard count < SignInTries.most else { throw error }
-                Output.note(Visible.line(([error.message] + [error.hint].compactMap(\.self)).joined(separator: "; ")))
-            }
+        return try RepeatedQuestion(text: value.question, cancelled: "no profile was written").ask {
+            text throws(Failure) in try value.checked(text)
         }
     }
 }

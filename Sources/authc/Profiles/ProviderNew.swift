@@ -231,30 +231,27 @@ struct ProviderNew: AgentCommand {
 
 /// Asks for what the command line does not say. Without a terminal, uses the default or throws a usage error.
 private struct ProfileQuestions {
+    private static let cancelled = "no profile was written"
+
     let options: Options
 
-    /// - Parameter problem: why the answer is not accepted. On a terminal the question is repeated, up to the limit for
-    ///   passwords.
+    /// - Parameter problem: why the answer is not accepted; `nil` if it is.
     func answer(
         _ question: String, _ flag: String, _ given: String?, default fallback: String?,
         _ problem: (String) -> String? = { _ in nil }
     ) throws(Failure) -> String {
-        if let answer = given ?? (options.canPrompt ? nil : fallback) {
-            if let problem = problem(answer) { throw .usage(problem) }
-            return answer
-        }
+        if let answer = given ?? (options.canPrompt ? nil : fallback) { return try accepted(answer, problem) }
         guard options.canPrompt else {
             throw .usage("\(question) is missing, and there is no terminal", hint: "use \(flag)")
         }
-        var count = 0
-        while true {
-            let line = try line(question + (fallback.map { " [\($0)]" } ?? ""))
-            guard let answer = line.isEmpty ? fallback : line else { continue }
-            guard let problem = problem(answer) else { return answer }
-            count += 1
-            guard count < SignInTries.most else { throw .usage(problem) }
-            Output.note(Visible.line(problem))
-        }
+        let repeated = RepeatedQuestion(
+            text: question + (fallback.map { " [\($0)]" } ?? ""), usual: fallback, cancelled: Self.cancelled)
+        return try repeated.ask { answer throws(Failure) in try accepted(answer, problem) }
+    }
+
+    private func accepted(_ answer: String, _ problem: (String) -> String?) throws(Failure) -> String {
+        if let problem = problem(answer) { throw .usage(problem) }
+        return answer
     }
 
     func optional(_ question: String, _ given: String?) throws(Failure) -> String? {
@@ -282,7 +279,7 @@ private struct ProfileQuestions {
 
     private func line(_ question: String) throws(Failure) -> String {
         guard let line = try TerminalInput.ask(Visible.line(question) + ": ", isSecret: false) else {
-            throw .cancelled("no profile was written")
+            throw .cancelled(Self.cancelled)
         }
         return String(line.drop { $0 == " " })
     }

@@ -224,19 +224,13 @@ struct FirstSignIn {
         return command
     }
 
-    /// - Parameter problem: why the answer is not accepted. The question is repeated, up to the limit for passwords.
+    /// - Parameter problem: why the answer is not accepted; `nil` if it is.
     private func ask(_ question: String, _ problem: (String) -> String? = { _ in nil }) throws(Failure) -> String {
-        var count = 0
-        while true {
-            guard let line = try TerminalInput.ask(Visible.line(question) + ": ", isSecret: false) else {
-                throw .cancelled("the sign-in was cancelled")
-            }
-            let answer = line.trimmed
-            guard !answer.isEmpty else { continue }
-            guard let problem = problem(answer) else { return answer }
-            count += 1
-            guard count < SignInTries.most else { throw .usage(problem, hint: "`authc login` asks again") }
-            Output.note(Visible.line(problem))
+        let repeated = RepeatedQuestion(
+            text: question, cancelled: "the sign-in was cancelled", hint: "`authc login` asks again")
+        return try repeated.ask { answer throws(Failure) in
+            if let problem = problem(answer) { throw .usage(problem) }
+            return answer
         }
     }
 }
