@@ -4,15 +4,9 @@ import Testing
 
 @Suite("The page about clusters", .timeLimit(.minutes(1)))
 struct ClusterPageTests {
-    private var text: String {
-        get throws {
-            let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent().appending(path: "Docs/cluster.md")
-            return try String(contentsOf: page, encoding: .utf8)
-        }
-    }
+    private static let page = "Docs/cluster.md"
 
-    /// Users, hosts and sessions of each, and what they make each hour, with tokens of one hour.
+    /// How many hosts and sessions each user has, and the start of their row. Tokens are valid for one hour.
     private struct Calculation {
         let (users, hosts, sessions): (Int, Int, Int)
         let row: String
@@ -20,7 +14,7 @@ struct ClusterPageTests {
 
     @Test("calculates the requests of many users from those of a host, of a renewal and of the hosts that read it")
     func calculation() throws {
-        let text = try text
+        let text = try SourceTree.text(Self.page)
         func requests(_ row: Regex<(Substring, Substring)>) throws -> Double {
             let found = try #require(text.firstMatch(of: row))
             return try #require(Double(found.1))
@@ -52,7 +46,7 @@ struct ClusterPageTests {
 
     @Test("has a unit of a member of etcd that systemd accepts without a warning")
     func unit() async throws {
-        let text = try text
+        let text = try SourceTree.text(Self.page)
         let unit = try #require(
             text.split(separator: "```ini\n").first { $0.contains("ExecStart=/usr/bin/etcd") }
                 .flatMap { $0.split(separator: "```").first })

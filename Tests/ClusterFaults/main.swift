@@ -1,8 +1,8 @@
 import ClusterTrial
 import Glibc
 
-// cluster-faults [FAULTS [FIRST [PAGE]]]: so many faults of a cluster, by the seeds from that one on; ends with 1 if a
-// rule was broken. PAGE is Docs/cluster.md, whose section with times it writes.
+// cluster-faults [FAULTS [FIRST [PAGE]]]: plays that many faults of a cluster, with the seeds from FIRST on. Its status is 1
+// if a rule was broken. PAGE is Docs/cluster.md: the section with the times of the other hosts is written there.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.prefix(2).map { UInt64($0) }
@@ -19,8 +19,8 @@ do {
         print(line)
         fflush(nil)
     }
-    if let page = arguments.dropFirst(2).first, let remark = try await ClusterPage.write(tally, to: page) {
-        print(remark)
+    if let page = arguments.dropFirst(2).first, let reason = try await ClusterPage.write(tally, to: page) {
+        print(reason)
     }
     print("seeds \(first) to \(first + count - 1)\n\(tally.report)")
     exit(tally.faults.isEmpty && tally.count == count ? 0 : 1)

@@ -52,9 +52,6 @@ struct ClusterPageTests {
 
     @Test("is in the page")
     func page() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Docs/cluster.md")
-        let page = try String(contentsOf: file, encoding: .utf8)
-        #expect(ClusterPage.replaced(page, with: "") != nil)
+        #expect(try ClusterPage.replaced(SourceTree.text("Docs/cluster.md"), with: "") != nil)
     }
 }

@@ -1,7 +1,7 @@
 import ClusterTrial
 import Testing
 
-@Suite("The time until the other hosts of a cluster know")
+@Suite("The times until the other hosts of a cluster know")
 struct HostTimesTests {
     private static let start = ContinuousClock.now
     private static func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
@@ -10,7 +10,7 @@ struct HostTimesTests {
         HostTimes.Arrival(host: host, token: token, at: seconds.map(at))
     }
 
-    @Test("is counted from the issue of a token and from its renewal's response, for each host that has this token")
+    @Test("begin with the issue of a token, and with the response to its renewal, for each host that has this token")
     func renewal() {
         var times = HostTimes()
         times.noteRenewal(
@@ -25,7 +25,7 @@ struct HostTimesTests {
         #expect("\(times)".contains("while nothing fails: 2, 0 of them within 100 ms"), "\(times)")
     }
 
-    @Test("is a fault if a host does not know within the limit")
+    @Test("are a fault if a host does not know within the limit")
     func late() {
         var times = HostTimes()
         times.noteRenewal(of: "new", by: "a", issued: Self.at(0), done: Self.at(1), [Self.arrival("b", nil)])
@@ -39,10 +39,10 @@ struct HostTimesTests {
         #expect(tally.report.contains("sign-outs at the other agents, while nothing fails: 1, 1 of them"))
     }
 
-    @Test("has a median, a time that 99 of 100 are within, and a longest one")
+    @Test("have a median, a p99, which 99 of 100 do not exceed, and a longest one")
     func spread() {
         let spread = HostTimes.Spread((1...200).map { .milliseconds($0) }.shuffled())
-        #expect(spread?.median == .milliseconds(101) && spread?.most == .milliseconds(198))
+        #expect(spread?.median == .milliseconds(101) && spread?.p99 == .milliseconds(198))
         #expect(spread?.longest == .milliseconds(200) && HostTimes.Spread([]) == nil)
     }
 }

@@ -7,7 +7,7 @@ package enum ClusterPage {
     /// A shorter trial measures too little for the page.
     package static let fewestFaults = 100
 
-    /// - Returns: the page with this section instead of the former one; `nil`: it has no such section.
+    /// - Returns: the page with this section instead of the former one; `nil` if it has no such section.
     package static func replaced(_ page: String, with section: String) -> String? {
         var lines = page.components(separatedBy: "\n")
         guard let start = lines.firstIndex(of: heading) else { return nil }
@@ -25,7 +25,7 @@ package enum ClusterPage {
             ("a sign-out, from the request to the response of each other host", times.signOuts),
         ].map { name, all in
             let spread = HostTimes.Spread(all)
-            let cells = [spread?.median, spread?.most, spread?.longest].map { $0?.inWords ?? "" }
+            let cells = [spread?.median, spread?.p99, spread?.longest].map { $0?.inWords ?? "" }
             return "| \(name) | \(all.count) | \(cells.joined(separator: " | ")) |"
         }
         return """
@@ -45,7 +45,7 @@ package enum ClusterPage {
     }
 
     /// Writes the section if the trial was long enough.
-    /// - Returns: what a user should know about it; `nil`: nothing.
+    /// - Returns: why the page is unchanged; `nil` if the section was written.
     package static func write(_ tally: ClusterTally, to path: String) async throws -> String? {
         guard tally.count >= fewestFaults else { return "\(path) is unchanged: it needs \(fewestFaults) faults" }
         guard tally.faults.isEmpty else { return "\(path) is unchanged: a rule was broken" }

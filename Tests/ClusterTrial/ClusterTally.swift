@@ -20,7 +20,7 @@ package struct ClusterTally: Sendable {
         faults += clients.map { "seed \(seed): \($0)" }
     }
 
-    /// - Parameter clients: the faults that they noticed meanwhile.
+    /// - Parameter clients: the faults that clients noticed in this time.
     package mutating func note(_ times: HostTimes, clients: [String]) {
         hostTimes = times
         faults += times.faults + clients.map { "while nothing fails: \($0)" }
@@ -64,14 +64,14 @@ package struct ClusterTally: Sendable {
         return (faults + lines).joined(separator: "\n")
     }
 
-    /// What clients see that ask all the time. It includes the pause until one of them asks, up to 750 ms.
+    /// What clients that ask again and again see. The times include the pause until one of them asks, up to 750 ms.
     private var arrivals: String {
         let all = served.arrivals
         guard let spread = HostTimes.Spread(all) else { return "new tokens at other agents, without a fault: none" }
         let within = all.count { $0 <= HostTimes.tokenGoal }
         return
             "new tokens at clients of other agents, without a fault: \(all.count), \(within) of them served within 100 ms "
-            + "of their issue, half within \(spread.median.inWords), 99 of 100 within \(spread.most.inWords), "
+            + "of their issue, half within \(spread.median.inWords), 99 of 100 within \(spread.p99.inWords), "
             + "the last one after \(spread.longest.inWords)"
     }
 

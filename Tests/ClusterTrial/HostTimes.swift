@@ -1,12 +1,12 @@
-/// How soon hosts know what another one has done, while nothing fails.
+/// How soon hosts know what another host has done, while nothing fails.
 package struct HostTimes: Sendable {
-    /// When a host knew it.
+    /// When a host knew of it.
     package struct Arrival: Sendable, Equatable {
         /// The host's address.
         package let host: String
         /// The token that it served; `nil` for a sign-out.
         package let token: String?
-        /// `nil`: it did not know it within ``limit``.
+        /// `nil`: it did not know of it within ``limit``.
         package let at: ContinuousClock.Instant?
 
         package init(host: String, token: String? = nil, at: ContinuousClock.Instant?) {
@@ -18,23 +18,23 @@ package struct HostTimes: Sendable {
     package struct Spread: Sendable, Equatable {
         package let median: Duration
         /// 99 of 100 are not longer.
-        package let most: Duration
+        package let p99: Duration
         package let longest: Duration
 
         /// `nil` without times.
         package init?(_ times: [Duration]) {
             let all = times.sorted()
             guard let last = all.last else { return nil }
-            (median, most, longest) = (all[all.count / 2], all[(all.count - 1) * 99 / 100], last)
+            (median, p99, longest) = (all[all.count / 2], all[(all.count - 1) * 99 / 100], last)
         }
     }
 
-    /// Each host knows it so soon after the one that has done it got its response, however busy the machine is. Without
-    /// a working watch, it would find out with its next check, up to 30 s later.
+    /// A rule: within this time after the host that renewed or signed out has responded, each other host knows of it,
+    /// however busy the machine is. Without a working watch, a host finds out with its next check, up to 30 s later.
     package static let limit = Duration.seconds(5)
-    /// A new token is at each other host so soon after its write.
+    /// A goal: within this time after its write, a new token is at each other host.
     static let tokenGoal = Duration.milliseconds(100)
-    /// A session that was signed out of is gone on each other host so soon.
+    /// A goal: within this time after the request to sign out, the session is gone on each other host.
     static let signOutGoal = Duration.seconds(1)
 
     /// From the provider's issue of a token, which is before its write, to the response of each other host with it.
@@ -49,7 +49,7 @@ package struct HostTimes: Sendable {
 
     /// A host has renewed.
     /// - Parameters:
-    ///   - token: what it got. A host that serves another one got that from a later renewal, and is not counted.
+    ///   - token: the new one. A host that serves another token has that from a later renewal, and is not counted.
     ///   - done: when it responded.
     package mutating func noteRenewal(
         of token: String, by host: String, issued: ContinuousClock.Instant, done: ContinuousClock.Instant,
@@ -78,7 +78,7 @@ package struct HostTimes: Sendable {
 
     package mutating func fail(_ words: String) { faults.append("while nothing fails: " + words) }
 
-    /// How many tokens were at another host within 100 ms of their issue, and so of their write.
+    /// How many tokens were at another host within ``tokenGoal`` of their issue, and so of their write.
     var soonTokens: Int { tokens.count { $0 <= Self.tokenGoal } }
     var soonSignOuts: Int { signOuts.count { $0 <= Self.signOutGoal } }
 }
@@ -97,6 +97,6 @@ extension HostTimes: CustomStringConvertible {
 
     private static func words(_ times: [Duration]) -> String {
         guard let spread = Spread(times) else { return "none" }
-        return "median \(spread.median.inWords), p99 \(spread.most.inWords), longest \(spread.longest.inWords)"
+        return "median \(spread.median.inWords), p99 \(spread.p99.inWords), longest \(spread.longest.inWords)"
     }
 }

@@ -6,8 +6,8 @@ import StandInBackends
 enum UndisturbedRounds {
     private typealias Instant = ContinuousClock.Instant
 
-    private enum Ended: Sendable {
-        case arrived(HostTimes.Arrival)
+    private enum Outcome: Sendable {
+        case known(HostTimes.Arrival)
         case timeIsUp
     }
 
@@ -21,12 +21,12 @@ enum UndisturbedRounds {
 
     private static func renew(on number: Int, in world: ClusterWorld, _ times: inout HostTimes) async throws {
         let (host, probe, session) = (world.hosts[number].address, world.probes[number], world.session)
-        let judged = world.server.renewals.count
+        let earlier = world.server.renewals.count
         do {
             let former = try await probe.token(session: session).accessToken
             let (done, arrivals) = try await watch(world, except: number) {
                 _ = try await probe.call(SessionRefresh(SessionParams(session: session)))
-            } isKnown: { host, other in
+            } whenKnown: { host, other in
                 // The first event is a snapshot.
                 for try await _ in other.events(topics: [.session], session: session) {
                     let token = try await other.token(session: session).accessToken
@@ -34,7 +34,7 @@ enum UndisturbedRounds {
                 }
                 return HostTimes.Arrival(host: host, at: nil)
             }
-            let renewal = world.server.renewals.dropFirst(judged).last { $0.client == host && $0.accessToken != nil }
+            let renewal = world.server.renewals.dropFirst(earlier).last { $0.client == host && $0.accessToken != nil }
             // If another host has renewed at the same time, this one had nothing to do.
             guard let token = renewal?.accessToken, let standing = world.server.standing(ofAccessToken: token)
             else { return }
@@ -50,7 +50,7 @@ enum UndisturbedRounds {
         do {
             let (_, arrivals) = try await watch(world, except: number) {
                 _ = try await probe.call(SessionLogout(session: session))
-            } isKnown: { host, other in
+            } whenKnown: { host, other in
                 _ = try await other.call(SessionWait(session: session, until: .signedOut))
                 return HostTimes.Arrival(host: host, at: .now)
             }
@@ -64,18 +64,18 @@ enum UndisturbedRounds {
         }
     }
 
-    /// Does something on one host, and waits until each other one knows it, or until the time is up.
-    /// - Parameter isKnown: returns when the host with this address and client knows it.
+    /// Does something on one host, and waits until each other one knows of it, or until the time is up.
+    /// - Parameter whenKnown: returns when the host with this address and client knows of it.
     /// - Returns: when it was done, and when the others knew.
     private static func watch(
         _ world: ClusterWorld, except number: Int, _ act: @Sendable () async throws -> Void,
-        isKnown: @escaping @Sendable (String, AuthClient) async throws -> HostTimes.Arrival
+        whenKnown: @escaping @Sendable (String, AuthClient) async throws -> HostTimes.Arrival
     ) async throws -> (done: Instant, arrivals: [HostTimes.Arrival]) {
         let others = world.hosts.indices.filter { $0 != number }.map { (world.hosts[$0].address, world.probes[$0]) }
-        return try await withThrowingTaskGroup(of: Ended.self) { group in
+        return try await withThrowingTaskGroup(of: Outcome.self) { group in
             for (host, probe) in others {
                 group.addTask {
-                    .arrived((try? await isKnown(host, probe)) ?? HostTimes.Arrival(host: host, at: nil))
+                    .known((try? await whenKnown(host, probe)) ?? HostTimes.Arrival(host: host, at: nil))
                 }
             }
             try await act()
@@ -85,7 +85,7 @@ enum UndisturbedRounds {
                 return .timeIsUp
             }
             var arrivals: [HostTimes.Arrival] = []
-            while arrivals.count < others.count, case .arrived(let arrival)? = try await group.next() {
+            while arrivals.count < others.count, case .known(let arrival)? = try await group.next() {
                 arrivals.append(arrival)
             }
             group.cancelAll()
