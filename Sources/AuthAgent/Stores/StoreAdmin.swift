@@ -156,11 +156,11 @@ package struct StoreAdmin: Sendable {
         }
         await registry.drain()
         var unfinished = UnfinishedMove(from: store.kind, to: kind, copies: [])
-        var (count, missing) = (0, [String]())
+        var (count, unreadableClients) = (0, [String]())
         try await store.move { source throws(AgentError) in
             let moved = try await StoreMove(source: source, target: target, names: names).copy()
             unfinished.copies = moved.records.map(UnfinishedMove.Copy.init)
-            (count, missing) = (moved.records.count, moved.missing)
+            (count, unreadableClients) = (moved.records.count, moved.unreadableClients)
             do throws(StoreError) {
                 try await dependencies.moves?.save { [unfinished] in unfinished }
                 try await dependencies.choose(kind)
@@ -174,12 +174,14 @@ package struct StoreAdmin: Sendable {
         await loader.storeWasReplaced()
         let left = names.list(unfinished.copies.map(\.session))
         let rest = left.isEmpty ? "" : " Not removed yet from where they were: \(left)."
-        let clients =
-            missing.isEmpty
-            ? ""
-            : " Not moved, because they cannot be read: the registered clients of \(missing.joined(separator: ", ")). The next "
-                + "sign-in there registers a new one; sessions keep the one that they use."
-        return MessageResult(message: "Sessions moved to \(kind.rawValue): \(count).\(rest)\(clients)")
+        let message = "Sessions moved to \(kind.rawValue): \(count).\(rest)" + Self.text(unreadableClients)
+        return MessageResult(message: message)
+    }
+
+    private static func text(_ unreadableClients: [String]) -> String {
+        guard !unreadableClients.isEmpty else { return "" }
+        return " The clients that are registered at these providers cannot be read and were not moved: "
+            + "\(unreadableClients.joined(separator: ", ")). The next sign-in there registers a new client; sessions keep theirs."
     }
 
     /// Ends a move that an earlier run could not: when both stores are open, and without asking anybody to open one.

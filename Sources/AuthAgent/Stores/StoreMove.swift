@@ -3,17 +3,17 @@ import AuthWire
 
 /// All that one store holds, copied to another: everything, or nothing.
 struct StoreMove {
+    struct Copies {
+        let records: [SessionRecord]
+        /// For the user: the providers whose registered client the source cannot read, and why. The next sign-in there
+        /// registers another client.
+        let unreadableClients: [String]
+    }
+
     let source: MovableStore.Store
     let target: MovableStore.Store
     /// The sessions that messages may name.
     var names = SessionNames.all
-
-    struct Copies {
-        let records: [SessionRecord]
-        /// For the user: clients that providers have registered and that the source cannot read. The next sign-in there
-        /// registers another one.
-        let missing: [String]
-    }
 
     /// Returns what was copied, after it was read back from the target. After an error the target is unchanged.
     func copy() async throws(AgentError) -> Copies {
@@ -29,7 +29,7 @@ struct StoreMove {
             }
         }
         do throws(AgentError) {
-            return Copies(records: records, missing: try await write(records))
+            return Copies(records: records, unreadableClients: try await write(records))
         } catch {
             // What cannot be removed does no harm: the next move overwrites it.
             for record in records where !there.contains(where: { $0.session == record.session }) {
@@ -61,22 +61,13 @@ struct StoreMove {
         return left
     }
 
-    /// - Returns: ``Copies/missing``.
+    /// - Returns: ``Copies/unreadableClients``.
     private func write(_ records: [SessionRecord]) async throws(AgentError) -> [String] {
-        var missing: [String] = []
+        let unreadableClients: [String]
         do throws(StoreError) {
             for record in records { try await target.save(record) }
             if let key = try await source.key(for: .outbox) { try await target.save(key, for: .outbox) }
-            for provider in Set(records.filter { $0.client != nil }.map(\.provider)).sorted() {
-                let purpose = KeyPurpose.client(provider: provider)
-                if let key = try await source.key(for: purpose) {
-                    try await target.save(key, for: purpose)
-                } else if let reason = try await source.damage(ofKeyFor: purpose) {
-                    // The name of a provider is often that of its session.
-                    let isVisible = records.contains { $0.provider == provider && names.contains($0.session) }
-                    missing.append(isVisible ? "\(provider) (\(reason))" : "a provider")
-                }
-            }
+            unreadableClients = try await writeClients(of: records)
         } catch {
             throw AgentError(error)
         }
@@ -87,7 +78,23 @@ struct StoreMove {
                 "The record of \(names.text(record.session)) differs when it is read again from \(target.kind.rawValue)."
             )
         }
-        return missing
+        return unreadableClients
+    }
+
+    /// - Returns: ``Copies/unreadableClients``.
+    private func writeClients(of records: [SessionRecord]) async throws(StoreError) -> [String] {
+        var unreadable: [String] = []
+        for provider in Set(records.filter { $0.client != nil }.map(\.provider)).sorted() {
+            let purpose = KeyPurpose.client(provider: provider)
+            if let key = try await source.key(for: purpose) {
+                try await target.save(key, for: purpose)
+            } else if let reason = try await source.damage(ofKeyFor: purpose) {
+                // A session often has the name of its provider.
+                let isVisible = records.contains { $0.provider == provider && names.contains($0.session) }
+                unreadable.append(isVisible ? "\(provider) (\(reason))" : "a provider")
+            }
+        }
+        return unreadable
     }
 
     private func records(of store: MovableStore.Store) async throws(AgentError) -> [SessionRecord] {
