@@ -106,7 +106,7 @@ struct CompletionKindTests {
         }
     }
 
-    @Test("a completion asks the agent once, and prints a value that looks like help as it is")
+    @Test("a completion asks the agent once, and prints a value as it is, even if it looks like help")
     func once() async throws {
         let scopes: JSON = ["read", "USAGE: write"]
         let agent = try TestAgent(replies: ["session.status": .success(Samples.status(["scopes": scopes]))])

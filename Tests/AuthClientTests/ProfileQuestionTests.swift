@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `authc provider add` and `authc provider new` where they do not succeed at once. What they write: ProviderAddTests
-/// and ProviderNewTests.
+/// Wrong answers to `authc provider add` and `authc provider new`, and files that they cannot write. ProviderAddTests and
+/// ProviderNewTests test what they write.
 @Suite("Questions about a new profile", .timeLimit(.minutes(1)))
 struct ProfileQuestionTests {
     private static func agent() throws -> TestAgent {
@@ -58,7 +58,7 @@ struct ProfileQuestionTests {
         #expect(agent.requests.isEmpty && !FileManager.default.fileExists(atPath: agent.folder + "/.config"))
     }
 
-    @Test("a profile that is there is refused before the first question")
+    @Test("a profile that exists already is refused before the first question")
     func existing() async throws {
         let agent = try Self.agent()
         defer { agent.stop() }

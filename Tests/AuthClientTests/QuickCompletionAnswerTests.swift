@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the small program does not print of a completion, although it has asked the agent.
-@Suite("Answers that a completion leaves to the program of all commands", .timeLimit(.minutes(10)))
+/// Here the small program has asked the agent, but prints nothing.
+@Suite("Answers that a completion leaves to the full program", .timeLimit(.minutes(10)))
 struct QuickCompletionAnswerTests {
     private static let session = "use -- positional@0"
     private static let provider = "login -- positional@0"
@@ -65,7 +65,7 @@ struct QuickCompletionAnswerTests {
         ] { try await Self.expectLeft(argument, method, result) }
     }
 
-    /// The other program then offers all values that a terminal does not act on.
+    /// The full program then offers the values. None of them has a control character.
     private static func expectLeft(
         _ argument: String, _ method: String, _ result: JSON, location: SourceLocation = #_sourceLocation
     ) async throws {

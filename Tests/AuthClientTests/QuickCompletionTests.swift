@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What a shell completes without the program of all commands", .timeLimit(.minutes(10)))
+@Suite("What a shell completes without the full program", .timeLimit(.minutes(10)))
 struct QuickCompletionTests {
-    @Test("each argument is completed as that program does it, or left to it")
+    @Test("each argument is completed as by the full program, or left to it")
     func all() async throws {
         let agent = try CompletionSamples.agent()
         defer { agent.stop() }
@@ -74,7 +74,7 @@ struct QuickCompletionTests {
                 let words = CompletionSamples.request(argument, line)
                 try await QuickAuthc.expectSame(
                     output, of: words, agent.folder, ["AUTHD_SESSION": variable], "\(line)")
-                // One of each program.
+                // One request of each program.
                 let requests = agent.requests.suffix(2)
                 #expect(requests.map(\.method) == [method, method], "\(line)")
                 for request in requests { #expect(request.params?["session"]?.stringValue == session, "\(line)") }
@@ -82,7 +82,7 @@ struct QuickCompletionTests {
         }
     }
 
-    @Test("a session that only that program can find is left to it")
+    @Test("a session that only the full program can choose is left to it")
     func otherSessions() async throws {
         let agent = try CompletionSamples.agent()
         defer { agent.stop() }
@@ -103,7 +103,7 @@ struct QuickCompletionTests {
         try await QuickAuthc.expectSame(CompletionSamples.entries, of: CompletionSamples.request(outbox), agent.folder)
     }
 
-    @Test("zsh gets one more value, which its script removes", arguments: ["zsh", "bash", "fish", "ksh", ""])
+    @Test("zsh gets another value at the end, which its script removes", arguments: ["zsh", "bash", "fish", "ksh", ""])
     func shells(shell: String) async throws {
         let agent = try CompletionSamples.agent(["session.status": Samples.status(["scopes": ["read", ""]])])
         defer { agent.stop() }
@@ -125,7 +125,7 @@ struct QuickCompletionTests {
     }
 
     @Test(
-        "every other form of the request is left to that program",
+        "every other form of the request is left to the full program",
         arguments: [
             "", "token", "token --", "token -- --session", "token -- --session 3", "token -- --session 3 0",
             "token --session 3 0 authc", "-- --session 3 0 authc", "-- token --session 3 0 authc",
@@ -147,7 +147,7 @@ struct QuickCompletionTests {
         #expect(agent.requests.isEmpty)
     }
 
-    @Test("a closed or full output is left to that program", arguments: [">&-", ">/dev/full", "2>&- >&-"])
+    @Test("a closed or full output is left to the full program", arguments: [">&-", ">/dev/full", "2>&- >&-"])
     func outputs(redirection: String) async throws {
         let agent = try CompletionSamples.agent()
         defer { agent.stop() }

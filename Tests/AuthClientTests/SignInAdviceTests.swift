@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A sign-in leads to a token, and a name that does not exist yet to a sign-in.
+/// After a sign-in, authc names the command for the token. For a session that does not exist, it names the sign-in.
 @Suite("What authc advises before and after a sign-in", .timeLimit(.minutes(1)))
 struct SignInAdviceTests {
     private static let login =
@@ -25,8 +25,8 @@ struct SignInAdviceTests {
         #expect(terminal.text.contains("`authc token -s shop` prints the token.") == isNamed, "\(terminal.text)")
     }
 
-    /// An agent without sessions: `shop` is at the user's server, the addresses of `sample` are examples, and `here` is
-    /// an environment of both.
+    /// An agent without sessions. `shop` is on the user's server, the addresses of `sample` are examples, and `here` is an
+    /// environment of both.
     private static func agent(without name: String) throws -> TestAgent {
         let unknown = AgentError(
             .unknownSession, "There is no session named \(name): run `authc list` to see all sessions.")
@@ -63,7 +63,7 @@ struct SignInAdviceTests {
     }
 
     @Test(
-        "a session that does not exist: where its name is known, the sign-in that creates it",
+        "a session that does not exist: the sign-in that creates it, if its name is known",
         arguments: [
             ("token -s shop", "sign in first: `authc login shop`"),
             ("status --session=shop", "sign in first: `authc login shop`"),
@@ -119,7 +119,7 @@ struct SignInAdviceTests {
     }
 
     @Test(
-        "an address without its scheme in place of a provider",
+        "an address without its scheme instead of a provider",
         arguments: [
             ("mcp.example.org/mcp", "\n  did you mean `authc login https://mcp.example.org/mcp`?\n"), ("zzzz", nil),
         ] as [(String, String?)])

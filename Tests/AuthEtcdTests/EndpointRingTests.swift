@@ -29,7 +29,7 @@ struct EndpointRingTests {
         #expect(ring.current == nil && ring.left == nil)
     }
 
-    @Test("is the one of its choice at once if that comes later, and after a failure only when it returns there")
+    @Test("is the one of a later choice at once, but after a failure only when the host returns to its choice")
     func lateChoice() {
         var ring = EndpointRing(Self.endpoints)
         ring.failed("http://one")

@@ -11,7 +11,7 @@ import Testing
 struct SealedHostTests {
     private static let created = #"{"result":{"header":{"cluster_id":"1","revision":"7"},"created":true}}"#
 
-    /// What stays on a host, until somebody gives the passphrase.
+    /// What stays on a host. It is sealed until somebody enters the passphrase.
     private final class SealedLocal: KeyStore, SealedStore {
         private let inside = MemoryLocal()
         private let isOpen = Mutex(false)

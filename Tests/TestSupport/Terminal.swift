@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// A program on a separate terminal of a chosen width. A test reads its output and writes its input. The terminal is closed when
-/// the test no longer has it.
+/// A program on a separate terminal of a chosen width. A test reads its output and writes its input. The terminal is closed
+/// when the test releases it.
 package final class Terminal: Sendable {
     private let child: Child
     private let reader: TerminalReader

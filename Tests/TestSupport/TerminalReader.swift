@@ -4,9 +4,9 @@ import Synchronization
 
 /// Reads what programs write to a terminal, on a thread that ends when the terminal is closed.
 final class TerminalReader: Sendable {
-    /// There is something new, until the terminal's end.
+    /// Reports that there is new text. Ends with the terminal.
     let changes: AsyncStream<Void>
-    /// Ends once ``endMark`` was read.
+    /// Ends when ``endMark`` was read, or with the terminal.
     let isShown: AsyncStream<Void>
     private let tell: AsyncStream<Void>.Continuation
     private let show: AsyncStream<Void>.Continuation
@@ -34,7 +34,7 @@ final class TerminalReader: Sendable {
 
     func forget() { bytes.withLock { $0 = [] } }
 
-    /// Nothing, once the terminal is closed.
+    /// Does nothing if the terminal is closed.
     func withController(_ body: (Int32) -> Void) {
         controller.withLock { if let controller = $0 { body(controller) } }
     }

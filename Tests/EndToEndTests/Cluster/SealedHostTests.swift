@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// A host that keeps sessions in etcd, and whose own key a passphrase opens, as after a boot.
+/// A host with its sessions in etcd, and with a passphrase for its own key. It starts without a terminal, as at boot.
 @Suite("Sessions in etcd with a passphrase", .serialized, .timeLimit(.minutes(2)))
 struct SealedHostTests {
     @Test("wait for it after a start without a terminal: status, doctor and the service manager name the command")

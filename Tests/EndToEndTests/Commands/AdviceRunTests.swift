@@ -102,7 +102,7 @@ struct AdviceRunTests {
         }
     }
 
-    @Test("a provider or an environment in place of a session: the advised command creates that session")
+    @Test("a session with the name of a provider or of an environment: the advised command creates it")
     func beforeSignIn() async throws {
         try await Scene.play { scene in
             let file = scene.desktop.folder.path + "/config/authd/authd.toml"

@@ -88,7 +88,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("authc alone completes sessions, providers, entries and scopes as the program of all commands does")
+    @Test("authc alone completes sessions, providers, entries and scopes as the full program does")
     func alone() async throws {
         try await play { scene, entry in
             #expect(try await scene.shell("mkdir \"$HOME/alone\" && cp \"$0\" \"$HOME/alone\"").status == 0)
