@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `authc` alone in a folder, without the program that has every command: what it does by itself succeeds, and whatever it
-/// leaves to that program is an error that says so.
-@Suite("authc without the program of all its commands")
+/// `authc` alone in a folder: what it does by itself succeeds, and whatever it leaves to the full program is an error that
+/// says so.
+@Suite("authc without the full program")
 struct QuickCommandTests {
     private static let token: JSON = [
         "access_token": "secret-1", "token_type": "Bearer", "expires_at": 1_800_000_000, "session": "shop",
@@ -52,7 +52,7 @@ struct QuickCommandTests {
             "\(Release.version)\n", of: ["--version"], folder, ["AUTHD_SOCKET": "relative", "AUTHD_SESSION": "No"])
     }
 
-    @Test("leaves every other command line to that program")
+    @Test("leaves every other command line to the full program")
     func otherCommands() async throws {
         let agent = try TestAgent(replies: ["agent.ping": .success([:]), "token.get": .success(Self.token)])
         defer { agent.stop() }
@@ -81,7 +81,7 @@ struct QuickCommandTests {
     }
 
     @Test(
-        "leaves every other answer to that program, and prints nothing of it",
+        "leaves every other answer to the full program, and prints nothing of it",
         arguments: [
             #"{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"no","data":{"kind":"offline"}}}"#,
             #"{"jsonrpc":"2.0","id":2,"result":{"access_token":"a\u0022b","token_type":"Bearer"}}"#,
@@ -101,7 +101,7 @@ struct QuickCommandTests {
         try await QuickAuthc.expectLeft(["token"], agent.folder)
     }
 
-    @Test("leaves an agent that does not answer at once, is not there, ends, or sends too much, to that program")
+    @Test("leaves an agent that does not answer at once, is not there, ends, or sends too much, to the full program")
     func brokenAgents() async throws {
         let silent = try TestAgent { _, _ in }
         defer { silent.stop() }
@@ -117,7 +117,7 @@ struct QuickCommandTests {
         try await QuickAuthc.expectLeft(["token"], folder)
     }
 
-    @Test("prints the prompt's line if the agent that wrote it runs, and leaves any other file to that program")
+    @Test("prints the prompt's line if the agent that wrote it runs, and leaves any other file to the full program")
     func prompt() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -158,7 +158,7 @@ struct QuickCommandTests {
         try await QuickAuthc.expectLeft(["prompt", "--json"], folder)
     }
 
-    @Test("leaves the prompt to that program if settings may change it")
+    @Test("leaves the prompt to the full program if settings may change it")
     func promptSettings() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -186,7 +186,7 @@ struct QuickCommandTests {
         try await QuickAuthc.expectLeft(["prompt"], folder, ["HOME": ""])
     }
 
-    @Test("a closed or full output is left to that program: a token is never written to another descriptor")
+    @Test("a closed or full output is left to the full program: a token is never written to another descriptor")
     func outputs() async throws {
         let agent = try TestAgent(replies: ["agent.ping": .success([:]), "token.get": .success(Self.token)])
         defer { agent.stop() }
@@ -240,7 +240,7 @@ struct QuickCommandTests {
         #expect(closed.errors == "authc: cannot start \(program)-full: Permission denied.\n" && closed.status == 70)
     }
 
-    @Test("finds that program in its own folder, or where make install puts it, even through a link")
+    @Test("finds the full program in its own folder, or where make install puts it, even through a link")
     func places() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `authc` with the file of texts, beside the program that writes it.
-@Suite("The texts that authc prints without the program of all its commands", .timeLimit(.minutes(10)))
+@Suite("The texts that authc prints without the full program", .timeLimit(.minutes(10)))
 struct QuickHelpTests {
     private static let widths = [20, 40, 63, 64, 80, 120, 200]
 
@@ -82,7 +82,7 @@ struct QuickHelpTests {
         #expect(try await lone.expectSame(["completion", shell]).utf8.count > 10_000)
     }
 
-    @Test("every other command line, and an unusual width, are left to that program")
+    @Test("every other command line, and an unusual width, are left to the full program")
     func otherCommandLines() async throws {
         let lone = try await QuickInstalledTexts()
         for words in [
@@ -103,7 +103,7 @@ struct QuickHelpTests {
         try await lone.expectSame(["completion", "bash"], ["COLUMNS": "wide"])
     }
 
-    @Test("a file that is missing, damaged, of another release, or older than that program, is not used")
+    @Test("a file that is missing, damaged, of another release, or older than the full program, is not used")
     func otherFiles() async throws {
         let lone = try await QuickInstalledTexts()
         let content = try String(contentsOfFile: lone.texts, encoding: .utf8)
@@ -176,7 +176,7 @@ struct QuickHelpTests {
         }
     }
 
-    @Test("a closed or full output is left to that program", arguments: [">&-", ">/dev/full", "<&- >&-"])
+    @Test("a closed or full output is left to the full program", arguments: [">&-", ">/dev/full", "<&- >&-"])
     func outputs(redirection: String) async throws {
         let lone = try await QuickInstalledTexts()
         for words in ["--help", "help token", "completion bash"] {

@@ -1,7 +1,7 @@
 import AuthWire
 import Testing
 
-@Suite("authc --json without the program of all its commands", .timeLimit(.minutes(5)))
+@Suite("authc --json without the full program", .timeLimit(.minutes(5)))
 struct QuickJSONTests {
     /// The commands, and the methods whose results they print.
     private static let commands = [
@@ -85,7 +85,7 @@ struct QuickJSONTests {
     }
 
     @Test(
-        "values in any other form are left to that program",
+        "values in any other form are left to the full program",
         arguments: [
             "1.50", "-0", "1e3", "1E3", "0.00001", "1234567890123456", "0.12345678901234567", "01", "1.", ".5", "+1",
             "-", "- 1", "1 ",
@@ -121,7 +121,7 @@ struct QuickJSONTests {
         ("network", "clock_skew_ms", ["a": 1.5]), ("network", "metered", 1), ("network", "transfers_wait", "x"),
     ]
 
-    @Test("a member of another type is left to that program", arguments: wrong)
+    @Test("a member of another type is left to the full program", arguments: wrong)
     func wrongTypes(command: String, member: String, value: JSON) async throws {
         var object = try #require(JSON(parsing: result(of: command)).objectValue)
         object[member] = value
@@ -131,7 +131,7 @@ struct QuickJSONTests {
     }
 
     @Test(
-        "a missing member is left to that program",
+        "a missing member is left to the full program",
         arguments: [
             ("token", "access_token"), ("token", "token_type"), ("token", "session"), ("status", "session"),
             ("status", "provider"), ("status", "state"), ("wait", "state"), ("whoami", "user"), ("network", "state"),
@@ -145,7 +145,7 @@ struct QuickJSONTests {
         try await QuickAuthc.expectLeft([command, "--json"], agent.folder)
     }
 
-    @Test("an error is left to that program", arguments: commands)
+    @Test("an error is left to the full program", arguments: commands)
     func errors(command: String, method: String) async throws {
         let agent = try TestAgent(replies: [method: .failure(AgentError(.unknownSession, "no"))])
         defer { agent.stop() }
@@ -153,7 +153,7 @@ struct QuickJSONTests {
     }
 
     /// All wait at the same time: each does so for 10 s.
-    @Test("an agent that does not answer is left to that program")
+    @Test("an agent that does not answer is left to the full program")
     func silence() async throws {
         let agent = try TestAgent { _, _ in }
         defer { agent.stop() }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("authc on a terminal without the program of all its commands", .timeLimit(.minutes(5)))
+@Suite("authc on a terminal without the full program", .timeLimit(.minutes(5)))
 struct QuickScreenTests {
     private static let list: [JSON] = [
         Samples.status(["expires_at": 4_000_000_000]),
@@ -78,7 +78,7 @@ struct QuickScreenTests {
         #expect(try await compare("status", agent, columns: 80))
     }
 
-    @Test("at each width it is the same, or left to that program: what fits in one is not left in a wider one")
+    @Test("at each width it is the same, or left to the full program: what fits in one is not left in a wider one")
     func widths() async throws {
         let status = Samples.status([
             "expires_at": 4_000_000_000, "issued_at": 1_700_000_000, "refresh_at": 3_900_000_000, "store": "memory",
@@ -98,7 +98,8 @@ struct QuickScreenTests {
     }
 
     @Test(
-        "spaces that a terminal would not show are left to that program", arguments: [" Ada", "Ada ", "Ada  Lovelace"])
+        "spaces that a terminal would not show are left to the full program",
+        arguments: [" Ada", "Ada ", "Ada  Lovelace"])
     func spaces(name: String) async throws {
         let agent = try agent(Samples.status(["user": ["name": .string(name)]]), [])
         defer { agent.stop() }

@@ -2,7 +2,7 @@ import AuthWire
 import Foundation
 import Testing
 
-@Suite("Texts of authc without the program of all its commands", .timeLimit(.minutes(5)))
+@Suite("Texts of authc without the full program", .timeLimit(.minutes(5)))
 struct QuickTextTests {
     private static let online: JSON = ["state": "online", "since": 1_700_000_000, "providers": [:]]
 
@@ -73,7 +73,7 @@ struct QuickTextTests {
     }
 
     @Test(
-        "any other session is left to that program",
+        "any other session is left to the full program",
         arguments: [
             ["state": "stale"], ["state": "signed_out"], ["state": "signing_in"], ["state": "keyring_locked"],
             ["state": "sign_in_required"], ["cause": "scope_reduced"], ["message": "no mail"], ["last_error": "no"],
@@ -88,7 +88,7 @@ struct QuickTextTests {
         try await QuickAuthc.expectLeft(["wait"], agent.folder)
     }
 
-    @Test("a session that ends soon is left to that program")
+    @Test("a session that ends soon is left to the full program")
     func ending() async throws {
         let now = Date().timeIntervalSince1970.rounded()
         for (end, fixed) in [(3600, true), (86_000, false), (600_000, false)] as [(Double, Bool)] {
@@ -102,7 +102,7 @@ struct QuickTextTests {
         }
     }
 
-    @Test("status is left to that program if something waits for another network, or the network is not known")
+    @Test("status is left to the full program if something waits for another network, or the network is not known")
     func waiting() async throws {
         let waiting: JSON = ["state": "online", "since": 1, "metered": true, "transfers_wait": true]
         for network in [.success(waiting), .failure(AgentError(.denied, "no"))] as [Result<JSON, AgentError>] {
@@ -150,7 +150,7 @@ struct QuickTextTests {
     }
 
     @Test(
-        "an empty list, and one with other characters, are left to that program",
+        "an empty list, and one with other characters, are left to the full program",
         arguments: [[], [Samples.status(["cause": "a\"b"])], [Samples.status(["user": ["email": "ü"]])]] as [[JSON]])
     func otherLists(sessions: [JSON]) async throws {
         let agent = try TestAgent(replies: ["session.list": .success(["sessions": .array(sessions)])])
@@ -176,7 +176,7 @@ struct QuickTextTests {
     }
 
     @Test(
-        "an unknown user, an old answer and other characters are left to that program",
+        "an unknown user, an old answer and other characters are left to the full program",
         arguments: [
             ["user": [:]], ["user": ["id": "7"], "age_ms": 3_600_000], ["user": ["email": "a\\b"]],
             ["user": ["name": "Zoë"]],
@@ -205,7 +205,7 @@ struct QuickTextTests {
     }
 
     @Test(
-        "providers in another order or with other characters are left to that program",
+        "providers in another order or with other characters are left to the full program",
         arguments: [["b": "reachable", "a": "reachable"], ["a": "\"no\""], ["a\\": "no"], ["é": "no"]] as [JSON])
     func otherNetworks(providers: JSON) async throws {
         let agent = try TestAgent(replies: [

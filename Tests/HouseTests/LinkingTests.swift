@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Clients link the standard library and libc only")
 struct LinkingTests {
-    @Test("authc and the program of all its commands need no shared library", arguments: ["authc", "authc-full"])
+    @Test("authc and the full program need no shared library", arguments: ["authc", "authc-full"])
     func authcIsStatic(program: String) async throws {
         #expect(try await neededLibraries(program) == [])
     }

@@ -10,7 +10,7 @@ struct Program: Sendable {
 
     static var authc: String { Programs.authc }
 
-    /// Copies authc, with the program of all its commands.
+    /// Copies authc, with the full program.
     /// - Returns: the path of the copy.
     static func copy(to folder: String) throws -> String {
         for name in ["authc", "authc-full"] {

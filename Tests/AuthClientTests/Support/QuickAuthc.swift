@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `authc` alone in a folder, without the program of all its commands, and that program: what the first does by itself, the
-/// second does in the same way.
+/// `authc` alone in a folder, and the full program (`authc-full`). What the first one does by itself, the full program does in
+/// the same way.
 enum QuickAuthc {
     static var full: String { Programs.folder + "/authc-full" }
 
-    /// What it prints if it would need the other program.
+    /// What `authc` prints if it needs the full program.
     static func needsFullProgram(_ folder: String) -> String {
         "authc: cannot start \(folder)/../libexec/authd-session/authc-full: No such file or directory.\n"
     }
