@@ -21,7 +21,7 @@ final class ClusterWorld: Sendable {
     let hosts: [ClusterHost]
     let clients: ClusterClients
     let session: SessionName
-    /// One of each host.
+    /// A client of each host's agent, in the order of `hosts`.
     let probes: [AuthClient]
 
     private init(

@@ -87,7 +87,7 @@ enum NameAdvice {
         }
     }
 
-    /// A URL without its scheme.
+    /// The URL that was meant, if only its scheme is missing.
     private static func address(_ text: String) -> String? {
         let url = "https://" + text
         guard let host = DescriptionURL(url)?.host, host.contains(".") else { return nil }

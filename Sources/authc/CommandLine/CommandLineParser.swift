@@ -27,7 +27,7 @@ enum CommandLineParser {
         }
     }
 
-    /// Prints the values or the help that was requested, or a usage error; ArgumentParser has all these texts.
+    /// Prints the values of a completion, the help that was requested, or a usage error. ArgumentParser has all these texts.
     /// - Parameter words: the command line.
     private static func report(_ error: any Error, _ words: [String]) -> Int32 {
         guard Authc.exitCode(for: error) != .success else {
