@@ -90,7 +90,7 @@ extension EtcdStore {
 
     func hostState() async throws(StoreError) -> HostState {
         let host: HostState
-        if let content = try await local.key(for: .host) {
+        if let content = try await hostContent() {
             host = try cluster { () throws(ClusterFault) in try HostState(content, place: places.cluster) }
         } else {
             let key = try cluster { () throws(ClusterFault) in try HostKey.random() }
@@ -100,6 +100,13 @@ extension EtcdStore {
         // Not by name: the machines of a CI farm may all have the same one.
         if configuration.spreads { client.prefer(EndpointRing.choice(of: host.key.id)) }
         return host
+    }
+
+    /// What ``keep(_:)`` has written; `nil`: nothing yet.
+    func hostContent() async throws(StoreError) -> Secret? {
+        let content = try await local.key(for: .host)
+        hostKeyIsOpen()
+        return content
     }
 
     func keep(_ host: HostState) async throws(StoreError) {

@@ -6,6 +6,8 @@ package import AuthWire
 extension EtcdStore: SessionStore, KeyStore {
     package func loadAll() async throws(StoreError) -> [StoredSession] {
         try await reporting { () throws(StoreError) in
+            // If this host's key is sealed, the store is not open, whether or not etcd responds or has sessions.
+            if member == nil { _ = try await hostContent() }
             var all: [StoredSession] = []
             for entry in try await read(below: places.sessions) {
                 guard let session = places.sessionName(of: entry.key) else { continue }
@@ -16,8 +18,6 @@ extension EtcdStore: SessionStore, KeyStore {
                     all.append(.damaged(session: session.text, reason: reason))
                 }
             }
-            // Nothing has needed this host's key so far. If it is sealed, the store is locked, and this throws.
-            if all.isEmpty, member == nil { _ = try await local.key(for: .host) }
             return all
         }
     }

@@ -256,11 +256,17 @@ package actor EtcdStore {
         } catch {
             throw failure(error)
         }
-        // A call that needs no key says nothing about a store that waits for the user's passphrase. While there is no
-        // space, everything can still be read.
-        let isSealed = present == .sealed && member == nil
-        if !isSealed, present != .cluster(.noSpace) || writes { succeeded() }
+        // While there is no space, everything can still be read.
+        if !waitsForPassphrase, present != .cluster(.noSpace) || writes { succeeded() }
         return value
+    }
+
+    /// A call that needs no key says nothing about the store then, whatever etcd answers.
+    private var waitsForPassphrase: Bool { present == .sealed && member == nil }
+
+    /// The call that has read this host's key shows the state.
+    func hostKeyIsOpen() {
+        if present == .sealed { present = nil }
     }
 
     func succeeded() {
@@ -276,7 +282,7 @@ package actor EtcdStore {
             // `wentBack` is reported later, when it is known what it means for this host.
             if present != error, fault != .wentBack { tellFault.yield(fault) }
             // The fault of one record or one call is not one of the store.
-            guard fault.state != nil else { return error }
+            guard fault.state != nil, !waitsForPassphrase else { return error }
         }
         present = error
         switch error {

@@ -65,11 +65,46 @@ struct SealedHostTests {
             await store.networkChanged()
             #expect(transport.watchedHosts.isEmpty)
             try await store.unlock(with: Secret("passphrase"))
-            #expect(try await until { transport.watchedHosts == ["one"] })
+            let isWatched = try await until { transport.watchedHosts == ["one"] }
+            #expect(isWatched)
             #expect(await store.states().first { $0 != .starting } == .ready)
             #expect(try await store.loadAll().isEmpty)
         }
         // Only the check of the watch pauses.
         #expect(pauses.withLock { $0 }.allSatisfy { $0 >= .seconds(30) }, "\(pauses.withLock { $0 })")
+    }
+
+    @Test("stays locked while etcd does not respond, and says that etcd does not once its key is open")
+    func unreachable() async throws {
+        let etcd = OneKey()
+        let isAway = Mutex(true)
+        let watch = ScriptedTransport.Watch([Self.created], then: .stays)
+        let transport = ScriptedTransport(watches: [watch]) { path, body throws(TransportError) in
+            if isAway.withLock({ $0 }) { throw .connectionRefused(host: "one") }
+            return try etcd.answer(path, body)
+        }
+        let store = EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: SealedLocal(),
+            transport: transport, clock: HostClock(),
+            pause: { _ in
+                for await _ in AsyncStream<Void>.makeStream().stream {}
+                try Task.checkCancellation()
+            })
+        let name = try SessionName("work")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await store.run() }
+            defer { group.cancelAll() }
+            #expect(await store.states().first { $0 != .starting } == .locked)
+            await #expect(throws: StoreError.sealed) { _ = try await store.loadAll() }
+            await #expect(throws: StoreError.self) { try await store.delete(name) }
+            #expect(await store.states().first { $0 != .starting } == .locked)
+            await #expect(throws: SealRefusal.self) { try await store.unlock(with: Secret("passphrase")) }
+            #expect(await store.states().first { $0 != .starting } == .notAnswering)
+            isAway.withLock { $0 = false }
+            await store.networkChanged()
+            let isWatched = try await until { transport.watchedHosts == ["one"] }
+            #expect(isWatched)
+            #expect(await store.states().first { $0 != .starting } == .ready)
+        }
     }
 }
