@@ -44,5 +44,8 @@ struct HostTimesTests {
         let spread = HostTimes.Spread((1...200).map { .milliseconds($0) }.shuffled())
         #expect(spread?.median == .milliseconds(101) && spread?.p99 == .milliseconds(198))
         #expect(spread?.longest == .milliseconds(200) && HostTimes.Spread([]) == nil)
+        for (count, most) in [(1, 1), (80, 80), (99, 99), (100, 99), (101, 100)] {
+            #expect(HostTimes.Spread((1...count).map { .milliseconds($0) })?.p99 == .milliseconds(most), "\(count)")
+        }
     }
 }

@@ -17,7 +17,7 @@ package struct HostTimes: Sendable {
     /// The median and the largest of times.
     package struct Spread: Sendable, Equatable {
         package let median: Duration
-        /// 99 of 100 are not longer.
+        /// 99 of 100 or more are not longer.
         package let p99: Duration
         package let longest: Duration
 
@@ -25,7 +25,7 @@ package struct HostTimes: Sendable {
         package init?(_ times: [Duration]) {
             let all = times.sorted()
             guard let last = all.last else { return nil }
-            (median, p99, longest) = (all[all.count / 2], all[(all.count - 1) * 99 / 100], last)
+            (median, p99, longest) = (all[all.count / 2], all[(all.count * 99 + 99) / 100 - 1], last)
         }
     }
 

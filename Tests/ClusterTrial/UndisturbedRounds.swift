@@ -30,7 +30,9 @@ enum UndisturbedRounds {
                 // The first event is a snapshot.
                 for try await _ in other.events(topics: [.session], session: session) {
                     let token = try await other.token(session: session).accessToken
-                    if token != former { return HostTimes.Arrival(host: host, token: token, at: .now) }
+                    if isLater(token, than: former, in: world) {
+                        return HostTimes.Arrival(host: host, token: token, at: .now)
+                    }
                 }
                 return HostTimes.Arrival(host: host, at: nil)
             }
@@ -42,6 +44,14 @@ enum UndisturbedRounds {
         } catch let error as ClientError {
             times.fail("\(host) did not renew: \(error.words)")
         }
+    }
+
+    /// A host that lags serves an earlier token, and is still to get the new one.
+    private static func isLater(_ token: String, than former: String, in world: ClusterWorld) -> Bool {
+        guard let known = world.server.standing(ofAccessToken: former),
+            let found = world.server.standing(ofAccessToken: token)
+        else { return false }
+        return found.issuedAt > known.issuedAt
     }
 
     private static func signOut(on number: Int, in world: ClusterWorld, _ times: inout HostTimes) async throws {
