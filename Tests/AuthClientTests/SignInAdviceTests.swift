@@ -85,6 +85,21 @@ struct SignInAdviceTests {
         #expect(lines.dropFirst().first == hint.map { "  " + $0 } && lines.count == (hint == nil ? 1 : 2), "\(result)")
     }
 
+    @Test(
+        "the session is named if AUTHD_SESSION names another one, in which the sign-in would be made otherwise",
+        arguments: [
+            ("token -s shop", "work", "authc login shop -s shop"), ("token -s shop", "shop", "authc login shop"),
+            ("token", "shop", "authc login shop"), ("token -s sample", "work", "authc login -s sample"),
+            ("token", "test", "authc login shop -s test --environment test"),
+        ])
+    func variable(line: String, variable: String, command: String) async throws {
+        let words = line.split(separator: " ").map(String.init)
+        let agent = try Self.agent(without: words.count > 1 ? words[2] : variable)
+        defer { agent.stop() }
+        let result = try await Program.run(words, folder: agent.folder, environment: ["AUTHD_SESSION": variable])
+        #expect(result.status == 64 && result.errors.hasSuffix("\n  sign in first: `\(command)`\n"), "\(result)")
+    }
+
     private static func refusal(of line: String, _ error: AgentError, at url: String) async throws -> Program {
         let agent = try TestAgent { peer, request in
             switch request.method {

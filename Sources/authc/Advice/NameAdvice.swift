@@ -1,3 +1,4 @@
+import AuthClient
 import AuthWire
 
 /// What to do about a session or provider that the agent does not know: use the name that was meant, sign in, or add a
@@ -49,17 +50,20 @@ enum NameAdvice {
         guard let session = try? SessionName(name), let agent = try? options.connect(),
             let providers = try? agent.call(ProviderListGet()).value.providers
         else { return nil }
-        if providers.contains(where: { $0.name == name }) { return signIn(to: name, agent) }
+        if providers.contains(where: { $0.name == name }) { return signIn(session, agent) }
         let owners = providers.filter { $0.environments.contains(name) }
         return owners.count == 1 ? signIn(to: owners[0].name, environment: session, agent) : nil
     }
 
-    /// The session gets the provider's name.
-    private static func signIn(to provider: String, _ agent: Agent) -> String? {
+    /// The session gets the provider's name, unless a variable names another one.
+    private static func signIn(_ session: SessionName, _ agent: Agent) -> String? {
+        let provider = session.text
         guard let detail = try? agent.call(ProviderShow(ProviderParams(provider: provider))).value else { return nil }
         let isExample = detail.environments.contains { $0.isDefault && DescriptionURL.isExample($0.url) }
+        let variable = environmentValue("AUTHD_SESSION") ?? ""
+        let named = variable.isEmpty || variable == provider ? nil : session
         // Without a name, it asks for the address.
-        return "sign in first: `\(CommandText.login(isExample ? nil : provider))`"
+        return "sign in first: `\(CommandText.login(isExample ? nil : provider, session: named))`"
     }
 
     /// The session gets the environment's name.
