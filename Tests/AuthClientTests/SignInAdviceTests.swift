@@ -137,6 +137,7 @@ struct SignInAdviceTests {
         "an address without its scheme instead of a provider",
         arguments: [
             ("mcp.example.org/mcp", "\n  did you mean `authc login https://mcp.example.org/mcp`?\n"), ("zzzz", nil),
+            ("mcp.example.org/a^b", nil),
         ] as [(String, String?)])
     func address(name: String, hint: String?) async throws {
         let error = AgentError(

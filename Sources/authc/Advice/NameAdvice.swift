@@ -94,7 +94,9 @@ enum NameAdvice {
     /// The URL that was meant, if only its scheme is missing.
     private static func address(_ text: String) -> String? {
         let url = "https://" + text
-        guard let host = DescriptionURL(url)?.host, host.contains(".") else { return nil }
+        guard ServerAddress.problem(of: url, allowsQuery: false) == nil, let host = DescriptionURL(url)?.host,
+            host.contains(".")
+        else { return nil }
         return "did you mean `\(CommandText.login(url))`?"
     }
 
