@@ -9,7 +9,7 @@ enum MissingFolders {
     @discardableResult
     static func create(for path: String) -> String? {
         let folder = PrivateFolder.parent(of: path)
-        guard folder.count > 1, unsafe access(folder, F_OK) != 0 else { return nil }
+        guard folder != ".", folder != "/", unsafe access(folder, F_OK) != 0 else { return nil }
         if let obstacle = create(for: folder) { return obstacle }
         // Another program may have just created it.
         guard unsafe mkdir(folder, 0o755) != 0, errno != EEXIST else { return nil }

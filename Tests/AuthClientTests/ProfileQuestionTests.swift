@@ -83,6 +83,16 @@ struct ProfileQuestionTests {
         #expect(result.errors == "authc: cannot create the folder \(folder): Not a directory\n", "\(result)")
     }
 
+    @Test("missing folders are created, even one whose name is a single letter")
+    func folders() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let line = "cd \"$XDG_RUNTIME_DIR\" && \"$0\" provider add github --client-id a -o p/q/github.toml"
+        let result = try await Program.run(["-c", line, Program.authc], folder: agent.folder, program: "/bin/bash")
+        #expect(result.status == 0, "\(result)")
+        #expect(FileManager.default.fileExists(atPath: agent.folder + "/p/q/github.toml"))
+    }
+
     @Test("provider new repeats a question after a wrong answer, too")
     func new() async throws {
         let agent = try Self.agent()
