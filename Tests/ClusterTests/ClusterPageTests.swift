@@ -27,7 +27,7 @@ struct ClusterPageTests {
     @Test("names the machine, and has each time with its median, its p99 and the longest one")
     func section() {
         let text = ClusterPage.section(Self.times, machine: "a day: a machine")
-        #expect(text.hasPrefix("`make cluster` measured this on a day: a machine. "))
+        #expect(text.hasPrefix("`make cluster` measured this on a day: a machine.\n"))
         #expect(text.contains("of each other host | 1 | 30 ms | 30 ms | 30 ms |"), "\(text)")
         #expect(text.contains("has renewed | 1 | 10 ms | 10 ms | 10 ms |"), "\(text)")
         #expect(text.contains("| 1 | 40 ms | 40 ms | 40 ms |"), "\(text)")

@@ -29,18 +29,17 @@ package enum ClusterPage {
             return "| \(name) | \(all.count) | \(cells.joined(separator: " | ")) |"
         }
         return """
-            `make cluster` measured this on \(machine). Three members of etcd, five hosts with debug builds of authd, and a
-            provider share this machine, and 200 clients ask the hosts for tokens. One host after the other renews or signs out,
-            and nothing fails meanwhile:
+            `make cluster` measured this on \(machine).
+            Three members of etcd, five hosts with debug builds of authd, and a provider share this machine, and 200 clients ask
+            the hosts for tokens. One host after the other renews or signs out, and nothing fails meanwhile:
 
             | | times | median | p99 | longest |
             |---|---:|---:|---:|---:|
             \(rows.joined(separator: "\n"))
 
             A token is written to etcd after its issue, and before the host that has renewed responds: the time from the write is
-            between the first two rows. \(times.soonTokens) of \(times.tokens.count) tokens arrived within 100 ms of their issue, and \
-            \(times.soonSignOuts) of \(times.signOuts.count) sign-outs
-            within a second of the request. [How the hosts are watched](decisions/cluster-trial.md).
+            between the first two rows. \(times.soonTokens) of \(times.tokens.count) tokens arrived within 100 ms of their issue, and
+            \(times.soonSignOuts) of \(times.signOuts.count) sign-outs within a second of the request. [How the hosts are watched](decisions/cluster-trial.md).
             """
     }
 
