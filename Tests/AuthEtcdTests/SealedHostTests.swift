@@ -43,15 +43,7 @@ struct SealedHostTests {
             try etcd.answer(path, body)
         }
         let pauses = Mutex<[Duration]>([])
-        let store = EtcdStore(
-            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: SealedLocal(),
-            transport: transport, clock: HostClock(),
-            pause: { pause in
-                pauses.withLock { $0.append(pause) }
-                // No pause ends by itself.
-                for await _ in AsyncStream<Void>.makeStream().stream {}
-                try Task.checkCancellation()
-            })
+        let store = Self.store(transport) { pause in pauses.withLock { $0.append(pause) } }
         let name = try SessionName("work")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await store.run() }
@@ -74,6 +66,20 @@ struct SealedHostTests {
         #expect(pauses.withLock { $0 }.allSatisfy { $0 >= .seconds(30) }, "\(pauses.withLock { $0 })")
     }
 
+    /// The store of a host whose key is sealed. Pauses end only with the task.
+    private static func store(
+        _ transport: ScriptedTransport, paused: @escaping @Sendable (Duration) -> Void = { _ in }
+    ) -> EtcdStore {
+        EtcdStore(
+            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: SealedLocal(),
+            transport: transport, clock: HostClock(),
+            pause: { pause in
+                paused(pause)
+                for await _ in AsyncStream<Void>.makeStream().stream {}
+                try Task.checkCancellation()
+            })
+    }
+
     @Test("stays locked while etcd does not respond, and says that etcd does not once its key is open")
     func unreachable() async throws {
         let etcd = OneKey()
@@ -83,13 +89,7 @@ struct SealedHostTests {
             if isAway.withLock({ $0 }) { throw .connectionRefused(host: "one") }
             return try etcd.answer(path, body)
         }
-        let store = EtcdStore(
-            .init(endpoints: ["http://one"], prefix: "/p", user: nil, hostName: "one"), local: SealedLocal(),
-            transport: transport, clock: HostClock(),
-            pause: { _ in
-                for await _ in AsyncStream<Void>.makeStream().stream {}
-                try Task.checkCancellation()
-            })
+        let store = Self.store(transport)
         let name = try SessionName("work")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await store.run() }
