@@ -62,16 +62,22 @@ package final class PendingHandover: Sendable {
         self.store = store
     }
 
-    /// What the run before handed over. From then on the store has what is set here.
-    func load(of kind: StoreKind) -> Handover {
+    /// What the run before handed over. From then on the store has what is set here: at first the same sessions, so that each
+    /// flush hands over all of them, even while they are being restored.
+    /// - Parameter isUsed: `false` for a session that is not to be restored.
+    func load(of kind: StoreKind, where isUsed: (SessionRecord) -> Bool) -> Handover {
         guard let store else { return Handover() }
         let isSuspended = state.withLock { state in
             state.isBehind = true
             return state.isSuspended
         }
-        let handover = store.load(of: kind)
+        var handover = store.load(of: kind)
         guard isSuspended else {
-            state.withLock { $0.isIncomplete = handover.isPartial }
+            handover.sessions.removeAll { !isUsed($0.record) }
+            state.withLock { state in
+                state.isIncomplete = handover.isPartial
+                for session in handover.sessions { state.sessions[session.record.session] = session }
+            }
             return handover
         }
         // What the run before has left is discarded.
@@ -139,11 +145,13 @@ package final class PendingHandover: Sendable {
     }
 
     /// Sets what the next ``flush(of:)`` hands over of that session; `nil`: nothing.
-    /// - Returns: whether the caller must begin a flush; `false` if an earlier caller does.
+    /// - Returns: whether the caller must begin a flush; `false` if an earlier caller does, or nothing has changed.
     func set(_ session: HandedOverSession?, named name: SessionName) -> Bool {
         guard store != nil else { return false }
         return state.withLock { state in
+            let former = state.sessions[name]
             state.sessions[name] = session
+            guard former != session else { return false }
             defer { state.isBehind = true }
             return !state.isBehind
         }

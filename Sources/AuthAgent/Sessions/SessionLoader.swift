@@ -162,8 +162,8 @@ package final class SessionLoader: Sendable {
     /// The sessions of the run before are served whatever the store does.
     /// - Returns: whether there are any.
     private func loadHandedOver() async -> Bool {
-        let handover = storage.handovers.load(of: store.kind)
-        let sessions = handover.sessions.filter { !storage.signOuts.cover($0.record) }
+        let handover = storage.handovers.load(of: store.kind) { !storage.signOuts.cover($0) }
+        let sessions = handover.sessions
         board.freezeDefault()
         await board.notifyingOnce {
             for session in sessions { await registry.restore(session.record, handedOver: session) }

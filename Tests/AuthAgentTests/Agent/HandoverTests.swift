@@ -57,6 +57,40 @@ struct HandoverTests {
         }
     }
 
+    @Test("are all handed over again at once, and once if nothing has changed")
+    func handedOnTogether() async throws {
+        let records = try (0..<20).map { try Self.record("work-\($0)") }
+        let handovers = MemoryHandoverStore(
+            Handover(records.map { HandedOverSession(record: $0, isStored: true, isUnsaved: false) }))
+        let example = try ExampleProvider(
+            store: HeldStore(holding: nil), transport: ExampleProvider.numbering(), handover: handovers)
+        try await example.running { _, _ in
+            for await handover in handovers.saves {
+                #expect(Set(handover.sessions.map(\.record.session)) == Set(records.map(\.session)))
+                break
+            }
+            #expect(handovers.kept.withLock { $0.count } == 1)
+        }
+    }
+
+    @Test("are all handed over while they are being restored, even if one of them changes")
+    func handedOnWithChange() async throws {
+        // The origins of a session of an earlier version are recorded when it is restored.
+        var changed = try Self.record("changed")
+        changed.environment = "local"
+        let records = [changed] + (try (0..<20).map { try Self.record("work-\($0)") })
+        let handovers = MemoryHandoverStore(
+            Handover(records.map { HandedOverSession(record: $0, isStored: true, isUnsaved: false) }))
+        let example = try ExampleProvider(
+            store: HeldStore(holding: nil), transport: ExampleProvider.numbering(), handover: handovers)
+        try await example.running { _, _ in
+            for await handover in handovers.saves {
+                #expect(handover.sessions.count == records.count)
+                if handover.sessions.contains(where: { $0.record.origins != nil }) { break }
+            }
+        }
+    }
+
     private static func failure(_ work: () async throws -> TokenResult) async -> ErrorKind? {
         do {
             _ = try await work()
@@ -177,17 +211,25 @@ private final class MemoryHandoverStore: HandoverStore {
     let kept = Mutex<[Handover]>([])
     /// This store cannot pass on what it receives.
     let isBehind = Mutex(false)
+    /// The same as they come, for one listener.
+    let saves: AsyncStream<Handover>
+    private let saved: AsyncStream<Handover>.Continuation
     private let former: Handover
 
     init(_ former: Handover = Handover()) {
         self.former = former
+        (saves, saved) = AsyncStream.makeStream()
     }
 
     var last: Handover { kept.withLock { $0.last ?? Handover() } }
     var hasNewest: Bool { !isBehind.withLock { $0 } }
 
     func load(of kind: StoreKind) -> Handover { former }
-    func save(_ handover: Handover, of kind: StoreKind) { kept.withLock { $0.append(handover) } }
+
+    func save(_ handover: Handover, of kind: StoreKind) {
+        kept.withLock { $0.append(handover) }
+        saved.yield(handover)
+    }
 }
 
 /// A store such as a keyring, which answers nothing at first.
