@@ -163,7 +163,7 @@ struct Composition: Sendable {
             storage: SessionStorage(
                 store: store, pauses: StateFile.pauses(beside: claims.socket.path),
                 signOuts: lastingFolder.map { StateFile.signOuts(in: $0) },
-                handover: handover),
+                handover: handover, waitsForClients: true),
             manager: manager, handover: handover,
             outbox: SQLiteOutbox(path: lastingFolder.map { $0 + "/outbox.sqlite" }, keys: store),
             network: SystemNetworkWatch(on: bus, monitors: monitors),
@@ -204,8 +204,7 @@ struct Composition: Sendable {
         let registry = SessionRegistry(
             context: context, storage: adapters.storage, seed: .random(in: .min ... .max))
         let loader = SessionLoader(
-            context: context, registry: registry, storage: adapters.storage, waitsForClients: true,
-            seed: .random(in: .min ... .max))
+            context: context, registry: registry, storage: adapters.storage, seed: .random(in: .min ... .max))
         let sessions = SessionRequests(context: context, registry: registry, storage: adapters.storage)
         let store = StoreAdmin(
             context: context, registry: registry, loader: loader, store: adapters.store,

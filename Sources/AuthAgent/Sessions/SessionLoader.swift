@@ -17,26 +17,18 @@ package final class SessionLoader: Sendable {
     private let storage: SessionStorage
     /// Opens when sessions are served.
     private let serving = Latch()
-    /// Opens when clients are served.
-    private let clients = Latch()
     private let retries: Mutex<Retries>
     /// Sessions that another host has changed while the store was being read, or could not be.
     private let unread = Mutex<Set<SessionName>>([])
     /// Held while the store's process is read and reported, so that the last one reported was read last.
     private let processLock = AsyncLock()
 
-    /// - Parameters:
-    ///   - waitsForClients: whether ``clientsAreServed()`` will be called.
-    ///   - seed: the seed of the jitter.
-    package init(
-        context: AgentContext, registry: SessionRegistry, storage: SessionStorage, waitsForClients: Bool = false,
-        seed: UInt64
-    ) {
+    /// - Parameter seed: the seed of the jitter.
+    package init(context: AgentContext, registry: SessionRegistry, storage: SessionStorage, seed: UInt64) {
         self.context = context
         self.registry = registry
         self.storage = storage
         retries = Mutex(Retries(random: SeededRandom(seed: seed)))
-        if !waitsForClients { clients.open() }
     }
 
     private var board: StateBoard { context.board }
@@ -45,6 +37,13 @@ package final class SessionLoader: Sendable {
     /// Runs the sessions and what they wait for, until it is cancelled. Callers that still wait then get `stopping`.
     /// - Parameter last: done when it is cancelled, before the sessions end.
     package func run(last: (@Sendable () async -> Void)? = nil) async {
+        // What is still to be written at the end does not wait for clients that will not be served.
+        let last = last.map { last in
+            { @Sendable [storage] in
+                storage.clients.stop()
+                await last()
+            }
+        }
         await context.tasks.run(
             services: [watchStore, watchChanges, watchReleases, watchFaults, registry.followNetwork], last: last)
         await registry.close()
@@ -58,13 +57,12 @@ package final class SessionLoader: Sendable {
     }
 
     /// Clients get answers from now on.
-    package func clientsAreServed() { clients.open() }
+    package func clientsAreServed() { storage.clients.open() }
 
     // MARK: The store
 
     private func watchStore() async {
-        // Reading the store takes processor time, and would delay the first answers about sessions of the last run.
-        if await loadHandedOver() { try? await clients.wait() }
+        if await loadHandedOver() { try? await storage.clients.wait() }
         await load()
         // A load that the end of the agent has cut off says nothing about the store.
         guard !Task.isCancelled else { return }
@@ -174,8 +172,9 @@ package final class SessionLoader: Sendable {
             board.unfreezeDefault()
         }
         if !sessions.isEmpty {
-            await registry.updateNetworkOrigins()
             serving.open()
+            // As after a sign-in: a session is served before it is known where the network is to be tested for it.
+            await registry.updateNetworkOrigins()
         }
         // Until this replaces them, the service manager keeps the sessions that it handed over.
         storage.flushHandovers()

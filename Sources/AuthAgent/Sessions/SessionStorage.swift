@@ -7,20 +7,25 @@ package struct SessionStorage: Sendable {
     let pauses: RenewalPauses
     let signOuts: PendingSignOuts
     let handovers: PendingHandover
+    /// Opens when clients are served. Sessions of the last run are compared with the store from then on: reading the store takes
+    /// processor time, and would delay the first answers about them.
+    let clients = Latch()
 
     /// - Parameters:
     ///   - pauses: has the waits after failed renewals until the next run; `nil`: they end with this one.
     ///   - signOuts: has the sign-outs that the store has not carried out.
     ///   - handover: has sessions for the next run, which can then serve them before it reads the store.
+    ///   - waitsForClients: whether ``SessionLoader/clientsAreServed()`` will be called.
     package init(
         store: any SessionStore, pauses: (any StateStore<[SessionName: RenewalPause]>)? = nil,
         signOuts: (any StateStore<[SessionName: SignInID]>)? = nil,
-        handover: (any HandoverStore)? = nil
+        handover: (any HandoverStore)? = nil, waitsForClients: Bool = false
     ) {
         self.store = store
         self.pauses = RenewalPauses(store: pauses)
         self.signOuts = PendingSignOuts(store: signOuts)
         handovers = PendingHandover(store: handover)
+        if !waitsForClients { clients.open() }
     }
 
     /// Hands over what has changed.

@@ -53,7 +53,9 @@ struct HandoverTests {
             store.clientsAreServed()
             example.loader.clientsAreServed()
             for await _ in sessions.context.board.changes() where sessions.context.board.store.state == .ready { break }
-            #expect(store.wasReadLate)
+            // The comparison of the session with the store reads it, too.
+            for await _ in store.comparisons { break }
+            #expect(!store.wasReadEarly)
         }
     }
 
@@ -237,15 +239,19 @@ private final class HeldStore: SessionStore {
     private let kept = MemoryStore()
     private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>([])
     private let record: SessionRecord?
-    /// Whether clients are served, and were when the store was last read.
-    private let clients = Mutex((now: false, atRead: false))
+    /// Whether clients are served, and whether the store was read before.
+    private let clients = Mutex((now: false, wasReadEarly: false))
     let kind = StoreKind.secretService
 
     func clientsAreServed() { clients.withLock { $0.now = true } }
-    var wasReadLate: Bool { clients.withLock { $0.atRead } }
+    var wasReadEarly: Bool { clients.withLock { $0.wasReadEarly } }
+    /// An element for each read of one session, for one listener.
+    let comparisons: AsyncStream<Void>
+    private let compared: AsyncStream<Void>.Continuation
 
     init(holding record: SessionRecord?) {
         self.record = record
+        (comparisons, compared) = AsyncStream.makeStream()
     }
 
     func answer() {
@@ -267,12 +273,14 @@ private final class HeldStore: SessionStore {
     }
 
     func loadAll() async throws(StoreError) -> [StoredSession] {
-        clients.withLock { $0.atRead = $0.now }
+        clients.withLock { $0.wasReadEarly = $0.wasReadEarly || !$0.now }
         await answered()
         return try await kept.loadAll() + (record.map { [.record($0)] } ?? [])
     }
 
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        clients.withLock { $0.wasReadEarly = $0.wasReadEarly || !$0.now }
+        compared.yield()
         await answered()
         return try await kept.load(session) ?? (record?.session == session ? record : nil)
     }

@@ -35,10 +35,10 @@ struct ExampleProvider {
                 kept.handle(event)
                 publish(event)
             })
-        storage = SessionStorage(store: store, signOuts: signOuts, handover: handover)
+        storage = SessionStorage(
+            store: store, signOuts: signOuts, handover: handover, waitsForClients: waitsForClients)
         let registry = SessionRegistry(context: context, storage: storage, seed: 1)
-        loader = SessionLoader(
-            context: context, registry: registry, storage: storage, waitsForClients: waitsForClients, seed: 1)
+        loader = SessionLoader(context: context, registry: registry, storage: storage, seed: 1)
         sessions = SessionRequests(context: context, registry: registry, storage: storage)
     }
 
