@@ -156,6 +156,21 @@ struct ProfileFoldersTests {
         #expect(profile.defaultEnvironment == "mine")
     }
 
+    @Test("settings change a file in place of the bundled profile of that name")
+    func environmentOfFile() throws {
+        let user = try Folder()
+        try user.put("mine.toml", Bench.text())
+        let mine = try #require(
+            ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:]).catalog["mine"])
+        let loaded = ProfileFolders.load(
+            folders: [user.path], environments: ["mine": [environment("http://localhost:9000")]], defaults: [:])
+        #expect(loaded.problems.isEmpty)
+        #expect(
+            loaded.catalog["mine"]?.environments
+                == mine.environments + [ProviderEnvironment(name: "mine", baseURL: "http://localhost:9000")])
+        #expect(loaded.catalog.fromFiles.map(\.name) == ["mine"])
+    }
+
     @Test("settings for an unknown provider or environment, or with forbidden plain http, are reported")
     func refusedEnvironments() {
         let loaded = ProfileFolders.load(

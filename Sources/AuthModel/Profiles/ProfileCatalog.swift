@@ -1,6 +1,6 @@
 /// All profiles, by name.
 package struct ProfileCatalog: Sendable, Equatable {
-    /// Profiles from files, and profiles of the program that the settings change.
+    /// Profiles from files.
     private let profiles: [String: ProviderProfile]
     /// The program's own, without those that ``profiles`` replaces.
     private let bundled: [String: BundledProfile]
@@ -22,22 +22,52 @@ package struct ProfileCatalog: Sendable, Equatable {
         (Array(profiles.values) + bundled.values.compactMap(\.profile)).sorted { $0.name < $1.name }
     }
 
-    /// Without unchanged profiles of the program, which name no files.
+    /// Without profiles of the program, which name no files.
     package var fromFiles: [ProviderProfile] { profiles.values.sorted { $0.name < $1.name } }
 }
 
 /// A profile inside the program. It is read when it is first needed: most users need few of them, and reading all takes 5 ms of a start.
 package struct BundledProfile: Sendable, Equatable {
     package let name: String
+    /// What the settings change in it.
+    package let changes: ProfileChanges
     private let read: @Sendable () -> ProviderProfile?
 
-    /// - Parameter read: returns the same each time.
-    package init(_ name: String, read: @escaping @Sendable () -> ProviderProfile?) {
-        (self.name, self.read) = (name, read)
+    /// - Parameter read: returns the same each time, with the changes.
+    package init(
+        _ name: String, changes: ProfileChanges = ProfileChanges(), read: @escaping @Sendable () -> ProviderProfile?
+    ) {
+        (self.name, self.changes, self.read) = (name, changes, read)
     }
 
     package var profile: ProviderProfile? { read() }
 
     /// In one program there is one text for each name.
-    package static func == (one: BundledProfile, other: BundledProfile) -> Bool { one.name == other.name }
+    package static func == (one: BundledProfile, other: BundledProfile) -> Bool {
+        one.name == other.name && one.changes == other.changes
+    }
+}
+
+/// What the settings change in a profile.
+package struct ProfileChanges: Sendable, Equatable {
+    /// Each replaces the one of that name, if the profile has it.
+    package var environments: [ProviderEnvironment] = []
+    package var defaultEnvironment: String?
+
+    package init() {}
+
+    package var isEmpty: Bool { self == ProfileChanges() }
+
+    package func applied(to profile: ProviderProfile) -> ProviderProfile {
+        var profile = profile
+        for added in environments {
+            if let place = profile.environments.firstIndex(where: { $0.name == added.name }) {
+                profile.environments[place] = added
+            } else {
+                profile.environments.append(added)
+            }
+        }
+        if let defaultEnvironment { profile.defaultEnvironment = defaultEnvironment }
+        return profile
+    }
 }

@@ -20,6 +20,15 @@ package enum BundledProfiles {
         return BundledProfile(name) { profile.value }
     }
 
+    /// The same with what the settings change; each changed profile is read when it is needed, too.
+    static func all(changedBy changes: [String: ProfileChanges]) -> [BundledProfile] {
+        all.map { bundled in
+            guard let changes = changes[bundled.name], !changes.isEmpty else { return bundled }
+            let profile = Once { bundled.profile.map(changes.applied) }
+            return BundledProfile(bundled.name, changes: changes) { profile.value }
+        }
+    }
+
     private final class Once<Value: Sendable>: Sendable {
         private let make: @Sendable () -> Value
         private let made = Mutex<Value?>(nil)

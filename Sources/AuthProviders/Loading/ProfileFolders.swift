@@ -21,24 +21,26 @@ package enum ProfileFolders {
         defaults: [String: SettingsEntry<String>]
     ) -> Loaded {
         var problems: [ProfileProblem] = []
-        // Only bundled profiles that the settings change are read now.
-        let changed = Set(environments.keys).union(defaults.keys)
         var profiles: [String: ProviderProfile] = [:]
-        for bundled in BundledProfiles.all where changed.contains(bundled.name) {
-            profiles[bundled.name] = bundled.profile
-        }
         for folder in folders.reversed() {
             let found = read(folder)
             problems += found.problems
             profiles.merge(found.profiles) { $1 }
         }
+        var changes: [String: ProfileChanges] = [:]
         for provider in environments.keys.sorted() {
-            for added in environments[provider] ?? [] { problems += add(added, to: provider, of: &profiles) }
+            for added in environments[provider] ?? [] {
+                problems += add(added, to: provider, of: profiles, &changes[provider, default: ProfileChanges()])
+            }
         }
         for provider in defaults.keys.sorted() {
-            if let chosen = defaults[provider] { problems += choose(chosen, at: provider, of: &profiles) }
+            guard let chosen = defaults[provider] else { continue }
+            problems += choose(chosen, at: provider, of: profiles, &changes[provider, default: ProfileChanges()])
         }
-        return Loaded(catalog: ProfileCatalog(Array(profiles.values), bundled: BundledProfiles.all), problems: problems)
+        for (provider, changes) in changes { profiles[provider] = profiles[provider].map(changes.applied) }
+        let catalog = ProfileCatalog(
+            Array(profiles.values), bundled: BundledProfiles.all(changedBy: changes))
+        return Loaded(catalog: catalog, problems: problems)
     }
 
     /// The profiles of one folder, by name.
@@ -71,38 +73,48 @@ package enum ProfileFolders {
         return (profiles, problems)
     }
 
-    /// Adds an environment, or replaces the one with that name, or reports why not.
+    /// Adds an environment, or replaces the one with that name, or reports why not. A bundled profile is read only if that decides.
     private static func add(
-        _ added: SettingsEntry<ProviderEnvironment>, to provider: String, of profiles: inout [String: ProviderProfile]
+        _ added: SettingsEntry<ProviderEnvironment>, to provider: String, of profiles: [String: ProviderProfile],
+        _ changes: inout ProfileChanges
     ) -> [ProfileProblem] {
-        guard var profile = profiles[provider] else {
+        guard exists(provider, in: profiles) else {
             return added.problem(known(profiles, insteadOf: provider), provider)
         }
         let url = added.value.baseURL
-        if !profile.allowInsecureHTTP, let base = try? BaseURL(url), !base.isSecure, !base.isLoopback {
+        if let base = try? BaseURL(url), !base.isSecure, !base.isLoopback,
+            profile(provider, in: profiles)?.allowInsecureHTTP != true
+        {
             return added.problem(
                 "https: http is allowed for this machine only (or allow_insecure_http in the profile)", url)
         }
-        if let place = profile.environments.firstIndex(where: { $0.name == added.value.name }) {
-            profile.environments[place] = added.value
-        } else {
-            profile.environments.append(added.value)
-        }
-        profiles[provider] = profile
+        changes.environments.append(added.value)
         return []
     }
 
     private static func choose(
-        _ chosen: SettingsEntry<String>, at provider: String, of profiles: inout [String: ProviderProfile]
+        _ chosen: SettingsEntry<String>, at provider: String, of profiles: [String: ProviderProfile],
+        _ changes: inout ProfileChanges
     ) -> [ProfileProblem] {
-        guard let names = profiles[provider]?.environments.map(\.name) else {
+        guard exists(provider, in: profiles) else {
             return chosen.problem(known(profiles, insteadOf: provider), provider)
         }
-        guard names.contains(chosen.value) else {
-            return chosen.problem(Suggestion.oneOf(names, insteadOf: chosen.value), chosen.value)
+        if !changes.environments.contains(where: { $0.name == chosen.value }) {
+            let names = profile(provider, in: profiles).map { changes.applied(to: $0).environments.map(\.name) } ?? []
+            guard names.contains(chosen.value) else {
+                return chosen.problem(Suggestion.oneOf(names, insteadOf: chosen.value), chosen.value)
+            }
         }
-        profiles[provider]?.defaultEnvironment = chosen.value
+        changes.defaultEnvironment = chosen.value
         return []
+    }
+
+    private static func exists(_ provider: String, in profiles: [String: ProviderProfile]) -> Bool {
+        profiles[provider] != nil || BundledProfiles.texts[provider] != nil
+    }
+
+    private static func profile(_ provider: String, in profiles: [String: ProviderProfile]) -> ProviderProfile? {
+        profiles[provider] ?? BundledProfiles.all.first { $0.name == provider }?.profile
     }
 
     private static func known(_ profiles: [String: ProviderProfile], insteadOf name: String) -> String {

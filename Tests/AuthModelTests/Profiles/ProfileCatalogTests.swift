@@ -44,5 +44,25 @@ struct ProfileCatalogTests {
         )
         #expect(one["a"] != nil && one == other)
         #expect(one != ProfileCatalog([Self.profile("a", "file")], bundled: [reads.bundled("a")]))
+        var changes = ProfileChanges()
+        changes.defaultEnvironment = "local"
+        #expect(one != ProfileCatalog(bundled: [BundledProfile("a", changes: changes) { nil }]))
+    }
+
+    @Test("settings add environments, replace those of the same name, and choose the default one")
+    func changes() {
+        var profile = Self.profile("a", "file")
+        profile.environments = [ProviderEnvironment(name: "production", baseURL: "https://a.example")]
+        profile.defaultEnvironment = "production"
+        #expect(ProfileChanges().isEmpty && ProfileChanges().applied(to: profile) == profile)
+        var changes = ProfileChanges()
+        changes.environments = [
+            ProviderEnvironment(name: "local", baseURL: "http://localhost:1"),
+            ProviderEnvironment(name: "production", baseURL: "https://b.example"),
+        ]
+        changes.defaultEnvironment = "local"
+        let changed = changes.applied(to: profile)
+        #expect(changed.environments.map(\.baseURL) == ["https://b.example", "http://localhost:1"])
+        #expect(changed.defaultEnvironment == "local")
     }
 }
