@@ -39,10 +39,11 @@ package final class LockFile: Sendable {
         close(descriptor)
     }
 
+    /// A file of the same length is only written over: to shorten it may take milliseconds on a busy disk.
     private func write(_ text: String) {
-        ftruncate(descriptor, 0)
         let bytes = Array(text.utf8)
         _ = unsafe pwrite(descriptor, bytes, bytes.count, 0)
+        if lseek(descriptor, 0, SEEK_END) > bytes.count { ftruncate(descriptor, off_t(bytes.count)) }
     }
 
     private static func processID(in descriptor: CInt) -> Int32? {

@@ -89,6 +89,15 @@ struct SocketFileTests {
         _ = try LockFile(beside: socket)
     }
 
+    @Test(
+        "a lock names its holder only, whatever the file had before", arguments: ["", "7\n", "1234567890123\nmore\n"])
+    func formerHolder(text: String) throws {
+        let socket = folder.path + "/socket"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: socket + ".lock"))
+        let lock = try LockFile(beside: socket)
+        #expect(try String(contentsOfFile: lock.path, encoding: .utf8) == "\(getpid())\n")
+    }
+
     @Test("the socket is 0600 as soon as it is visible, with any umask")
     func neverWider() async throws {
         let path = folder.path + "/socket"
