@@ -62,7 +62,10 @@ package final class SessionLoader: Sendable {
     // MARK: The store
 
     private func watchStore() async {
-        if await loadHandedOver() { try? await storage.clients.wait() }
+        if await loadHandedOver() {
+            // If the agent stops before, nothing more is read.
+            guard (try? await storage.clients.wait()) != nil else { return }
+        }
         await load()
         // A load that the end of the agent has cut off says nothing about the store.
         guard !Task.isCancelled else { return }

@@ -59,6 +59,26 @@ struct HandoverTests {
         }
     }
 
+    @Test("are written at the end of the agent if the store has older ones, even if no client was served")
+    func stoppedEarly() async throws {
+        let older = try Self.record()
+        var newer = older
+        newer.generation = 2
+        newer.tokens.accessToken = Secret("token-2")
+        let handovers = MemoryHandoverStore(
+            Handover([HandedOverSession(record: newer, isStored: true, isUnsaved: true)]))
+        let store = HeldStore(holding: older)
+        store.answer()
+        let example = try ExampleProvider(
+            store: store, transport: ExampleProvider.numbering(), handover: handovers, waitsForClients: true)
+        await withTaskGroup(of: Void.self) { [loader = example.loader, registry = example.sessions.registry] group in
+            group.addTask { await loader.run(last: { await registry.drain() }) }
+            await loader.ready()
+            group.cancelAll()
+        }
+        #expect(try await store.load(older.session)?.tokens.accessToken == Secret("token-2"))
+    }
+
     @Test("are all handed over again at once, and once if nothing has changed")
     func handedOnTogether() async throws {
         let records = try (0..<20).map { try Self.record("work-\($0)") }
