@@ -154,6 +154,8 @@ struct ProfileFoldersTests {
         #expect(profile.environments.map(\.name) == ["production", "testing", "debug", "mine"])
         #expect(profile.environments[0].baseURL == "https://real.example.org/api")
         #expect(profile.defaultEnvironment == "mine")
+        // It is still read when it is needed.
+        #expect(loaded.catalog.fromFiles.isEmpty)
     }
 
     @Test("settings change a file in place of the bundled profile of that name")

@@ -7,6 +7,9 @@ final class Latch: Sendable {
     /// `nil`: closed; `false`: it will not be opened any more.
     private let isOpen = StateBroadcast<Bool>(nil)
 
+    /// A wait would return at once.
+    var hasOpened: Bool { isOpen.current == true }
+
     func open() { isOpen.update { $0 = $0 ?? true } }
 
     /// Every wait, present and future, fails with `stopping`, unless the latch is open.

@@ -222,7 +222,7 @@ final class SessionPerformer: ActionPerformer {
 
     private func compare(_ runner: isolated Runner<SessionMachine>) {
         runner.start { [self, runner] in
-            try? await storage.clients.wait()
+            if !storage.clients.hasOpened { try? await storage.clients.wait() }
             storage.flushHandovers()
             await report(await compared(), to: runner)
             return nil

@@ -81,7 +81,12 @@ struct HandoverTests {
 
     @Test("are all handed over again at once, and once if nothing has changed")
     func handedOnTogether() async throws {
-        let records = try (0..<20).map { try Self.record("work-\($0)") }
+        let records = try (0..<20).map { number in
+            var record = try Self.record("work-\(number)")
+            // Without it, the record would be completed now.
+            record.origins = TokenOrigins()
+            return record
+        }
         let handovers = MemoryHandoverStore(
             Handover(records.map { HandedOverSession(record: $0, isStored: true, isUnsaved: false) }))
         let example = try ExampleProvider(
