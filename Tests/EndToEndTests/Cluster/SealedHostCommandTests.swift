@@ -6,7 +6,7 @@ import Testing
 
 /// A host with its sessions in etcd, and with a passphrase for its own key. It starts without a terminal, as at boot.
 @Suite("Sessions in etcd with a passphrase", .serialized, .timeLimit(.minutes(2)))
-struct SealedHostTests {
+struct SealedHostCommandTests {
     @Test("wait for it after a start without a terminal: status, doctor and the service manager name the command")
     func passphrase() async throws {
         try await EtcdMembers.running { members in

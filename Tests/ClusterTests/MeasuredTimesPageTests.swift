@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("The section of Docs/cluster.md that make cluster writes")
-struct ClusterPageTests {
+struct MeasuredTimesPageTests {
     private static var times: HostTimes {
         let start = ContinuousClock.now
         var times = HostTimes()
