@@ -7,8 +7,7 @@ extension EtcdStore: ClusterStore {
     package func members() async throws(StoreError) -> [ClusterMember] {
         try await reporting { () throws(StoreError) in
             let accepted = try await opened().accepted
-            let own = try await hostState().key.id
-            return accepted.roster.hosts.map { ClusterMember(id: $0.id, name: $0.name, isThis: $0.id == own) }
+            return accepted.roster.hosts.map { ClusterMember(id: $0.id, name: $0.name, isThis: $0.id == ownID) }
         }
     }
 
@@ -20,7 +19,7 @@ extension EtcdStore: ClusterStore {
     }
 
     private func ask() async throws(StoreError) -> AdmissionCode {
-        var host = try await hostState()
+        var host = try await prepareHost()
         guard let stored = try await read(places.cluster) else {
             throw .denied(reason: "there is no cluster in etcd yet, and this host may create it")
         }

@@ -35,7 +35,7 @@ extension EtcdStore {
     }
 
     private func open() async throws(StoreError) -> Member {
-        var host = try await hostState()
+        var host = try await prepareHost()
         for _ in 1...Self.attempts {
             let (stored, mark) = try await readMarked()
             saw(mark: mark)
@@ -88,16 +88,23 @@ extension EtcdStore {
 
     // MARK: This host
 
-    func hostState() async throws(StoreError) -> HostState {
+    /// Its key, and the cluster as it has accepted it; `nil`: it has no key yet.
+    func hostState() async throws(StoreError) -> HostState? {
+        guard let content = try await hostContent() else { return nil }
+        return try cluster { () throws(ClusterFault) in try HostState(content, place: places.cluster) }
+    }
+
+    /// Before the first call to etcd: creates this host's key if there is none, and uses the member of etcd that the key
+    /// chooses. Not its name: the machines of a CI farm may all have the same one.
+    func prepareHost() async throws(StoreError) -> HostState {
         let host: HostState
-        if let content = try await hostContent() {
-            host = try cluster { () throws(ClusterFault) in try HostState(content, place: places.cluster) }
+        if let known = try await hostState() {
+            host = known
         } else {
             let key = try cluster { () throws(ClusterFault) in try HostKey.random() }
             host = HostState(key: key, name: configuration.hostName)
             try await keep(host)
         }
-        // Not by name: the machines of a CI farm may all have the same one.
         if configuration.spreads { client.prefer(EndpointRing.choice(of: host.key.id)) }
         return host
     }
@@ -154,7 +161,9 @@ extension EtcdStore {
         for _ in 1...Self.attempts {
             let former = try await opened()
             let changed = try await opening { () throws(StoreError) -> Member? in
-                var host = try await self.hostState()
+                guard var host = try await self.hostState() else {
+                    throw .cluster(.invalid(reason: "this host's own key is missing"))
+                }
                 let last = former.accepted.givingUpFormerKeys(at: former.revision)
                 let accepted = try self.cluster { () throws(ClusterFault) in
                     try next(ClusterMembership(host: host, place: self.places.cluster), last)

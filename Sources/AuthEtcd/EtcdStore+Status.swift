@@ -12,9 +12,9 @@ extension EtcdStore {
         async let members = client.memberStatus()
         async let answer = overview()
         var status = ClusterStatus()
-        let accepted = member?.accepted ?? host.accepted
+        let accepted = member?.accepted ?? host?.accepted
         status.hosts = (accepted?.roster.hosts ?? []).map {
-            ClusterHostInfo(id: $0.id, name: $0.name, isThis: $0.id == host.key.id)
+            ClusterHostInfo(id: $0.id, name: $0.name, isThis: $0.id == host?.key.id)
         }
         status.isRekeying = accepted.map { $0.roster.keyIDs.count > 1 } ?? false
         (status.etcd, status.voters) = await members

@@ -77,6 +77,25 @@ struct EndpointRingTests {
         #expect(used.count == 3, "\(used)")
     }
 
+    @Test("is not chosen, and no key is created, when a user only asks for the state of the cluster")
+    func question() async throws {
+        for _ in 1...20 {
+            let local = MemoryLocal()
+            var configuration = EtcdStore.Configuration(
+                endpoints: Self.endpoints, prefix: "/p", user: nil, hostName: "runner")
+            configuration.spreads = true
+            let etcd = OneKey()
+            let transport = ScriptedTransport { path, body throws(TransportError) in try etcd.answer(path, body) }
+            let store = EtcdStore(configuration, local: local, transport: transport, clock: HostClock())
+            #expect(try await store.status().hosts.isEmpty)
+            #expect(try await local.key(for: .host) == nil)
+            let used = await store.client.endpoint
+            #expect(used == Self.endpoints.first)
+            _ = try await store.opened()
+            #expect(try await local.key(for: .host) != nil)
+        }
+    }
+
     @Test("is the one of its choice again some time after the last failure, if that has a leader")
     func back() async throws {
         let passed = Passed()
