@@ -232,7 +232,10 @@ final class BootedMachine: Sendable {
     }
 
     /// As the page of decisions says, with a key from systemd's credentials.
-    func keepInSealedFiles() async throws {
+    func keepInSealedFiles() async throws { try await sealWithCredential(in: "sealed-file") }
+
+    /// The same in another store that such a key opens.
+    func sealWithCredential(in store: String) async throws {
         let samples = try Self.samples(of: "sealed-file.md")
         guard let forRoot = samples.first(where: { $0.contains("systemd-creds") }),
             let forPerson = samples.first(where: { $0.contains("CREDENTIALS_DIRECTORY") })
@@ -240,7 +243,7 @@ final class BootedMachine: Sendable {
         let sealed = try await asRoot("bash", "-euc", forRoot)
         guard sealed.status == 0 else { throw Failure("systemd-creds: \(sealed.err)") }
         try await startAgain()
-        try await person("bash", "-euc", forPerson)
+        try await person("bash", "-euc", forPerson.replacing("--store sealed-file", with: "--store \(store)"))
     }
 
     func signIn(to backend: Backend = .appTemplate) async throws {

@@ -10,22 +10,13 @@ struct LoginTests {
         try await BootedMachine.play { machine in
             try await machine.keepInSealedFiles()
             try await machine.signIn()
-            let recipe = try #require(
-                try BootedMachine.blocks(of: "Docs/recipes.md", "ini").first { $0.contains("report.service") })
-            try await machine.write(
-                recipe.replacing("work", with: "app-template")
-                    + "StandardOutput=append:%h/report\n\n[Install]\nWantedBy=default.target\n",
-                to: ".config/systemd/user/report.service")
-            try await machine.person("systemctl", "--user", "daemon-reload")
-            try await machine.person("systemctl", "--user", "enable", "report.service")
+            try await machine.enableReport()
 
             // Nobody logs in, nobody runs authc, and the session is in the sealed files only.
-            let line = #"grep -m1 -F "$0" < <(exec timeout 60 tail -n +1 -F "$HOME/report" 2>/dev/null)"#
             for _ in 1...2 {
-                try await machine.person("rm", "-f", "/people/ada/report")
+                try await machine.removeReport()
                 try await machine.reboot()
-                let report = try await machine.person("bash", "-c", line, "ada@example.org")
-                #expect(report.contains("ada@example.org"))
+                #expect(try await machine.report(until: "ada@example.org").contains("ada@example.org"))
                 #expect(try await machine.asRoot("loginctl", "list-sessions", "--no-legend").out == "")
             }
             #expect(machine.backends.counts[.appTemplate, "POST /auth/login"] == 1)
