@@ -19,6 +19,13 @@ struct PromptLineTests {
         #expect(PromptLine.text(for: [try status("shop", .keyringLocked)]) == "shop!keyring_locked")
     }
 
+    @Test("a locked store whose sessions are not known is a word without a name")
+    func showsLockedStore() throws {
+        #expect(PromptLine.text(for: [], hidesSessions: true) == "!keyring_locked")
+        #expect(PromptLine.text(for: [try status("d", .signedOut)], hidesSessions: true) == "!keyring_locked")
+        #expect(PromptLine.text(for: [try status("shop")], hidesSessions: true) == "shop")
+    }
+
     @Test("a missing password is shown unless the session has a worse state")
     func showsMissingPassword() throws {
         var wall = try status("wall")

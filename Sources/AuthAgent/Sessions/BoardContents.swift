@@ -16,6 +16,8 @@ struct BoardContents {
     var placeholders: [SessionName: SessionStatus] = [:]
     var store: StoreInfo
     var isStoreRequested = false
+    /// The store is locked, and could not be asked for the names of its sessions.
+    var lacksNames = false
     /// Whether renewals leave the end of a session where it is; only for sessions that were renewed.
     private var fixedEnds: [SessionName: Bool] = [:]
     /// The scopes that sessions lacked for a call.

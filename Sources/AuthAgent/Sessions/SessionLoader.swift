@@ -45,7 +45,7 @@ package final class SessionLoader: Sendable {
             }
         }
         await context.tasks.run(
-            services: [watchStore, watchChanges, watchReleases, watchFaults, registry.followNetwork], last: last)
+            services: [watchStore, watchChanges, watchReleases, watchFaults, followNetwork], last: last)
         await registry.close()
         serving.stop()
     }
@@ -160,6 +160,14 @@ package final class SessionLoader: Sendable {
         }
     }
 
+    /// A locked store may be one that could not be reached before.
+    private func followNetwork() async {
+        await registry.followNetwork { [board, context] in
+            guard board.hidesSessions else { return }
+            context.tasks.pool.order { await self.showLocked() }
+        }
+    }
+
     /// The sessions of the run before are served whatever the store does.
     /// - Returns: whether there are any.
     private func loadHandedOver() async -> Bool {
@@ -224,7 +232,7 @@ package final class SessionLoader: Sendable {
             board.put(
                 store: StoreState(error), message: error == .dismissed ? nil : AgentError(error).message, cause: cause)
             await showLocked()
-            if error.reportsNoRecovery { retryLater() }
+            if error.reportsNoRecovery || board.hidesSessions { retryLater() }
         }
     }
 
@@ -248,11 +256,20 @@ package final class SessionLoader: Sendable {
     /// A locked store still reports the names of its sessions: they exist, and are not signed out.
     private func showLocked() async {
         guard [.locked, .waiting, .denied].contains(board.store.state) else { return }
-        // Without names nothing is shown: the store's own state has the reason.
-        for name in (try? await store.names()) ?? []
+        let wasLoaded = registry.isLoaded
+        let names = try? await store.names()
+        // Otherwise it was opened meanwhile.
+        guard registry.isLoaded == wasLoaded else { return }
+        // Without names no session is shown: the store's own state has the reason.
+        for name in names ?? []
         where registry.session(named: name.session) == nil && !storage.signOuts.include(name.session) {
             board.put(placeholder: .locked(name, in: board.store))
         }
+        board.put(lacksNames: names == nil)
+        // Whichever of the two is later removes what was known of a locked store.
+        guard registry.isLoaded != wasLoaded else { return }
+        board.put(lacksNames: false)
+        board.removePlaceholders(in: .keyringLocked)
     }
 
     // MARK: Reading again

@@ -325,11 +325,15 @@ package final class SessionRegistry: Sendable {
 
     // MARK: The network
 
-    /// Reports the network to the sessions and the board, until it is cancelled.
-    func followNetwork() async {
+    /// Reports the network to the store, the sessions and the board, until it is cancelled.
+    /// - Parameter changed: called when the board has another state of the network, even if there are no sessions.
+    func followNetwork(_ changed: @escaping @Sendable () -> Void) async {
         await context.network.run(
             NetworkMonitor.Reactions(
-                publish: { [board] in board.put(network: $0, providers: $1) },
+                publish: { [board] in
+                    board.put(network: $0, providers: $1)
+                    changed()
+                },
                 publishSkews: { [board] in board.put(clockSkews: $0) },
                 publishMetered: { [board] in board.put(isMetered: $0) },
                 notifySessions: { [storage] in

@@ -30,6 +30,10 @@ package final class StateBoard: Sendable {
     package var store: StoreInfo { known.withLock { $0.store } }
     /// A client has asked for something in a store that is not open.
     package var isStoreRequested: Bool { known.withLock { $0.isStoreRequested } }
+    /// A passphrase opens the store, and it is not known yet which sessions are in it.
+    package var hidesSessions: Bool {
+        known.withLock { $0.lacksNames && $0.store.kind.isSealed && $0.store.state == .locked }
+    }
     /// The scopes that calls required and sessions did not have, until their next sign-in.
     package var missingScopes: [MissingScopes] {
         known.withLock { $0.missingScopes.values.map(\.1).sorted { $0.session < $1.session } }
@@ -225,11 +229,21 @@ package final class StateBoard: Sendable {
         change { known in
             let new = StoreInfo(
                 kind: known.store.kind, state: state, message: message, cause: cause, process: known.store.process)
-            if state == .ready { known.isStoreRequested = false }
+            if state == .ready { (known.isStoreRequested, known.lacksNames) = (false, false) }
             guard known.store != new else { return [] }
             known.store = new
             return [BoardChange(topic: .store, name: "changed")]
         }
+    }
+
+    /// Publishes no event: the one of the store's state says what the user can do.
+    package func put(lacksNames: Bool) {
+        let watchers = known.withLock { known -> [AsyncStream<Void>.Continuation] in
+            guard known.lacksNames != lacksNames else { return [] }
+            known.lacksNames = lacksNames
+            return known.watched
+        }
+        for watcher in watchers { watcher.yield() }
     }
 
     /// A fault of the cluster that sessions are in is an event with its own name.

@@ -30,7 +30,7 @@ package struct StatusPublisher: Service {
         for await _ in board.changes().cancelOnGracefulShutdown() {
             await ChangePace.follow {
                 let statuses = board.statuses()
-                let line = PromptLine.text(for: statuses)
+                let line = PromptLine.text(for: statuses, hidesSessions: board.hidesSessions)
                 if line != written {
                     write(line)
                     written = line

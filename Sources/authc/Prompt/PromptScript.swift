@@ -311,14 +311,20 @@ struct PromptScript {
 
     private var posixFilter: String {
         var conditions: [String] = []
-        if settings.folderOnly { conditions.append("$session != \"$wanted\"") }
+        // A locked store may have any session: its word has no name.
+        if settings.folderOnly { conditions.append("-z $wanted || -n $session && $session != \"$wanted\"") }
         if settings.attentionOnly { conditions.append("-z $state || $state == \(PromptText.calmState)") }
         return conditions.map { "        if [[ \($0) ]]; then continue; fi" }.joined(separator: "\n")
     }
 
     private var fishFilter: String {
         var conditions: [String] = []
-        if settings.folderOnly { conditions.append("test \"$session\" != \"$wanted\"; and continue") }
+        if settings.folderOnly {
+            conditions += [
+                "test -z \"$wanted\"; and continue",
+                "test -n \"$session\"; and test \"$session\" != \"$wanted\"; and continue",
+            ]
+        }
         if settings.attentionOnly {
             conditions.append("contains -- \"$state\" '' \(PromptText.calmState); and continue")
         }

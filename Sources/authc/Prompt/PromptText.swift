@@ -19,7 +19,9 @@ struct PromptText {
         for word in line.split(separator: " ") {
             let (account, state) = Self.halves(word, at: "!")
             let (session, user) = Self.halves(account, at: ":")
-            if settings.folderOnly, session != wanted ?? "" { continue }
+            // A locked store may have any session: its word has no name.
+            if settings.folderOnly, wanted?.isEmpty ?? true { continue }
+            if settings.folderOnly, !session.isEmpty, session != wanted ?? "" { continue }
             if settings.attentionOnly, state.isEmpty || state == Self.calmState { continue }
             let text = shown(session, user: user, state: state)
             guard !text.isEmpty else { continue }

@@ -51,6 +51,64 @@ struct StoreAtStartTests {
             #expect(!sessions.context.board.isStoreRequested)
         }
     }
+
+    @Test("that a passphrase opens, and that has not named its sessions yet, is asked again when there is a network")
+    func namedLater() async throws {
+        let store = DistantStore()
+        let (readings, network) = AsyncStream.makeStream(of: NetworkReading.self)
+        network.yield(NetworkReading(reach: .offline))
+        let example = try ExampleProvider(
+            store: store, transport: ExampleProvider.numbering(), network: FedNetwork(stream: readings))
+        try await example.running { sessions, _ in
+            let board = sessions.context.board
+            for await _ in board.changes() where board.hidesSessions && board.network.state == .offline { break }
+            #expect(PromptLine.text(for: board.statuses(), hidesSessions: board.hidesSessions) == "!keyring_locked")
+            let sealed = AgentError.storeNotRead(board.store)
+            #expect(sealed.kind == .keyringLocked && sealed.message.contains("authc store unlock"))
+            #expect(throws: sealed) { try sessions.list() }
+            store.isReachable.withLock { $0 = true }
+            network.yield(NetworkReading(reach: .internet))
+            for await _ in board.changes() where !board.hidesSessions { break }
+            let listed = try sessions.list()
+            #expect(listed.map(\.state) == [.keyringLocked])
+        }
+    }
+
+    @Test("that a passphrase opens is asked again after a pause, too: what was out of reach may not be the network")
+    func namedAfterPause() async throws {
+        let store = DistantStore()
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await example.running { sessions, _ in
+            let board = sessions.context.board
+            for await _ in board.changes() where board.hidesSessions { break }
+            store.isReachable.withLock { $0 = true }
+            await example.clock.somebodySleeps(until: example.clock.now().boot + Backoff.longest)
+            example.clock.advance(Backoff.longest)
+            for await _ in board.changes() where !board.hidesSessions { break }
+            #expect(board.statuses().map(\.session.text) == ["work"])
+        }
+    }
+}
+
+/// A passphrase opens it, and the names of its sessions are on another machine.
+private final class DistantStore: SessionStore {
+    let isReachable = Mutex(false)
+    var kind: StoreKind { .etcd }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] { throw .sealed }
+    func names() async throws(StoreError) -> [StoredName] {
+        guard isReachable.withLock({ $0 }) else { throw .cluster(.unreachable(reason: "there is no network")) }
+        do {
+            return [StoredName(session: try SessionName("work"), provider: "example")]
+        } catch {
+            throw .failed(reason: "\(error)")
+        }
+    }
+    func retryPrompts() async {}
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { throw .sealed }
+    func save(_ record: SessionRecord) async throws(StoreError) { throw .sealed }
+    func delete(_ session: SessionName) async throws(StoreError) { throw .sealed }
+    func states() -> AsyncStream<StoreState> { AsyncStream { $0.yield(.locked) } }
 }
 
 /// Fails to be read so many times, and says nothing of it.

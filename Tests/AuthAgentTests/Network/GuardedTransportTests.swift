@@ -63,7 +63,7 @@ struct GuardedTransportTests {
 }
 
 /// Readings that the test yields.
-private struct FedNetwork: NetworkWatch {
+struct FedNetwork: NetworkWatch {
     let stream: AsyncStream<NetworkReading>
 
     func readings() -> AsyncStream<NetworkReading> { stream }

@@ -57,7 +57,7 @@ struct ShellPromptTests {
         let cases = [
             ("shop:ada@example.org", "shop:ada@example.org"), ("shop", "shop"), ("", ""),
             ("shop:ada@example.org!stale", "shop:ada@example.org!stale"),
-            ("a b!keyring_locked c:7", "b!keyring_locked a c:7"),
+            ("a b!keyring_locked c:7", "b!keyring_locked a c:7"), ("!keyring_locked", "!keyring_locked"),
             ("a b c d:4 e!stale f", "e!stale a b +3"),
             (
                 (1...200).map { "s\($0):jürgen@exämple.org" }.joined(separator: " "),
@@ -126,6 +126,7 @@ struct ShellPromptTests {
         let script = Self.shown + "; printf '<%s>\\n' \"$(authc prompt)\""
         for words in [
             "shop:ada@example.org wiki!stale new!signing_in wall:7!needs_password", "a b c d:4 e!stale f", "wiki", "",
+            "!keyring_locked",
         ] {
             for session in ["", "wall", "none"] {
                 let output = try await place.run("bash", words, script: script, with: ["AUTHD_SESSION": session])
@@ -167,6 +168,10 @@ struct ShellPromptTests {
         _ = try place.folder.write("shop /\nwiki \(work)\n", to: "agent/folders")
         #expect(try await shown("/usr") == "<shop:ada>\n")
         #expect(try await shown(deep) == "<wiki!stale>\n")
+        // A locked store may have the session. Elsewhere no session is shown.
+        let locked = try await place.run(
+            shell, "!keyring_locked", script: "cd '\(work)'; \(Self.shown)", with: ["AUTHD_SESSION": "shop"])
+        #expect(locked.out == "<!keyring_locked>\n" && locked.err.isEmpty, "\(locked)")
         // From one to the other in the same shell.
         let both = try await place.run(
             shell, words,
