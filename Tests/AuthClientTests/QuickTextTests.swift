@@ -150,8 +150,11 @@ struct QuickTextTests {
     }
 
     @Test(
-        "an empty list, and one with other characters, are left to the full program",
-        arguments: [[], [Samples.status(["cause": "a\"b"])], [Samples.status(["user": ["email": "ü"]])]] as [[JSON]])
+        "an empty list, one with other characters, and one of a locked store are left to the full program",
+        arguments: [
+            [], [Samples.status(["cause": "a\"b"])], [Samples.status(["user": ["email": "ü"]])],
+            [Samples.status(["state": "keyring_locked", "message": "The sessions are sealed."])],
+        ] as [[JSON]])
     func otherLists(sessions: [JSON]) async throws {
         let agent = try TestAgent(replies: ["session.list": .success(["sessions": .array(sessions)])])
         defer { agent.stop() }

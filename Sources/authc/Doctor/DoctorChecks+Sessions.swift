@@ -10,6 +10,15 @@ extension DoctorChecks {
         return (active.isEmpty ? [] : [ok.shortened("active: " + FindingGroups.names(active))]) + findings
     }
 
+    /// The store is closed, and cannot name its sessions. What to do about that is in the finding about the store.
+    /// - Returns: `nil` if there is none, or if this is another failure.
+    static func unknownSessions(_ failure: Failure, _ findings: [Finding]) -> Finding? {
+        guard let kind = failure.agentError?.kind, [.keyringLocked, .keyringUnavailable].contains(kind),
+            findings.contains(where: { $0.subject == .store && $0.level == .problem })
+        else { return nil }
+        return .note(.sessions, "not known until the store can be read")
+    }
+
     /// What was found about a session, without its name.
     private static func found(_ status: SessionStatus) -> String {
         if status.state != .active { return StatusCard.stateText(status) }

@@ -98,7 +98,7 @@ struct DoctorReport {
             statuses = try agent.call(SessionListGet()).value.sessions
             findings += DoctorChecks.sessions(statuses)
         } catch {
-            findings.append(.problem(subject, error, of: info))
+            findings.append(DoctorChecks.unknownSessions(error, findings) ?? .problem(subject, error, of: info))
         }
     }
 

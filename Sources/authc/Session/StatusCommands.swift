@@ -66,6 +66,9 @@ struct List: AgentCommand {
             Output.note("There are no sessions. Sign in: `authc login`")
         case .screen:
             try Output.result(SessionTableText(sessions: list.sessions, now: now, screen: .current).text)
+            // They are in one store: what opens it is the same for all of them.
+            let locked = list.sessions.first { $0.state == .keyringLocked && $0.message != nil }
+            if let message = locked?.message { Output.note(Visible.lines(message)) }
         }
         return .done
     }
