@@ -61,7 +61,14 @@ package struct StoreAdmin: Sendable {
 
     private func unlock(_ store: MovableStore.Store, _ passphrase: String?) async throws(AgentError) {
         guard let sealed = store as? any SealedStore else { return }
-        try await converting(SealRefusal.self, try await sealed.unlock(with: passphrase.map { Secret($0) }))
+        do throws(SealRefusal) {
+            try await sealed.unlock(with: passphrase.map { Secret($0) })
+        } catch {
+            var refusal = error.agentError
+            // Otherwise users may think that the passphrase was not accepted.
+            if case .store(.cluster) = error { refusal.message = "This host's key is open. " + refusal.message }
+            throw refusal
+        }
     }
 
     /// - Throws: what ``rekey(_:)`` would throw without comparing a passphrase, so that the user is not asked to

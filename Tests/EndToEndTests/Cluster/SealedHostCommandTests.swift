@@ -34,6 +34,9 @@ struct SealedHostCommandTests {
                 try await scene.startAgent(["--store", "etcd"])
                 let locked = try await scene.agent.authc("token", "-s", "app-template")
                 #expect(locked.status == 4 && locked.err.contains("authc store unlock"), "\(locked.err)")
+                let list = try await scene.agent.authc("list")
+                #expect(list.out.hasPrefix("app-template  keyring_locked  "), "\(list)")
+                #expect(list.status == 0 && list.err.contains("authc store unlock"), "\(list)")
                 let card = try await scene.agent.authc("status")
                 #expect(card.status == 4 && card.out.contains("authc store unlock"), "\(card)")
                 let doctor = try await scene.agent.authc("doctor")
@@ -48,6 +51,37 @@ struct SealedHostCommandTests {
                 #expect(scene.signIns == 1)
                 try await scene.expectNoSecretInLog()
             }
+        }
+    }
+
+    @Test("are not named if etcd cannot be reached either: each command, and the prompt, say that they are locked")
+    func unreachable() async throws {
+        try await Scene.play(keyring: false) { scene in
+            // Nobody listens there.
+            try SharedHosts.configure(scene.desktop, endpoints: ["http://127.0.0.1:\(try FreePort.find())"])
+            try SharedHosts.changeSettings(of: scene.desktop) {
+                $0.replacing(/sealed_key = .*/, with: "sealed_key = \"passphrase\"")
+            }
+            let folder = scene.desktop.folder.path + "/state/authd/cluster"
+            try await SealedFileTests.chooseCheaply("correct horse battery", in: folder)
+            try await scene.restart(["--store", "etcd"])
+            for command in ["list", "status", "token", "whoami"] {
+                let output = try await scene.agent.authc(command)
+                #expect(output.status == 4 && output.out.isEmpty, "\(command): \(output)")
+                #expect(output.err.contains("authc store unlock"), "\(command): \(output.err)")
+            }
+            let doctor = try await scene.agent.authc("doctor")
+            #expect(doctor.status == 4 && doctor.out.contains("etcd is locked"), "\(doctor.out)")
+            #expect(doctor.out.contains("`authc store unlock`"), "\(doctor.out)")
+            #expect(doctor.out.contains("not known until the store can be read"), "\(doctor.out)")
+            #expect(try await until { try await scene.agent.authc("prompt").out == "!keyring_locked\n" })
+            let line = "store etcd locked (authc store unlock)"
+            #expect(try await until { try scene.agent.notifications.received.contains(line) })
+            let unlocked = try await scene.agent.authc(
+                "store", "unlock", "--passphrase-stdin", input: "correct horse battery\n")
+            #expect(unlocked.status == 4, "\(unlocked)")
+            #expect(unlocked.err.contains("This host's key is open. No member of etcd can be reached"), "\(unlocked)")
+            #expect(try await until { try await scene.agent.authc("prompt").out.isEmpty })
         }
     }
 }
