@@ -47,6 +47,18 @@ struct ProfileQuestionTests {
         #expect(profile.contains("issuer = \"https://id.example.org/realms/main\"\n"), "\(profile)")
     }
 
+    @Test("what to register at an issuer is shown before the question for the client ID, and not with --client-id")
+    func registration() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let add = "authc provider add https://id.example.org --name work"
+        let asked = try await Self.answer([("Client ID: ", "authd")], to: add, agent)
+        let beginning = try #require(asked.components(separatedBy: "Client ID: ").first)
+        #expect(beginning.contains("  work: register a public client") && asked.contains("exit 0"), "\(asked)")
+        let given = try await Self.answer([], to: "\(add) --force --client-id authd", agent)
+        #expect(given.contains("exit 0") && !given.contains("register"), "\(given)")
+    }
+
     @Test("the third wrong answer ends the command, and nothing is written")
     func third() async throws {
         let agent = try Self.agent()

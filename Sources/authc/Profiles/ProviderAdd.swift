@@ -80,7 +80,7 @@ struct ProviderAdd: AgentCommand {
         }
         let path = try path(of: profile.name)
         let isChecked = try write(profile.text, to: path, options)
-        if !options.json { report(profile.text, at: path) }
+        if !options.json { Output.note(Visible.line("\(path): written.")) }
         var json: JSONObject = ["provider": .string(profile.name), "path": .string(path)]
         let outcome = output == nil ? SettingsReload.run(options) : nil
         if let outcome { SettingsReload.report(outcome, of: nil, &json, asJSON: options.json) }
@@ -111,7 +111,7 @@ struct ProviderAdd: AgentCommand {
         let profile = try profile(of: provider, options)
         let path = try ProfileFile.usualPath(of: profile.name)
         _ = try write(profile.text, to: path, options)
-        report(profile.text, at: path)
+        Output.note(Visible.line("\(path): written."))
     }
 
     /// - Returns: whether the agent has checked it. Without an agent the file is written unchecked.
@@ -150,15 +150,10 @@ struct ProviderAdd: AgentCommand {
         }
     }
 
-    private func report(_ profile: String, at path: String) {
-        Output.note(Visible.line("\(path): written."))
-        if !lacksClient { Self.advise(profile) }
-    }
-
-    /// The user has to register a client first.
-    private var lacksClient: Bool { clientId?.isEmpty != false }
-
-    private static func advise(_ profile: String) {
+    /// Before the question for a client ID: how to get one. Whoever gives an ID has registered a client.
+    /// - Parameter profile: with a sample instead of the ID.
+    private func adviseRegistration(_ profile: String, _ options: Options) {
+        guard clientId?.isEmpty != false, !options.json else { return }
         for line in Starter.advice(in: profile) { Output.note("  " + Visible.line(line)) }
     }
 
@@ -192,9 +187,7 @@ struct ProviderAdd: AgentCommand {
         }
         let name = try checkedName(name ?? starter.name)
         try refuseExisting(name)
-        if lacksClient, !options.json {
-            Self.advise(starter.profile(named: name, [], scopes: scope, port: port))
-        }
+        adviseRegistration(starter.profile(named: name, [], scopes: scope, port: port), options)
         var values: [(String, String)] = []
         for value in [Starter.clientID] + starter.values {
             // Only a whole host: a link to docs.gitlab.com stays.
@@ -215,11 +208,11 @@ struct ProviderAdd: AgentCommand {
             host.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || ".-".contains($0)) ? $0 : "-" })
         let name = try checkedName(name ?? String(usual.prefix(64)))
         try refuseExisting(name)
-        let clientID = try answer(Starter.clientID, options, isRaw: true)
-        return (
-            name,
+        func text(_ clientID: String) -> String {
             Starter.profile(issuer: issuer, named: name, title: name, clientID: clientID, scopes: scope)
-        )
+        }
+        adviseRegistration(text(Starter.clientID.sample), options)
+        return (name, text(try answer(Starter.clientID, options, isRaw: true)))
     }
 
     private func checkedName(_ name: String) throws(Failure) -> String {

@@ -22,12 +22,15 @@ struct ProviderAddTests {
                 #expect(list.out.contains("\n" + page.provider) || list.out.hasPrefix(page.provider), "\(list.out)")
                 let path = scene.profilePath(page.provider)
                 let text = try String(contentsOfFile: path, encoding: .utf8)
-                // What to register, and the commands that follow, are said.
-                let advice = text.split(separator: "\n").prefix { $0.hasPrefix("# ") }.map { $0.dropFirst(2) }
+                // What to register is said only to a user who has no client ID yet.
+                let profile = page.blocks("toml").first ?? ""
+                let advice = profile.split(separator: "\n").prefix { $0.hasPrefix("# ") }.map { $0.dropFirst(2) }
                 let links = advice.filter { $0.hasPrefix("https://") && !$0.contains(" ") }
                 let prose = advice.filter { !links.contains($0) }.joined(separator: " ")
-                #expect(!prose.isEmpty && added.err.contains("  \(prose)\n"), "\(added.err)")
-                #expect(links.allSatisfy { added.err.contains("\n  \($0)\n") }, "\(added.err)")
+                #expect(!prose.isEmpty && !added.err.contains("\n  \(prose)\n"), "\(added.err)")
+                let asked = try await scene.authc(["provider", "add", page.provider, "--name", "other"])
+                #expect(asked.status == 64 && asked.err.hasPrefix("  \(prose)\n"), "\(asked)")
+                #expect(links.allSatisfy { asked.err.contains("\n  \($0)\n") }, "\(asked)")
                 let end = "\nauthd: provider \(page.provider) is new\nThen sign in:\n  authc login \(page.provider)\n"
                 #expect(added.err.hasSuffix(end), "\(added.err)")
                 var sample = text
@@ -44,7 +47,7 @@ struct ProviderAddTests {
                 func plain(_ text: String) -> [Substring] {
                     text.split(separator: "\n").filter { !$0.hasPrefix("scopes = ") && !$0.hasPrefix("user_scope = ") }
                 }
-                #expect(plain(sample) == plain(page.blocks("toml").first ?? ""), "\(name)")
+                #expect(plain(sample) == plain(profile), "\(name)")
                 let checked = try await scene.authc(["provider", "check", path])
                 #expect(checked.status == 0, "\(checked.out)\(checked.err)")
             }
