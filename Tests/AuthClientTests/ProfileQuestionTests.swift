@@ -7,9 +7,9 @@ import Testing
 /// ProviderNewTests test what they write.
 @Suite("Questions about a new profile", .timeLimit(.minutes(1)))
 struct ProfileQuestionTests {
-    private static func agent() throws -> TestAgent {
+    private static func agent(reload: String = ReloadResult.added(profile: "work")) throws -> TestAgent {
         try TestAgent(replies: [
-            "provider.check": .success(["problems": []]), "agent.reload": .success(["message": "provider work is new"]),
+            "provider.check": .success(["problems": []]), "agent.reload": .success(["message": .string(reload)]),
         ])
     }
 
@@ -41,7 +41,8 @@ struct ProfileQuestionTests {
                 ("Host: ", "h\"x"), ("is not a host, such as id.example.org\r\nHost: ", "id.example.org"),
                 ("Realm: ", "main"),
             ], to: "authc provider add keycloak --name work", agent)
-        #expect(text.contains("exit 0") && text.contains("authd: provider work is new"), "\(text)")
+        #expect(text.contains("exit 0") && text.contains("written and loaded."), "\(text)")
+        #expect(!text.contains("is new"), "\(text)")
         let profile = try String(contentsOfFile: Self.profile("work", agent), encoding: .utf8)
         #expect(profile.contains("client_id = \"authd\"\n"), "\(profile)")
         #expect(profile.contains("issuer = \"https://id.example.org/realms/main\"\n"), "\(profile)")
@@ -57,6 +58,18 @@ struct ProfileQuestionTests {
         #expect(beginning.contains("  work: register a public client") && asked.contains("exit 0"), "\(asked)")
         let given = try await Self.answer([], to: "\(add) --force --client-id authd", agent)
         #expect(given.contains("exit 0") && !given.contains("register"), "\(given)")
+    }
+
+    @Test(
+        "what the agent has loaded besides the new profile is reported, and that it has loaded nothing, too",
+        arguments: ["Log level: debug; provider work is new", ReloadResult.unchanged])
+    func otherChanges(reload: String) async throws {
+        let agent = try Self.agent(reload: reload)
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["provider", "add", "github", "--name", "work", "--client-id", "a"], folder: agent.folder)
+        let path = Self.profile("work", agent)
+        #expect(result.errors.hasPrefix("\(path): written.\nauthd: \(reload)\nThen sign in:\n"), "\(result)")
     }
 
     @Test("the third wrong answer ends the command, and nothing is written")

@@ -260,7 +260,8 @@ enum ConfigurationChange {
         var changes: [String] = []
         for profile in new.list where old[profile.name] != profile {
             changes.append(
-                old[profile.name] == nil ? "provider \(profile.name) is new" : "provider \(profile.name) is changed")
+                old[profile.name] == nil
+                    ? ReloadResult.added(profile: profile.name) : ReloadResult.changed(profile: profile.name))
         }
         for profile in old.list where new[profile.name] == nil { changes.append("provider \(profile.name) is gone") }
         return changes

@@ -12,6 +12,12 @@ enum SettingsReload {
         /// An option names the file, and nothing says which agent uses it.
         case unknownAgent
         case failed(Failure)
+
+        /// Whether it loaded a profile, and changed nothing else.
+        func isOnly(profile name: String) -> Bool {
+            guard case .reloaded(let message) = self else { return false }
+            return [ReloadResult.added(profile: name), ReloadResult.changed(profile: name)].contains(message)
+        }
     }
 
     static func run(_ options: Options, _ file: SettingsFile) -> Outcome {

@@ -80,10 +80,13 @@ struct ProviderAdd: AgentCommand {
         }
         let path = try path(of: profile.name)
         let isChecked = try write(profile.text, to: path, options)
-        if !options.json { Output.note(Visible.line("\(path): written.")) }
-        var json: JSONObject = ["provider": .string(profile.name), "path": .string(path)]
         let outcome = output == nil ? SettingsReload.run(options) : nil
-        if let outcome { SettingsReload.report(outcome, of: nil, &json, asJSON: options.json) }
+        let isLoaded = outcome?.isOnly(profile: profile.name) ?? false
+        if !options.json { Output.note(Visible.line("\(path): written\(isLoaded ? " and loaded" : "").")) }
+        var json: JSONObject = ["provider": .string(profile.name), "path": .string(path)]
+        if let outcome, options.json || !isLoaded {
+            SettingsReload.report(outcome, of: nil, &json, asJSON: options.json)
+        }
         if options.json { return try Output.jsonResult(.object(json)) }
         adviseNext(profile.name, at: path, isChecked: isChecked, isElsewhere: outcome == nil)
         return .done

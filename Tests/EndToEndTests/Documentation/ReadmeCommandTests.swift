@@ -74,7 +74,7 @@ struct ReadmeCommandTests {
         try await Scene.play(keyring: false) { scene in
             let commands = [
                 ("authc login github", "GitHub is a known provider: `authc provider add github` writes its profile"),
-                ("authc provider add github", "authd: provider github is new Then sign in: authc login github"),
+                ("authc provider add github", "github.toml: written and loaded. Then sign in: authc login github"),
                 ("authc provider list", "GitHub; device, import; production"),
             ]
             for (line, expected) in commands {

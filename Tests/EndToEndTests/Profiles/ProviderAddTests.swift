@@ -31,8 +31,8 @@ struct ProviderAddTests {
                 let asked = try await scene.authc(["provider", "add", page.provider, "--name", "other"])
                 #expect(asked.status == 64 && asked.err.hasPrefix("  \(prose)\n"), "\(asked)")
                 #expect(links.allSatisfy { asked.err.contains("\n  \($0)\n") }, "\(asked)")
-                let end = "\nauthd: provider \(page.provider) is new\nThen sign in:\n  authc login \(page.provider)\n"
-                #expect(added.err.hasSuffix(end), "\(added.err)")
+                let end = "\(path): written and loaded.\nThen sign in:\n  authc login \(page.provider)\n"
+                #expect(added.err == end, "\(added.err)")
                 var sample = text
                 for (option, place) in [
                     ("--client-id", "YOUR-CLIENT-ID"), ("--tenant", "YOUR-TENANT-ID"), ("--realm", "YOUR-REALM"),

@@ -10,6 +10,12 @@ public struct ReloadResult: WireObject {
     /// The message of a reload that changes nothing.
     public static let unchanged = "Nothing has changed: the agent has the current settings and profiles."
 
+    /// The change by a profile that was not there before.
+    package static func added(profile name: String) -> String { "provider \(name) is new" }
+
+    /// The change by a profile that is another one now.
+    package static func changed(profile name: String) -> String { "provider \(name) is changed" }
+
     public init(blank: Blank) {}
     public init(message: String? = nil, changes: [String] = [], restartNeeded: [String] = []) {
         (self.message, self.changes, self.restartNeeded) = (message, changes, restartNeeded)
