@@ -5,8 +5,8 @@ import AuthWire
 struct StoreMove {
     struct Copies {
         let records: [SessionRecord]
-        /// For the user: the providers whose registered client the source cannot read, and why. The next sign-in there
-        /// registers another client.
+        /// For the user: the providers whose registered client the source cannot read, and why. Those that the client may
+        /// not know are one element. The next sign-in there registers another client.
         let unreadableClients: [String]
     }
 
@@ -84,17 +84,26 @@ struct StoreMove {
     /// - Returns: ``Copies/unreadableClients``.
     private func writeClients(of records: [SessionRecord]) async throws(StoreError) -> [String] {
         var unreadable: [String] = []
+        var hidden = 0
         for provider in Set(records.filter { $0.client != nil }.map(\.provider)).sorted() {
             let purpose = KeyPurpose.client(provider: provider)
             if let key = try await source.key(for: purpose) {
                 try await target.save(key, for: purpose)
             } else if let reason = try await source.damage(ofKeyFor: purpose) {
                 // A session often has the name of its provider.
-                let isVisible = records.contains { $0.provider == provider && names.contains($0.session) }
-                unreadable.append(isVisible ? "\(provider) (\(reason))" : "a provider")
+                if records.contains(where: { $0.provider == provider && names.contains($0.session) }) {
+                    unreadable.append("\(provider) (\(reason))")
+                } else {
+                    hidden += 1
+                }
             }
         }
-        return unreadable
+        let others = unreadable.isEmpty ? "" : "other "
+        switch hidden {
+        case 0: return unreadable
+        case 1: return unreadable + [unreadable.isEmpty ? "a provider" : "another provider"]
+        default: return unreadable + ["\(hidden) \(others)providers"]
+        }
     }
 
     private func records(of store: MovableStore.Store) async throws(AgentError) -> [SessionRecord] {

@@ -9,9 +9,11 @@ struct MovableStoreTests {
     private let old = MemoryStore()
     private let new = MemoryStore()
 
-    private func record(_ session: String, signedIn: Double = 1_800_000_000) throws -> SessionRecord {
+    private func record(
+        _ session: String, at provider: String = "shop", signedIn: Double = 1_800_000_000
+    ) throws -> SessionRecord {
         SessionRecord(
-            session: try SessionName(session), provider: "shop", environment: "production", method: "password",
+            session: try SessionName(session), provider: provider, environment: "production", method: "password",
             tokens: TokenSet(accessToken: Secret("token"), issuedAt: WallTime(unixSeconds: signedIn)), user: nil,
             rawUser: nil, signedInAt: WallTime(unixSeconds: signedIn))
     }
@@ -110,6 +112,21 @@ struct MovableStoreTests {
             let names = SessionNames(without: { hidden.contains($0.text) })
             let move = StoreMove(source: source, target: new, names: names)
             #expect(try await move.copy().unreadableClients == [named])
+        }
+        for name in ["forge", "wiki"] {
+            var signedIn = try record(name, at: name)
+            signedIn.client = try RegisteredClient(
+                .object(["client_id": "we"]), issuer: "https://\(name).example.org", mayBeInsecure: false)
+            try await source.save(signedIn)
+        }
+        for (hidden, named) in [
+            (["wiki"], ["forge (no end)", "shop (no end)", "another provider"]),
+            (["forge", "wiki"], ["shop (no end)", "2 other providers"]),
+            (["forge", "home", "wiki", "work"], ["3 providers"]),
+        ] {
+            let names = SessionNames(without: { hidden.contains($0.text) })
+            let move = StoreMove(source: source, target: new, names: names)
+            #expect(try await move.copy().unreadableClients == named)
         }
     }
 
