@@ -54,14 +54,14 @@ struct SignIn {
             ? try given.checked(for: goal.method(session, lookup: SignInLookup(agent: agent, signals: signals)))
             : given.unchecked
         let prompter = Prompter(options: options, signals: signals, agent: agent, given: Set(fields.keys))
-        if options.canPrompt { try printAlternatives() }
+        var methods = options.canPrompt ? try offeredMethods() : []
         var tries = SignInTries(fields: fields, hasGivenSecrets: given.hasSecrets)
-        while let refusal = try perform(&tries, session, prompter) { Output.note(refusal.explanation) }
+        while let refusal = try perform(&tries, session, prompter, &methods) { Output.note(refusal.explanation) }
     }
 
     /// - Returns: why the provider refused the answers, if the user is to be asked again; `nil` after the last step.
     private func perform(
-        _ tries: inout SignInTries, _ session: SessionName?, _ prompter: Prompter
+        _ tries: inout SignInTries, _ session: SessionName?, _ prompter: Prompter, _ methods: inout [SignInMethodInfo]
     ) throws(Failure) -> Failure? {
         let (fields, mayReplace) = (tries.fields, replacesAccount || tries.hasAgreed)
         var step = try begin(prompter) {
@@ -72,7 +72,7 @@ struct SignIn {
         do throws(Failure) {
             while true {
                 tries.received(step)
-                switch try nextRequest(after: step, prompter, previous: tries.previous) {
+                switch try nextRequest(after: step, prompter, previous: tries.previous, &methods) {
                 case .ask(let request):
                     if let answer = request as? LoginAnswer { tries.answered(answer.fields, to: step) }
                     step = try send(request, step, prompter)
@@ -87,13 +87,25 @@ struct SignIn {
         }
     }
 
-    /// Names the other methods: the user did not choose one.
-    private func printAlternatives() throws(Failure) {
-        guard case .signIn(let provider, _, nil, _, _, _) = goal, !SignInRequestOptions.isURL(provider) else { return }
-        let methods = try SignInLookup(agent: agent, signals: signals).provider(provider).methods
-        guard methods.count > 1 else { return }
-        let others = methods.dropFirst().map { "--method \($0.name) (\($0.label))" }.joined(separator: ", ")
-        Output.note(Visible.line("Method: \(methods[0].label). Or use \(others)"))
+    /// The methods among which the user has not chosen.
+    private func offeredMethods() throws(Failure) -> [SignInMethodInfo] {
+        guard case .signIn(let provider, _, nil, _, _, _) = goal, !SignInRequestOptions.isURL(provider) else {
+            return []
+        }
+        return try SignInLookup(agent: agent, signals: signals).provider(provider).methods
+    }
+
+    /// Names the other methods, once: before a question, because nobody reads on after it; otherwise after what the user
+    /// needs first, an address or a code.
+    /// - Parameter methods: those that the user may choose from; empty afterwards.
+    private func printAlternatives(_ methods: inout [SignInMethodInfo], to step: Step) {
+        defer { methods = [] }
+        // Without a browser, the agent uses another method of OAuth than the first.
+        let name = step.kind == .browser && step.fields != nil ? "paste" : step.kind.rawValue
+        guard methods.count > 1, let used = methods.first(where: { $0.name == name }) ?? methods.first else { return }
+        let others = methods.filter { $0.name != used.name }.map { "--method \($0.name) (\($0.label))" }
+        let beginning = step.kind == .fields ? "Method: \(used.label). Or use " : "Other methods: "
+        Output.note(Visible.line(beginning + others.joined(separator: ", ")))
     }
 
     private func ask(_ request: some AgentMethod<Step>) throws(Failure) -> Step {
@@ -127,9 +139,11 @@ struct SignIn {
     }
 
     /// The next request; `nil` after the last step.
-    /// - Parameter previous: the answers of the last try.
+    /// - Parameters:
+    ///   - previous: the answers of the last try.
+    ///   - methods: see ``printAlternatives(_:to:)``.
     private func nextRequest(
-        after step: Step, _ prompter: Prompter, previous: [String: String]
+        after step: Step, _ prompter: Prompter, previous: [String: String], _ methods: inout [SignInMethodInfo]
     ) throws(Failure) -> Next? {
         try lender?.check(step)
         switch step.kind {
@@ -139,6 +153,7 @@ struct SignIn {
         case .failed:
             throw Failure(step.error ?? .internalError("the sign-in failed, and the agent does not report why"))
         case .fields:
+            printAlternatives(&methods, to: step)
             switch try prompter.answers(to: step, previous: previous) {
             case .fields(let fields):
                 return .ask(LoginAnswer(login: step.login, fields: fields, timeout: options.timeout))
@@ -161,11 +176,13 @@ struct SignIn {
         case .browser:
             try openBrowser(step)
             guard step.fields != nil else { break }
+            printAlternatives(&methods, to: step)
             guard case .fields(let fields) = try prompter.answers(to: step) else { return nil }
             return .ask(LoginAnswer(login: step.login, fields: fields, timeout: options.timeout))
         }
         let left = step.expiresAt.map { max(Duration.zero, .seconds($0 - WallClock.now)) }
         noteWait(left)
+        printAlternatives(&methods, to: step)
         return .wait(until: .after(left.map { $0 + Self.grace } ?? Self.longestWait))
     }
 
