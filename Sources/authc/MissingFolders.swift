@@ -4,6 +4,23 @@ import Glibc
 
 /// The folders that a new file of the user needs.
 enum MissingFolders {
+    /// The folders of a path that do not exist, the innermost first.
+    static func list(for path: String) -> [String] {
+        var missing: [String] = []
+        var folder = PrivateFolder.parent(of: path)
+        while folder != ".", folder != "/", unsafe access(folder, F_OK) != 0, errno == ENOENT {
+            missing.append(folder)
+            folder = PrivateFolder.parent(of: folder)
+        }
+        return missing
+    }
+
+    /// Removes folders that were created for a file and are empty: the file was not written.
+    /// - Parameter folders: those that did not exist before, the innermost first.
+    static func removeEmpty(_ folders: [String]) {
+        for folder in folders { _ = unsafe rmdir(folder) }
+    }
+
     /// Creates the folders of a path that do not exist.
     /// - Returns: why the first of them cannot be created; `nil` if nothing is missing any more.
     @discardableResult

@@ -75,4 +75,25 @@ struct ConfigChangeTests {
         let prompt = try await Program.run(["config", "set", "prompt.folder_only", "true"], folder: folder)
         #expect(prompt.status == 0 && prompt.errors.hasSuffix("\n" + Self.promptEffect), "\(prompt)")
     }
+
+    @Test(
+        "a change that is refused, or changes nothing, leaves no folder behind; one with a file stays",
+        arguments: [
+            (["set", "http.proxy", "ftp://proxy"], 78), (["set", "notifications", "maybe"], 64),
+            (["unset", "http.proxy"], 0), (["edit"], 0),
+        ] as [([String], Int32)])
+    func refused(arguments: [String], status: Int32) async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let result = try await Program.run(
+            ["config"] + arguments, folder: folder, environment: ["EDITOR": "true"])
+        #expect(result.status == status, "\(result)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [], "\(result)")
+
+        let profiles = folder + "/.config/authd/providers"
+        try FileManager.default.createDirectory(atPath: profiles, withIntermediateDirectories: true)
+        let again = try await Program.run(
+            ["config"] + arguments, folder: folder, environment: ["EDITOR": "true"])
+        #expect(again.status == status && FileManager.default.fileExists(atPath: profiles), "\(again)")
+    }
 }

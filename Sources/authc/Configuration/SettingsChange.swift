@@ -29,6 +29,9 @@ struct SettingsChange {
         _ path: [TOMLPath.Component], _ change: (inout TOMLText) throws(TOMLText.Refusal) -> Void
     ) throws(Failure) -> ExitStatus {
         let name = TOMLPath.text(path)
+        // A change that is refused leaves nothing behind.
+        let missing = MissingFolders.list(for: file.path)
+        defer { MissingFolders.removeEmpty(missing) }
         let lock = try file.lock()
         let origin = file.origin
         let before = try file.base()
