@@ -97,7 +97,7 @@ extension Failure {
         var error: JSONObject = [
             "kind": .string(kind), "message": .string(message), "exit": .integer(Int64(status.rawValue)),
         ]
-        error["hint"] = hint.map(JSON.string)
+        error["hint"] = hint.map { .string(AdvisedCommands.text($0)) }
         if let agentError {
             // The other members of the protocol's error, under their own names.
             for (key, value) in agentError.json["data"]?.objectValue ?? JSONObject() where key != "kind" {

@@ -57,6 +57,70 @@ struct SocketAdviceTests {
         #expect(check.status == 0 && command.hasPrefix("authd --socket "), "\(check)")
     }
 
+    /// An agent below a folder whose name has to be quoted.
+    private static func agent(_ folder: TemporaryFolder) throws -> TestAgent {
+        let refusal = AgentError(.notSignedIn, "Nobody is signed in.")
+        return try TestAgent(
+            folder: folder.folder("it's here"),
+            replies: [
+                "agent.ping": .success([:]), "token.get": .failure(refusal),
+                "session.list": .success(["sessions": []]), "cluster.join": .success(["code": "AB-CD"]),
+                "session.status": .success(Samples.status(["state": "signed_out"])),
+                "provider.check": .success(["problems": []]),
+                "agent.reload": .success(["message": .string(ReloadResult.added(profile: "github"))]),
+                "policy.show": .failure(AgentError(.agentLocked, "The agent is locked.")),
+            ])
+    }
+
+    /// SOCKET: the option, with the quoted path.
+    @Test(
+        "an advised command has the --socket that was given, and calls the same agent",
+        arguments: [
+            ("token", "`authc SOCKET login app-template -s shop`"),
+            ("token --json", "`authc SOCKET login app-template -s shop`"), ("list", "`authc SOCKET login`"),
+            ("status", "`authc SOCKET login app-template -s shop`"), ("policy show", "`authc SOCKET unlock`"),
+            ("provider add github --client-id a --force", "  authc SOCKET login github\n"),
+            // These call no agent, or another host's.
+            ("token --jsno", "`authc token --help`"), ("cluster join", "`authc cluster admit AB-CD`"),
+        ])
+    func givenSocket(line: String, advice: String) async throws {
+        let folder = try TemporaryFolder()
+        let agent = try Self.agent(folder)
+        defer { agent.stop() }
+        let words = line.split(separator: " ").map(String.init)
+        let expected = advice.replacing("SOCKET", with: "--socket \(ShellWord.quoted(agent.path))")
+        for arguments in [
+            words + ["--socket", agent.path], words + ["--socket=\(agent.path)"], ["--socket", agent.path] + words,
+        ] {
+            let result = try await Program.run(arguments, folder: folder.path)
+            let text = line.hasSuffix("--json") ? try Self.hint(result) : result.output + result.errors
+            #expect(text.contains(expected), "\(result)")
+        }
+    }
+
+    private static func hint(_ result: Program) throws -> String {
+        try JSON(parsing: result.output)["error"]?["hint"]?.stringValue ?? ""
+    }
+
+    @Test("the command runs as shown; a socket that a variable names, or that cannot be used, is not in it")
+    func runsThere() async throws {
+        let folder = try TemporaryFolder()
+        let agent = try Self.agent(folder)
+        defer { agent.stop() }
+        let refused = try await Program.run(["token", "--socket", agent.path], folder: folder.path)
+        let login = try #require(refused.errors.firstMatch(of: /`(authc [^`]*)`/)).1
+        let path = ["PATH": Programs.folder + ":/usr/bin:/bin"]
+        let run = try await Program.run(
+            ["-c", String(login)], folder: folder.path, environment: path, program: "/bin/sh")
+        #expect(agent.requests.contains { $0.method == "login.start" }, "\(run)")
+
+        let variable = try await Program.run(
+            ["token"], folder: folder.path, environment: ["AUTHD_SOCKET": agent.path])
+        #expect(variable.errors.hasSuffix("sign in: `authc login app-template -s shop`\n"), "\(variable)")
+        let relative = try await Program.run(["doctor", "--socket", "relative"], folder: folder.path)
+        #expect(relative.output.contains("`authc doctor`"), "\(relative)")
+    }
+
     @Test("the advice about XDG_RUNTIME_DIR names a folder that exists, or creates one")
     func runtimeFolder() async throws {
         let folder = try TemporaryFolder()

@@ -211,8 +211,11 @@ struct DoctorReport {
         _ level: Finding.Level, _ name: String, _ message: String, hint: String?, _ screen: Screen
     ) -> String {
         let (mark, colour) = Self.mark(level, isUnicode: screen.isUnicode)
-        let message = Layout.wrapped(Visible.lines(message), on: screen, indent: Self.columns)
-        let hint = hint.map { Layout.wrapped(Visible.lines($0), on: screen, indent: Self.columns) } ?? []
+        func wrapped(_ text: String) -> [String] {
+            Layout.wrapped(Visible.lines(AdvisedCommands.text(text)), on: screen, indent: Self.columns)
+        }
+        let message = wrapped(message)
+        let hint = hint.map(wrapped) ?? []
         let lines = message.map { Self.indented($0, screen) } + hint.map { Self.indented($0, screen, .dim) }
         let label = "\(screen.paint(mark, colour)) \(name)"
         let isBelow = message.first.map { Self.indent(of: $0, screen) < Self.columns } ?? false

@@ -105,7 +105,7 @@ struct Finding {
         var object: JSONObject = [
             "check": .string(subject.rawValue), "level": .string(level.rawValue), "message": .string(message),
         ]
-        object["hint"] = hint.map(JSON.string)
+        object["hint"] = hint.map { .string(AdvisedCommands.text($0)) }
         object["fix"] = fix.map { .string($0.command) }
         return .object(object)
     }

@@ -37,7 +37,7 @@ enum Output {
     }
 
     static func note(_ text: String) {
-        let text = Layout.fitted(text, on: .of(STDERR_FILENO))
+        let text = Layout.fitted(AdvisedCommands.text(text), on: .of(STDERR_FILENO))
         // If stderr fails, there is nowhere to report that.
         try? write(text.utf8 + [UInt8(ascii: "\n")], to: STDERR_FILENO)
     }

@@ -103,9 +103,11 @@ struct ProviderAdd: AgentCommand {
                 "check the profile and sign in"
             }
         Output.note("Then \(steps):")
-        if !isChecked { Output.command(Visible.line("  authc provider check \(ShellWord.quoted(path))")) }
-        if isElsewhere { Output.note("  authc reload") }
-        Output.note("  " + CommandText.login(name))
+        var commands = isChecked ? [] : [CommandText.authc(["provider", "check", path])]
+        if isElsewhere { commands.append(CommandText.authc(["reload"])) }
+        for command in commands + [CommandText.login(name)] {
+            Output.command("  " + AdvisedCommands.command(Visible.line(command)))
+        }
     }
 
     /// The part of `authc login`, which then loads the profile and signs in.

@@ -165,7 +165,8 @@ struct StatusCard {
 
     /// A message of the agent, which may have several lines.
     private func rows(_ name: String, _ text: String, colour: Screen.Colour? = nil) -> [String] {
-        Layout.wrapped(Visible.lines(text), on: screen, indent: StatusCard.labelColumns).enumerated().map {
+        let text = Visible.lines(AdvisedCommands.text(text))
+        return Layout.wrapped(text, on: screen, indent: StatusCard.labelColumns).enumerated().map {
             let (index, line) = $0
             return label(index == 0 ? name : "") + (colour.map { screen.paint(line, $0) } ?? line)
         }
