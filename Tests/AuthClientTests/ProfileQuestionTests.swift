@@ -118,6 +118,21 @@ struct ProfileQuestionTests {
         #expect(FileManager.default.fileExists(atPath: agent.folder + "/p/q/github.toml"))
     }
 
+    @Test("a new profile in the folder where the agent looks for it has only to be loaded")
+    func inPlace() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let new = ["provider", "new", "shop", "--url", "https://api.example.org", "-o"]
+        let path = Self.profile("shop", agent)
+        for (file, end) in [
+            (path, "Then load it: `authc reload`\n"),
+            (agent.folder + "/shop.toml", "Then put it in ~/.config/authd/providers and load it: `authc reload`\n"),
+        ] {
+            let result = try await Program.run(new + [file], folder: agent.folder)
+            #expect(result.status == 0 && result.errors.hasSuffix(end), "\(result)")
+        }
+    }
+
     @Test("provider new repeats a question after a wrong answer, too")
     func new() async throws {
         let agent = try Self.agent()

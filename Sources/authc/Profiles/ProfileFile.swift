@@ -23,6 +23,19 @@ enum ProfileFile {
         return unsafe access(path, F_OK) == 0
     }
 
+    /// Whether the file is in the folder where the agent looks for profiles.
+    static func isInPlace(_ path: String) -> Bool {
+        guard let usual = try? usualPath(of: "name"), let folder = realFolder(of: path) else { return false }
+        return folder == realFolder(of: usual)
+    }
+
+    /// `nil` if there is no such folder.
+    private static func realFolder(of path: String) -> String? {
+        guard let found = unsafe realpath(PrivateFolder.parent(of: path), nil) else { return nil }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
     /// - Parameter hint: what the user can do if it exists.
     static func refuseExisting(_ path: String, _ hint: String) throws(Failure) {
         if unsafe access(path, F_OK) == 0 { throw existing(path, hint) }
