@@ -77,7 +77,7 @@ struct ConfigChangeTests {
     }
 
     @Test(
-        "a change that is refused, or changes nothing, leaves no folder behind; one with a file stays",
+        "a change that is refused, or changes nothing, leaves no folder behind, and removes none that was there",
         arguments: [
             (["set", "http.proxy", "ftp://proxy"], 78), (["set", "notifications", "maybe"], 64),
             (["unset", "http.proxy"], 0), (["edit"], 0),
