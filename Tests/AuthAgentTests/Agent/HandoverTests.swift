@@ -89,14 +89,16 @@ struct HandoverTests {
         }
         let handovers = MemoryHandoverStore(
             Handover(records.map { HandedOverSession(record: $0, isStored: true, isUnsaved: false) }))
+        let store = HeldStore(holding: nil)
         let example = try ExampleProvider(
-            store: HeldStore(holding: nil), transport: ExampleProvider.numbering(), handover: handovers)
+            store: store, transport: ExampleProvider.numbering(), handover: handovers)
         try await example.running { _, _ in
             for await handover in handovers.saves {
                 #expect(Set(handover.sessions.map(\.record.session)) == Set(records.map(\.session)))
                 break
             }
             #expect(handovers.kept.withLock { $0.count } == 1)
+            store.answer()
         }
     }
 
@@ -108,13 +110,15 @@ struct HandoverTests {
         let records = [changed] + (try (0..<20).map { try Self.record("work-\($0)") })
         let handovers = MemoryHandoverStore(
             Handover(records.map { HandedOverSession(record: $0, isStored: true, isUnsaved: false) }))
+        let store = HeldStore(holding: nil)
         let example = try ExampleProvider(
-            store: HeldStore(holding: nil), transport: ExampleProvider.numbering(), handover: handovers)
+            store: store, transport: ExampleProvider.numbering(), handover: handovers)
         try await example.running { _, _ in
             for await handover in handovers.saves {
                 #expect(handover.sessions.count == records.count)
                 if handover.sessions.contains(where: { $0.record.origins != nil }) { break }
             }
+            store.answer()
         }
     }
 
