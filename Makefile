@@ -58,6 +58,10 @@ REPRODUCIBLE := -debug-info-format none -Xcc -ffile-prefix-map=$(CURDIR)=. -Xswi
 # The Swift runtime is linked into the programs, so that they run on machines without Swift. They have no run path: with one,
 # the loader would search the program's folder for libraries first.
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath $(REPRODUCIBLE)
+# Compiles for size, except for targets that Package.swift compiles for speed. Each function and constant has a separate section,
+# and none is kept because it is public, so the linker leaves out unreferenced code (Docs/decisions/size.md).
+SMALL := -Xswiftc -Osize -Xswiftc -Xllvm -Xswiftc -data-sections \
+    $(foreach option,-function-sections -internalize-at-link,-Xswiftc -Xfrontend -Xswiftc $(option))
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench Tests/Benchmarks/builds Tests/Benchmarks/proxy-config) \
     Tests/run-suites Tests/check-dependencies Tests/check-packages Tests/check-programs Tests/reproduce Tests/shake Tests/sanitize Tests/Fuzzing/fuzz \
@@ -163,7 +167,7 @@ peers: packages
 	@Tests/install-peers
 
 define build-product
-$(SWIFT) build $(RELEASE_FLAGS) --product $(1)
+$(SWIFT) build $(RELEASE_FLAGS) $(SMALL) --product $(1)
 
 endef
 
@@ -181,7 +185,7 @@ reproduce: packages
 
 # libauthclient, shared and static, with the Swift runtime in it (Docs/decisions/c-library.md).
 library:
-	$(SWIFT) build -c release --disable-local-rpath $(REPRODUCIBLE) --product authclient
+	$(SWIFT) build -c release --disable-local-rpath $(REPRODUCIBLE) $(SMALL) --product authclient
 	Sources/AuthClientLibrary/archive $(RELEASE) $(RELEASE)/libauthclient.a
 
 # Neither root nor a network is needed (Docs/decisions/packages.md).

@@ -73,6 +73,9 @@ let checked: [SwiftSetting] =
 /// Outside the GLib targets and the tests every unsafe operation is marked as one.
 let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 
+/// For the code that a client waits for; `make build` compiles everything else for size (Docs/decisions/size.md).
+let fast: SwiftSetting = .unsafeFlags(["-Xfrontend", "-O"], .when(configuration: .release))
+
 /// `make sanitize` sets SANITIZE to `address` or `thread` (see the end of this file).
 let sanitizer = Context.environment["SANITIZE"].flatMap { $0.isEmpty ? nil : $0 }
 
@@ -93,14 +96,19 @@ let positionIndependent: [LinkerSetting] =
     Context.environment["AUTHC_PIE"] == "1"
     ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
 
-/// Release programs without tables for unwinding, and with packed relocations (Docs/decisions/size.md). A program that
-/// glibc loads must require GLIBC_ABI_DT_RELR; this option adds that. Nothing looks up symbols in a program, so they
-/// need not be exported.
+/// Release programs without tables for unwinding, and with one copy of equal functions (Docs/decisions/size.md).
 let compact: LinkerSetting = .unsafeFlags(
     [
-        "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-T", "-Xlinker",
+        "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--icf=all", "-Xlinker", "-T", "-Xlinker",
         "\(Context.packageDirectory)/Sources/Packaging/linker/without-unwinding.ld",
-    ] + (packedRelocations.isEmpty ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]),
+    ], .when(configuration: .release))
+
+/// For programs that glibc loads. With packed relocations, such a program must require GLIBC_ABI_DT_RELR; this option
+/// adds that.
+/// Nothing looks up symbols in a program, so they need not be exported.
+let dynamic: LinkerSetting = .unsafeFlags(
+    ["-Xlinker", "--no-export-dynamic"]
+        + (packedRelocations.isEmpty ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]),
     .when(configuration: .release))
 
 // MARK: Functions that make targets
@@ -229,7 +237,7 @@ package.targets += [
         resources: [.embedInCode("Settings"), .embedInCode("Starters")],
         linker: positionIndependent + [
             .unsafeFlags(["-static-executable"]),
-            resolvedAtStart,
+            compact, resolvedAtStart,
             // The parts of Foundation that ArgumentParser needs: static archives do not list them.
             .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
             .linkedLibrary("swiftSynchronization"),
@@ -284,7 +292,8 @@ package.targets += [
             "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthProcesses", "AuthSockets",
             "AuthWire", "CLinux", "CSandbox", "CSystemd", "ArgumentParser", "Logging", "NIOCore", "NIOHTTP1",
             "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
-        ]),
+        ],
+        settings: strict + [fast]),
     program(
         "authd",
         [
@@ -293,7 +302,7 @@ package.targets += [
             "AuthWire", "CIdle", "CWipe", "GLibRuntime", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle",
             "UnixSignals",
         ],
-        linker: [compact, resolvedAtStart]),
+        linker: [compact, dynamic, resolvedAtStart]),
 ]
 
 // MARK: authd-gateway
@@ -311,7 +320,7 @@ package.targets += [
             "AuthAgent", "AuthClient", "AuthConcurrency", "AuthFiles", "AuthFront", "AuthGateway", "AuthHTTP",
             "AuthModel", "AuthProviders", "AuthWire", "CIdle", "CWipe", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
-        linker: [compact, resolvedAtStart]),
+        linker: [compact, dynamic, resolvedAtStart]),
 ]
 
 // MARK: Backends over real HTTP, for the demo and the tests
