@@ -67,19 +67,17 @@ package final class PendingHandover: Sendable {
     /// - Parameter isUsed: `false` for a session that is not to be restored.
     func load(of kind: StoreKind, where isUsed: (SessionRecord) -> Bool) -> Handover {
         guard let store else { return Handover() }
-        let isSuspended = state.withLock { state in
-            state.isBehind = true
-            return state.isSuspended
-        }
+        state.withLock { $0.isBehind = true }
         var handover = store.load(of: kind)
-        guard isSuspended else {
-            handover.sessions.removeAll { !isUsed($0.record) }
-            state.withLock { state in
-                state.isIncomplete = handover.isPartial
-                for session in handover.sessions { state.sessions[session.record.session] = session }
-            }
-            return handover
+        handover.sessions.removeAll { !isUsed($0.record) }
+        // The agent may be locked meanwhile. A lock after this replaces what the run before has left.
+        let isSuspended = state.withLock { state in
+            guard !state.isSuspended else { return true }
+            state.isIncomplete = handover.isPartial
+            for session in handover.sessions { state.sessions[session.record.session] = session }
+            return false
         }
+        guard isSuspended else { return handover }
         // What the run before has left is discarded.
         store.save(Handover(), of: kind)
         return Handover()

@@ -122,6 +122,31 @@ struct HandoverTests {
         }
     }
 
+    @Test("are discarded if the agent is locked while they are being read")
+    func lockedMeanwhile() async throws {
+        let handovers = MemoryHandoverStore(
+            Handover([HandedOverSession(record: try Self.record(), isStored: true, isUnsaved: false)]))
+        let store = HeldStore(holding: nil)
+        store.answer()
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: handovers)
+        handovers.whileLoading.withLock {
+            $0 = {
+                var record = LockRecord()
+                record.lock = LockRecord.Lock(since: example.clock.now().wall, reason: .command)
+                _ = LockService(
+                    LockService.Dependencies(
+                        context: example.sessions.context, registry: example.sessions.registry,
+                        storage: example.storage, signIns: example.signIns, store: MemoryLock(record),
+                        endAccepted: {}, log: { _ in }))
+            }
+        }
+        try await example.running { sessions, _ in
+            #expect(sessions.context.board.statuses().isEmpty)
+            // Only a save after the reading replaces what was read.
+            #expect(handovers.savedSinceLoading == [Handover()])
+        }
+    }
+
     private static func failure(_ work: () async throws -> TokenResult) async -> ErrorKind? {
         do {
             _ = try await work()
@@ -245,6 +270,9 @@ private final class MemoryHandoverStore: HandoverStore {
     /// The same as they come, for one listener.
     let saves: AsyncStream<Handover>
     private let saved: AsyncStream<Handover>.Continuation
+    /// Called while the sessions of the run before are being read.
+    let whileLoading = Mutex<@Sendable () -> Void>({})
+    private let savesAtLoading = Mutex(0)
     private let former: Handover
 
     init(_ former: Handover = Handover()) {
@@ -255,7 +283,14 @@ private final class MemoryHandoverStore: HandoverStore {
     var last: Handover { kept.withLock { $0.last ?? Handover() } }
     var hasNewest: Bool { !isBehind.withLock { $0 } }
 
-    func load(of kind: StoreKind) -> Handover { former }
+    var savedSinceLoading: [Handover] { Array(kept.withLock { $0 }.dropFirst(savesAtLoading.withLock { $0 })) }
+
+    func load(of kind: StoreKind) -> Handover {
+        let call = whileLoading.withLock { $0 }
+        call()
+        savesAtLoading.withLock { $0 = kept.withLock { $0.count } }
+        return former
+    }
 
     func save(_ handover: Handover, of kind: StoreKind) {
         kept.withLock { $0.append(handover) }
