@@ -368,7 +368,8 @@ package struct SessionMachine: Machine {
     /// Most events do not change what is handed over.
     private mutating func handOver(_ turn: inout SessionTurn) {
         let mayBeStored = !wasStored && (mayBeStored || writer.isSaving)
-        let isUnsaved = isUnsaved
+        // What an earlier run could not write stays unsaved until the store has been read.
+        let isUnsaved = isUnsaved || comparison != .done && writer.isBehind(latestVersion)
         if let handedOver, handedOver.isStored == wasStored, handedOver.mayBeStored == mayBeStored,
             handedOver.isUnsaved == isUnsaved, handedOver.$record == sharedLatest
         {

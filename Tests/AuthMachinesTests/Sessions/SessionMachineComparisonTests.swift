@@ -57,6 +57,15 @@ struct SessionMachineComparisonTests {
         #expect(bench.saves.map(\.generation) == [2])
     }
 
+    @Test("that was not saved before is handed over as unsaved until the store has been looked at")
+    func unsavedAgain() {
+        var bench = handedOver(record("token-2", revision: 2), isUnsaved: true)
+        #expect(bench.handedOver?.isUnsaved == true)
+        bench.send(.compared(.success(record("token-2", revision: 2))))
+        #expect(bench.handedOver?.isUnsaved == false)
+        #expect(handedOver(record("token-2", revision: 2)).handedOver?.isUnsaved == false)
+    }
+
     @Test("that was renewed equally often here and elsewhere keeps the later token, and stores it over the other")
     func renewedTwice() throws {
         var bench = handedOver(record("token-3", revision: 2, issued: .seconds(-1)))
