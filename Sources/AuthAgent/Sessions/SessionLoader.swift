@@ -20,6 +20,8 @@ package final class SessionLoader: Sendable {
     private let retries: Mutex<Retries>
     /// Sessions that another host has changed while the store was being read, or could not be.
     private let unread = Mutex<Set<SessionName>>([])
+    /// Requests for the names in a locked store: the last one that was sent, and the last one whose answer counts.
+    private let namings = Mutex<(sent: UInt64, answered: UInt64)>((0, 0))
     /// Held while the store's process is read and reported, so that the last one reported was read last.
     private let processLock = AsyncLock()
 
@@ -257,9 +259,13 @@ package final class SessionLoader: Sendable {
     private func showLocked() async {
         guard [.locked, .waiting, .denied].contains(board.store.state) else { return }
         let wasLoaded = registry.isLoaded
+        let number = namings.withLock { namings in
+            namings.sent += 1
+            return namings.sent
+        }
         let names = try? await store.names()
-        // Otherwise it was opened meanwhile.
-        guard registry.isLoaded == wasLoaded else { return }
+        // Otherwise it was opened meanwhile, or a later request was answered first.
+        guard registry.isLoaded == wasLoaded, isNewest(number) else { return }
         // Without names no session is shown: the store's own state has the reason.
         for name in names ?? []
         where registry.session(named: name.session) == nil && !storage.signOuts.include(name.session) {
@@ -270,6 +276,14 @@ package final class SessionLoader: Sendable {
         guard registry.isLoaded != wasLoaded else { return }
         board.put(lacksNames: false)
         board.removePlaceholders(in: .keyringLocked)
+    }
+
+    private func isNewest(_ number: UInt64) -> Bool {
+        namings.withLock { namings in
+            guard number > namings.answered else { return false }
+            namings.answered = number
+            return true
+        }
     }
 
     // MARK: Reading again

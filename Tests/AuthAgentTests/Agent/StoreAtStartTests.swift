@@ -88,6 +88,64 @@ struct StoreAtStartTests {
             #expect(board.statuses().map(\.session.text) == ["work"])
         }
     }
+
+    @Test("that a passphrase opens, and that has no sessions, is empty even if an earlier request fails later")
+    func namedMeanwhile() async throws {
+        let store = SlowStore()
+        let (readings, network) = AsyncStream.makeStream(of: NetworkReading.self)
+        network.yield(NetworkReading(reach: .offline))
+        let example = try ExampleProvider(
+            store: store, transport: ExampleProvider.numbering(), network: FedNetwork(stream: readings))
+        try await example.running { sessions, _ in
+            let board = sessions.context.board
+            for await _ in board.changes() where board.hidesSessions && board.network.state == .offline { break }
+            store.isHeld.withLock { $0 = true }
+            network.yield(NetworkReading(reach: .internet))
+            for await _ in store.held { break }
+            await example.clock.somebodySleeps(until: example.clock.now().boot + Backoff.longest)
+            example.clock.advance(Backoff.longest)
+            for await _ in board.changes() where !board.hidesSessions { break }
+            store.fail()
+            for _ in 1...1000 where !board.hidesSessions { await Task.yield() }
+            #expect(!board.hidesSessions)
+        }
+    }
+}
+
+/// A passphrase opens it. Names are not known at first, then one request for them has no answer, and later ones find none.
+private final class SlowStore: SessionStore {
+    let isHeld = Mutex(false)
+    let held: AsyncStream<Void>
+    private let requested: AsyncStream<Void>.Continuation
+    private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    private let wasHeld = Mutex(false)
+    var kind: StoreKind { .etcd }
+
+    init() { (held, requested) = AsyncStream.makeStream() }
+
+    func fail() { waiting.withLock { $0 }?.resume() }
+
+    func names() async throws(StoreError) -> [StoredName] {
+        let fault = StoreError.cluster(.unreachable(reason: "there is no network"))
+        guard isHeld.withLock({ $0 }) else { throw fault }
+        let isSecond = wasHeld.withLock { wasHeld in
+            defer { wasHeld = true }
+            return !wasHeld
+        }
+        guard isSecond else { return [] }
+        await withCheckedContinuation { continuation in
+            waiting.withLock { $0 = continuation }
+            requested.yield()
+        }
+        throw fault
+    }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] { throw .sealed }
+    func retryPrompts() async {}
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { throw .sealed }
+    func save(_ record: SessionRecord) async throws(StoreError) { throw .sealed }
+    func delete(_ session: SessionName) async throws(StoreError) { throw .sealed }
+    func states() -> AsyncStream<StoreState> { AsyncStream { $0.yield(.locked) } }
 }
 
 /// A passphrase opens it, and the names of its sessions are on another machine.
