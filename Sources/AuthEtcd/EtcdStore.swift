@@ -107,6 +107,8 @@ package actor EtcdStore {
     var waitsForEtcd = false
     /// What is wrong now.
     private(set) var present: StoreError?
+    /// What is wrong with etcd while this host's key is not open, which is ``present`` then.
+    private var hiddenFault: ClusterFault?
 
     private nonisolated let broadcast = StateBroadcast<StoreState>(nil)
     /// Counts what may end the pause of ``run()``.
@@ -203,6 +205,7 @@ package actor EtcdStore {
         do throws(ClusterFault) {
             let answer = try await client.call(request)
             endOutage()
+            hiddenFault = nil
             if request.showsState, let header = try? EtcdHeader(answer) { saw(header, since: former) }
             return answer
         } catch {
@@ -266,7 +269,8 @@ package actor EtcdStore {
 
     /// The call that has read this host's key shows the state.
     func hostKeyIsOpen() {
-        if present == .sealed { present = nil }
+        guard present == .sealed else { return }
+        (present, hiddenFault) = (nil, nil)
     }
 
     func succeeded() {
@@ -280,9 +284,13 @@ package actor EtcdStore {
         guard !Task.isCancelled, !isDamage(error) else { return error }
         if case .cluster(let fault) = error {
             // `wentBack` is reported later, when it is known what it means for this host.
-            if present != error, fault != .wentBack { tellFault.yield(fault) }
+            if present != error, hiddenFault != fault, fault != .wentBack { tellFault.yield(fault) }
             // The fault of one record or one call is not one of the store.
-            guard fault.state != nil, !waitsForPassphrase else { return error }
+            guard fault.state != nil else { return error }
+            guard !waitsForPassphrase else {
+                hiddenFault = fault
+                return error
+            }
         }
         present = error
         switch error {

@@ -107,4 +107,30 @@ struct SealedHostTests {
             #expect(await store.states().first { $0 != .starting } == .ready)
         }
     }
+
+    @Test("reports once that etcd does not respond, however often the names of sessions are requested")
+    func reportedOnce() async throws {
+        let etcd = OneKey()
+        let isAway = Mutex(true)
+        let transport = ScriptedTransport(watches: []) { path, body throws(TransportError) in
+            if isAway.withLock({ $0 }) { throw .connectionRefused(host: "one") }
+            return try etcd.answer(path, body)
+        }
+        let store = Self.store(transport)
+        await #expect(throws: StoreError.sealed) { _ = try await store.loadAll() }
+        for _ in 1...2 {
+            isAway.withLock { $0 = true }
+            for _ in 1...3 { await #expect(throws: StoreError.self) { _ = try await store.names() } }
+            // It is another outage then.
+            isAway.withLock { $0 = false }
+            #expect(try await store.names().isEmpty)
+        }
+        await store.note(.lagging)
+        var faults: [String] = []
+        for await fault in store.faults() {
+            faults.append(fault.name)
+            if fault == .lagging { break }
+        }
+        #expect(faults == ["cluster_unreachable", "cluster_unreachable", "cluster_lagging"])
+    }
 }
