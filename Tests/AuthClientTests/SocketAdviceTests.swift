@@ -69,6 +69,8 @@ struct SocketAdviceTests {
                 "provider.check": .success(["problems": []]),
                 "agent.reload": .success(["message": .string(ReloadResult.added(profile: "github"))]),
                 "policy.show": .failure(AgentError(.agentLocked, "The agent is locked.")),
+                "cluster.admit": .failure(
+                    AgentError(.refused, "a ` here: `authc cluster join` there, `authc help log` or `authc log`")),
             ])
     }
 
@@ -82,6 +84,7 @@ struct SocketAdviceTests {
             ("provider add github --client-id a --force", "  authc SOCKET login github\n"),
             // These call no agent, or another host's.
             ("token --jsno", "`authc token --help`"), ("cluster join", "`authc cluster admit AB-CD`"),
+            ("cluster admit AB-CD", "a ` here: `authc cluster join` there, `authc help log` or `authc SOCKET log`"),
         ])
     func givenSocket(line: String, advice: String) async throws {
         let folder = try TemporaryFolder()

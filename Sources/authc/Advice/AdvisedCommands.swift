@@ -30,8 +30,12 @@ enum AdvisedCommands {
     /// A message. Its commands are between backquotes.
     static func text(_ text: String) -> String {
         guard given != nil, text.contains("`" + program) else { return text }
-        let parts = text.split(separator: "`", omittingEmptySubsequences: false)
-        return parts.enumerated().map { $0 % 2 == 1 ? command(String($1)) : String($1) }.joined(separator: "`")
+        var parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
+        // A command of another machine is followed by a word that says so.
+        for index in parts.indices.dropFirst().dropLast() where !parts[index + 1].hasPrefix(" there") {
+            parts[index] = command(parts[index])
+        }
+        return parts.joined(separator: "`")
     }
 
     /// A command alone.
@@ -39,7 +43,8 @@ enum AdvisedCommands {
         guard let given, command.hasPrefix(program) else { return command }
         let words = command.split(separator: " ").dropFirst().map(String.init)
         // A command that is repeated as it was typed has the option already.
-        guard !words.contains(where: { $0 == "--help" || $0.hasPrefix(option) }), calls(words) else { return command }
+        guard words.first != "help", !words.contains(where: { $0 == "--help" || $0.hasPrefix(option) }), calls(words)
+        else { return command }
         // Before the verb, where no `--` can precede it.
         return program + given + " " + command.dropFirst(program.count)
     }
