@@ -15,9 +15,11 @@ enum MissingFolders {
         return missing
     }
 
-    /// Removes folders that were created for a file and are empty: the file was not written.
+    /// Removes folders that were created for a file and are empty: the file was not written. If an agent runs, they stay: it may
+    /// have been started meanwhile, and Landlock lets it use only folders that exist at its start.
     /// - Parameter folders: those that did not exist before, the innermost first.
-    static func removeEmpty(_ folders: [String]) {
+    static func removeEmpty(_ folders: [String], _ options: Options) {
+        guard !folders.isEmpty, !PromptReport.namesAgent(options) else { return }
         for folder in folders { _ = unsafe rmdir(folder) }
     }
 

@@ -96,4 +96,17 @@ struct ConfigChangeTests {
             ["config"] + arguments, folder: folder, environment: ["EDITOR": "true"])
         #expect(again.status == status && FileManager.default.fileExists(atPath: profiles), "\(again)")
     }
+
+    @Test("a folder that an agent may use by now stays, even if nothing was changed", arguments: [true, false])
+    func usedFolder(isRunning: Bool) async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        // It was started while the editor was open; or it was killed then.
+        let agent = isRunning ? getpid() : Int32(4_194_304)
+        let editor = "mkdir -m 700 \(folder)/authd; echo \(agent) > \(folder)/authd/prompt; true"
+        let result = try await Program.run(["config", "edit"], folder: folder, environment: ["EDITOR": editor])
+        #expect(result.status == 0, "\(result)")
+        let isThere = FileManager.default.fileExists(atPath: folder + "/.config/authd")
+        #expect(isThere == isRunning, "\(result)")
+    }
 }

@@ -31,7 +31,7 @@ struct SettingsChange {
         let name = TOMLPath.text(path)
         // A change that is refused leaves nothing behind.
         let missing = MissingFolders.list(for: file.path)
-        defer { MissingFolders.removeEmpty(missing) }
+        defer { MissingFolders.removeEmpty(missing, options) }
         let lock = try file.lock()
         let origin = file.origin
         let before = try file.base()

@@ -17,7 +17,7 @@ struct SettingsEditor {
         let before = try file.base()
         let draft = SettingsCheck.Draft(of: file)
         let missing = MissingFolders.list(for: file.path)
-        defer { MissingFolders.removeEmpty(missing) }
+        defer { MissingFolders.removeEmpty(missing, options) }
         // ^C in an editor is the editor's (git does the same). A handler, because the child would inherit an ignored signal.
         let signals = try Signals(TerminalInput.signals.filter { $0 != SIGTSTP })
         do throws(Failure) {

@@ -22,6 +22,12 @@ enum PromptReport {
         return .done
     }
 
+    /// Whether the file names an agent that runs. This starts none.
+    static func namesAgent(_ options: Options) -> Bool {
+        guard let socket = try? options.socketPath() else { return false }
+        return (try? read(PromptPath.beside(socket: socket))) != nil
+    }
+
     private static func shown(_ line: Line, _ socket: String) -> String {
         guard !line.words.isEmpty else { return "" }
         let settings = PromptSettings.inUse
