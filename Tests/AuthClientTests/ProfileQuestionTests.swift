@@ -131,6 +131,22 @@ struct ProfileQuestionTests {
             let result = try await Program.run(new + [file], folder: agent.folder)
             #expect(result.status == 0 && result.errors.hasSuffix(end), "\(result)")
         }
+        let add = ["provider", "add", "github", "--client-id", "id", "-o"]
+        for (file, steps) in [
+            (Self.profile("github", agent), "Then load the profile and sign in:\n"),
+            (agent.folder + "/github.toml", "Then put the file in ~/.config/authd/providers, load the profile and"),
+        ] {
+            let result = try await Program.run(add + [file], folder: agent.folder)
+            #expect(result.status == 0 && result.errors.contains(".\n" + steps), "\(result)")
+        }
+        // Another folder is in use then.
+        let other = ["XDG_CONFIG_HOME": agent.folder + "/settings"]
+        for (words, place) in [(new, "put it in"), (add, "put the file in")] {
+            let file = Self.profile(words[1], agent)
+            let result = try await Program.run(words + [file], folder: agent.folder, environment: other)
+            let expected = "Then \(place) \(agent.folder)/settings/authd/providers"
+            #expect(result.status == 0 && result.errors.contains(expected), "\(result)")
+        }
     }
 
     @Test("provider new repeats a question after a wrong answer, too")

@@ -17,6 +17,14 @@ enum ProfileFile {
         return "\(home)/.config/authd/providers/\(name).toml"
     }
 
+    /// The folder of ``usualPath(of:)``, as a message names it.
+    static var usualFolder: String {
+        guard let folder = environmentValue("XDG_CONFIG_HOME"), folder.hasPrefix("/") else {
+            return "~/.config/authd/providers"
+        }
+        return "\(folder)/authd/providers"
+    }
+
     /// Whether the file is there, which the agent may not have loaded.
     static func isWritten(_ name: String) -> Bool {
         guard (try? SessionName(name)) != nil, let path = try? usualPath(of: name) else { return false }

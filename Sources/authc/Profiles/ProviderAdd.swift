@@ -88,23 +88,24 @@ struct ProviderAdd: AgentCommand {
             SettingsReload.report(outcome, of: nil, &json, asJSON: options.json)
         }
         if options.json { return try Output.jsonResult(.object(json)) }
-        adviseNext(profile.name, at: path, isChecked: isChecked, isElsewhere: outcome == nil)
+        adviseNext(profile.name, at: path, isChecked: isChecked, isNamed: outcome == nil)
         return .done
     }
 
-    /// - Parameter isElsewhere: whether the file is where the agent does not look for profiles.
-    private func adviseNext(_ name: String, at path: String, isChecked: Bool, isElsewhere: Bool) {
+    /// - Parameter isNamed: whether the user has named the file, which the agent has not loaded then.
+    private func adviseNext(_ name: String, at path: String, isChecked: Bool, isNamed: Bool) {
         let steps =
-            if isElsewhere {
-                "put the file in ~/.config/authd/providers, load the profile and sign in"
+            if isNamed {
+                (ProfileFile.isInPlace(path) ? "" : "put the file in \(ProfileFile.usualFolder), ")
+                    + "load the profile and sign in"
             } else if isChecked {
                 "sign in"
             } else {
                 "check the profile and sign in"
             }
-        Output.note("Then \(steps):")
+        Output.note(Visible.line("Then \(steps):"))
         var commands = isChecked ? [] : [CommandText.authc(["provider", "check", path])]
-        if isElsewhere { commands.append(CommandText.authc(["reload"])) }
+        if isNamed { commands.append(CommandText.authc(["reload"])) }
         for command in commands + [CommandText.login(name)] {
             Output.command("  " + AdvisedCommands.command(Visible.line(command)))
         }

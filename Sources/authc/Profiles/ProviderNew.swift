@@ -72,8 +72,8 @@ struct ProviderNew: AgentCommand {
         try write(profile, to: output)
         let check = "`authc provider check \(ShellWord.quoted(output))`"
         Output.note(Visible.line("\(output): written. Edit it, then check it: \(check)"))
-        let place = ProfileFile.isInPlace(output) ? "" : "put it in ~/.config/authd/providers and "
-        Output.note("Then \(place)load it: `authc reload`")
+        let place = ProfileFile.isInPlace(output) ? "" : "put it in \(ProfileFile.usualFolder) and "
+        Output.note(Visible.line("Then \(place)load it: `authc reload`"))
         return .done
     }
 
