@@ -96,6 +96,19 @@ struct ClusterStatusViewTests {
         await terminal.ends()
     }
 
+    @Test("names the command that ends a change of the record key, for the agent that was asked")
+    func rekeying() async throws {
+        let agent = try TestAgent(replies: ["cluster.status": .success(["hosts": [], "etcd": [], "rekeying": true])])
+        defer { agent.stop() }
+        for option in ["", " --socket \(ShellWord.quoted(agent.path))"] {
+            let terminal = try await Terminal(
+                "authc cluster status\(option); echo end", folder: agent.folder, columns: 300)
+            await terminal.waits(for: "end\r\n")
+            #expect(terminal.text.contains("now: `authc\(option) store rekey`"), "\(terminal.text)")
+            await terminal.ends()
+        }
+    }
+
     @Test("a move that ends sessions on other hosts asks; without a terminal it needs --yes")
     func migrate() async throws {
         let refusal = AgentError(

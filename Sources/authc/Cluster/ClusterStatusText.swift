@@ -87,7 +87,7 @@ struct ClusterStatusText {
         if status.isRekeying {
             notes.append("A change of the record key has not ended. If no host is changing it now: `authc store rekey`")
         }
-        return notes
+        return notes.map(AdvisedCommands.text)
     }
 
     // MARK: For programs

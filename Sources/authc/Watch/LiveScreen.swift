@@ -135,7 +135,7 @@ struct LiveScreen {
     private func sessionRows(_ count: Int) -> [Row] {
         guard count > 0 else { return [] }
         guard !model.sessions.isEmpty else {
-            return [Row(text: "There are no sessions. Sign in: `authc login`")].suffix(count)
+            return [Row(text: AdvisedCommands.text("There are no sessions. Sign in: `authc login`"))].suffix(count)
         }
         var table = screen
         (table.isColoured, table.isTerminal) = (false, true)

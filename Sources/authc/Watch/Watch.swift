@@ -208,7 +208,8 @@ struct Watch {
         case (.signOut(let name), .success): try view.report("\(name) is signed out")
         case (.refresh(let name), .failure(let error)), (.signOut(let name), .failure(let error)):
             try view.report("\(name): \(error.message)")
-        case (.lock, .success): try view.report("The agent is locked. `authc unlock` unlocks it.")
+        case (.lock, .success):
+            try view.report(AdvisedCommands.text("The agent is locked. `authc unlock` unlocks it."))
         case (.lock, .failure(let error)): try view.report(error.message)
         case (.redraw, _), (.quit, _): break
         }
