@@ -132,6 +132,18 @@ struct AuthcLoginFromTests {
         #expect(host.requests.last?.method == "login.cancel")
     }
 
+    @Test("commands for the other machine do not name the socket of this one")
+    func commandsThere() async throws {
+        let (host, old) = (try Self.host(), try TestAgent(replies: [:]))
+        let refusal = AgentError(.agentLocked, "The agent is locked. Unlock it with `authc unlock`.")
+        let locked = try TestAgent(replies: ["login.lend": .failure(refusal)])
+        defer { [host, old, locked].forEach { $0.stop() } }
+        for (laptop, advice) in [(old, "`authc version` there"), (locked, "Unlock it with `authc unlock`.")] {
+            let result = try await Self.run(host, from: laptop.path, ["--socket", host.path])
+            #expect(result.errors.contains(advice), "\(result)")
+        }
+    }
+
     @Test("authc says how to continue once the other machine has accepted the request and waits for its user")
     func accepted() async throws {
         let host = try Self.host()

@@ -29,7 +29,9 @@ enum AdvisedCommands {
 
     /// A message. Its commands are between backquotes.
     static func text(_ text: String) -> String {
-        guard given != nil, text.contains("`" + program) else { return text }
+        guard given != nil, text.contains("`" + program), !text.contains(BrowserLender.otherMachine) else {
+            return text
+        }
         var parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
         // A command of another machine is followed by a word that says so.
         for index in parts.indices.dropFirst().dropLast() where !parts[index + 1].hasPrefix(" there") {

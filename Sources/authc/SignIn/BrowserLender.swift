@@ -126,11 +126,14 @@ final class BrowserLender {
                 hint: "update authd there; `authc version` there shows its version")
         }
         var explained = Failure(
-            status: failure.status, kind: failure.kind, message: "the machine with the browser: " + failure.message,
+            status: failure.status, kind: failure.kind, message: Self.otherMachine + failure.message,
             hint: Self.nextStep(after: error))
         explained.agentError = error
         return explained
     }
+
+    /// What follows is a message of its agent, about that machine.
+    static let otherMachine = "the machine with the browser: "
 
     private static func nextStep(after error: AgentError) -> String? {
         guard error.cause != AgentError.noBrowserCause else {
