@@ -22,6 +22,11 @@ struct SelfDescriptionTests {
         #expect(StatusLine.text(sessions: [], store: locked) == "store secret-service locked, nobody signed in")
         let sealed = StoreInfo(kind: .etcd, state: .locked)
         #expect(StatusLine.text(sessions: [], store: sealed) == "store etcd locked (authc store unlock)")
+        let hidden = SessionStatus(
+            session: try SessionName("shop"), provider: "p", state: .keyringLocked, cause: "keyring_locked")
+        #expect(
+            StatusLine.text(sessions: [hidden], store: sealed)
+                == "store etcd locked (authc store unlock), shop keyring_locked")
         let many = Array(repeating: active, count: 10)
         #expect(StatusLine.text(sessions: many, store: ready).hasSuffix("shop active, 2 more"))
     }

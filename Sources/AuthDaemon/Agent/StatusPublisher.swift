@@ -77,7 +77,9 @@ package enum StatusLine {
         }
         if sessions.isEmpty, !needsPassphrase { parts.append("nobody signed in") }
         for status in sessions.prefix(shown) {
-            parts.append("\(status.session) \(status.state.rawValue)" + (status.cause.map { " (\($0))" } ?? ""))
+            let state = status.state.rawValue
+            let cause = status.cause.flatMap { $0 == state ? nil : " (\($0))" }
+            parts.append("\(status.session) \(state)" + (cause ?? ""))
         }
         if sessions.count > shown { parts.append("\(sessions.count - shown) more") }
         if store.kind == .memory { parts.append("in memory until authd ends") }
