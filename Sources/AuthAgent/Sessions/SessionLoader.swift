@@ -20,8 +20,8 @@ package final class SessionLoader: Sendable {
     private let retries: Mutex<Retries>
     /// Sessions that another host has changed while the store was being read, or could not be.
     private let unread = Mutex<Set<SessionName>>([])
-    /// Requests for the names in a locked store: the last one that was sent, and the last one whose answer counts.
-    private let namings = Mutex<(sent: UInt64, answered: UInt64)>((0, 0))
+    /// Requests for the names in a locked store: the last one that was sent, and the last one whose answer was accepted.
+    private let nameRequests = Mutex<(sent: UInt64, answered: UInt64)>((0, 0))
     /// Held while the store's process is read and reported, so that the last one reported was read last.
     private let processLock = AsyncLock()
 
@@ -65,7 +65,7 @@ package final class SessionLoader: Sendable {
 
     private func watchStore() async {
         if await loadHandedOver() {
-            // If the agent stops before, nothing more is read.
+            // If the agent stops before that, nothing more is read.
             guard (try? await storage.clients.wait()) != nil else { return }
         }
         await load()
@@ -162,7 +162,7 @@ package final class SessionLoader: Sendable {
         }
     }
 
-    /// A locked store may be one that could not be reached before.
+    /// A locked store whose sessions are not known is asked again: it may have been out of reach.
     private func followNetwork() async {
         await registry.followNetwork { [board, context] in
             guard board.hidesSessions else { return }
@@ -186,7 +186,7 @@ package final class SessionLoader: Sendable {
         }
         if !sessions.isEmpty {
             serving.open()
-            // As after a sign-in: a session is served before it is known where the network is to be tested for it.
+            // As after a sign-in, sessions are served before the places to test the network for them are collected.
             await registry.updateNetworkOrigins()
         }
         // Until this replaces them, the service manager keeps the sessions that it handed over.
@@ -259,29 +259,30 @@ package final class SessionLoader: Sendable {
     private func showLocked() async {
         guard [.locked, .waiting, .denied].contains(board.store.state) else { return }
         let wasLoaded = registry.isLoaded
-        let number = namings.withLock { namings in
-            namings.sent += 1
-            return namings.sent
+        let request = nameRequests.withLock { requests in
+            requests.sent += 1
+            return requests.sent
         }
         let names = try? await store.names()
-        // Otherwise it was opened meanwhile, or a later request was answered first.
-        guard registry.isLoaded == wasLoaded, isNewest(number) else { return }
+        // Otherwise the store was opened meanwhile, or a later request was answered first.
+        guard registry.isLoaded == wasLoaded, acceptAnswer(to: request) else { return }
         // Without names no session is shown: the store's own state has the reason.
         for name in names ?? []
         where registry.session(named: name.session) == nil && !storage.signOuts.include(name.session) {
             board.put(placeholder: .locked(name, in: board.store))
         }
         board.put(lacksNames: names == nil)
-        // Whichever of the two is later removes what was known of a locked store.
+        // If the store was opened while this was published, the load may not have removed all of it.
         guard registry.isLoaded != wasLoaded else { return }
         board.put(lacksNames: false)
         board.removePlaceholders(in: .keyringLocked)
     }
 
-    private func isNewest(_ number: UInt64) -> Bool {
-        namings.withLock { namings in
-            guard number > namings.answered else { return false }
-            namings.answered = number
+    /// - Returns: `false` if a later request was answered before.
+    private func acceptAnswer(to request: UInt64) -> Bool {
+        nameRequests.withLock { requests in
+            guard request > requests.answered else { return false }
+            requests.answered = request
             return true
         }
     }
