@@ -7,7 +7,7 @@ final class Latch: Sendable {
     /// `nil`: closed; `false`: it will not be opened any more.
     private let isOpen = StateBroadcast<Bool>(nil)
 
-    /// A wait would return at once.
+    /// Whether ``wait()`` would return at once.
     var hasOpened: Bool { isOpen.current == true }
 
     func open() { isOpen.update { $0 = $0 ?? true } }

@@ -42,7 +42,7 @@ package final class SessionLoader: Sendable {
         // What is still to be written at the end does not wait for clients that will not be served.
         let last = last.map { last in
             { @Sendable [storage] in
-                storage.clients.stop()
+                storage.clientsServed.stop()
                 await last()
             }
         }
@@ -59,14 +59,14 @@ package final class SessionLoader: Sendable {
     }
 
     /// Clients get answers from now on.
-    package func clientsAreServed() { storage.clients.open() }
+    package func clientsAreServed() { storage.clientsServed.open() }
 
     // MARK: The store
 
     private func watchStore() async {
         if await loadHandedOver() {
             // If the agent stops before that, nothing more is read.
-            guard (try? await storage.clients.wait()) != nil else { return }
+            guard (try? await storage.clientsServed.wait()) != nil else { return }
         }
         await load()
         // A load that the end of the agent has cut off says nothing about the store.

@@ -222,7 +222,8 @@ final class SessionPerformer: ActionPerformer {
 
     private func compare(_ runner: isolated Runner<SessionMachine>) {
         runner.start { [self, runner] in
-            if !storage.clients.hasOpened { try? await storage.clients.wait() }
+            // Once it is open, a comparison begins without a suspension.
+            if !storage.clientsServed.hasOpened { try? await storage.clientsServed.wait() }
             storage.flushHandovers()
             await report(await compared(), to: runner)
             return nil

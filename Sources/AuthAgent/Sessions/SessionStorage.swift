@@ -9,7 +9,7 @@ package struct SessionStorage: Sendable {
     let handovers: PendingHandover
     /// Opens when clients are served. Sessions of the last run are compared with the store from then on: reading the store takes
     /// processor time, and would delay the first answers about them.
-    let clients = Latch()
+    let clientsServed = Latch()
 
     /// - Parameters:
     ///   - pauses: has the waits after failed renewals until the next run; `nil`: they end with this one.
@@ -25,7 +25,7 @@ package struct SessionStorage: Sendable {
         self.pauses = RenewalPauses(store: pauses)
         self.signOuts = PendingSignOuts(store: signOuts)
         handovers = PendingHandover(store: handover)
-        if !waitsForClients { clients.open() }
+        if !waitsForClients { clientsServed.open() }
     }
 
     /// Hands over what has changed.
